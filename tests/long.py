@@ -10,8 +10,8 @@ LONG = bool(os.environ.get("PATCHMGR_LONG"))
 
 
 def examples(count: int) -> int:
-    """Return how many generated examples to try: a quarter by default."""
-    return count if LONG else count // 4
+    """Return how many generated examples to try: an eighth by default."""
+    return count if LONG else count // 8
 
 
 def crossed(rows: Iterable[tuple[Any, ...]], ways: Sequence[str]) -> list[tuple[Any, ...]]:

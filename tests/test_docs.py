@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,21 +18,11 @@ _QUOTED = re.compile(r"`([^`]+)`")
 OF_TYPER = ("No such option: …", "No such command …")
 
 
-def texts(source: str) -> Iterator[str]:
-    """Yield the texts of a module, with `…` for what is put into them."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-        elif isinstance(node, ast.JoinedStr):
-            parts = (p.value if isinstance(p, ast.Constant) else "…" for p in node.values)
-            yield "".join(map(str, parts))
-
-
 @pytest.fixture(scope="module")
 def said() -> str:
-    """Return all texts of the program, a line each."""
-    modules = sorted((ROOT / "patchmgr").rglob("*.py"))
-    return "\n".join(text for module in modules for text in texts(module.read_text()))
+    """Return all of the program, with literals as one, and `…` for what is put into them."""
+    sources = (path.read_text() for path in (ROOT / "patchmgr").rglob("*.py"))
+    return re.sub(r"\{[^{}\"\n]*\}", "…", re.sub(r'"\s+f?"', "", "\n".join(sources)))
 
 
 HEADINGS = [line for line in PAGE.splitlines() if line.startswith("### ")]

@@ -12,27 +12,20 @@ from patchmgr.engines.merge.choice import Table, likelihoods
 if TYPE_CHECKING:
     from benchmarks.merge_training import LabelledFile
 
-pytest.importorskip("sklearn")
-training: Any = pytest.importorskip("benchmarks.merge_training")
+
+@pytest.fixture(scope="module")
+def training() -> Any:
+    """Return the module, which takes seconds to load."""
+    pytest.importorskip("sklearn")
+    return pytest.importorskip("benchmarks.merge_training")
 
 
 def _features(rule: str, kind: str, order: str) -> dict[str, str]:
     return {"language": "python", "rule": rule, "kind": kind, "order": order, "fails": "no"}
 
 
-def files(*rows: tuple[str, str, str, Code, int]) -> list[LabelledFile]:
-    """Return files with a candidate each: rule, kind, order, code, and how many such."""
-    return [
-        training.LabelledFile(
-            f"{number}", f"{number % 4}/b", "python",
-            ((training.Labelled(rule, _features(rule, kind, order), code),),),
-        )
-        for rule, kind, order, code, count in rows
-        for number in range(count)
-    ]  # fmt: skip
-
-
-LEARNT = files(
+# Rule, kind, order, code, and how many such files.
+ROWS = (
     ("union", "import", "1", Code.EQUAL, 200),
     ("union", "call", "1", Code.EQUAL, 160),
     ("union", "call", "2", Code.DIFFERENT, 160),
@@ -41,11 +34,26 @@ LEARNT = files(
 )
 
 
-def test_points_tell_right_from_wrong_and_pairs_what_a_feature_alone_does_not() -> None:
-    points = training.learn(LEARNT)
+@pytest.fixture(scope="module")
+def learnt(training: Any) -> list[LabelledFile]:
+    """Return files with a candidate each."""
+    return [
+        training.LabelledFile(
+            f"{number}", f"{number % 4}/b", "python",
+            ((training.Labelled(rule, _features(rule, kind, order), code),),),
+        )
+        for rule, kind, order, code, count in ROWS
+        for number in range(count)
+    ]  # fmt: skip
+
+
+def test_points_tell_right_from_wrong_and_pairs_what_a_feature_alone_does_not(
+    training: Any, learnt: list[LabelledFile]
+) -> None:
+    points = training.learn(learnt)
     judged = {
         (one.rule, one.features["order"]): likelihoods(one.features, points)
-        for file in LEARNT
+        for file in learnt
         for one in file.regions[0]
     }
     assert judged["union", "1"][0] > 0.9 > 0.1 > judged["union", "2"][0]
@@ -54,9 +62,11 @@ def test_points_tell_right_from_wrong_and_pairs_what_a_feature_alone_does_not() 
     assert any(len(one.when) == 2 for one in points)
 
 
-def test_what_was_learnt_is_measured_on_repositories_that_it_does_not_know() -> None:
-    rows = list(training.judged(LEARNT))
-    assert sorted(file.id for file, _ in rows) == sorted(file.id for file in LEARNT)
+def test_what_was_learnt_is_measured_on_repositories_that_it_does_not_know(
+    training: Any, learnt: list[LabelledFile]
+) -> None:
+    rows = list(training.judged(learnt))
+    assert sorted(file.id for file, _ in rows) == sorted(file.id for file in learnt)
     measured = training.measured(
         one for file, known in rows for one in training.firsts(file, known)
     )

@@ -1,14 +1,14 @@
 """Every writing command while one operation of it fails, or kills it: old or new.
 
-PATCHMGR_LONG=1 lets each of the operations fail in each way; otherwise a few of them do.
+PATCHMGR_LONG=1 lets each of the operations fail in each way; otherwise one fails, and two kill.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -90,22 +90,31 @@ def test_a_command_that_fails_or_is_killed_leaves_old_or_new(
     place.words(row.line)
     restore = restorer(stage.root, place.checkout.root, place.out, stage.folder / "cache")
     old = look(place)
-    assert place.run(row).code == row.code
-    new = look(place)
-    restore()
     tried = kinds if LONG else kinds[at % len(kinds) :][:1]
-    points = [fail_at(place, row, kind, old, new, restore) for kind in (*tried, "killed")]
-    record_property("points", sum(points))
+    counters = {kind: KINDS[kind](10**6) for kind in (*tried, "killed")}
+    with ExitStack() as stack:
+        for counter in counters.values():
+            stack.enter_context(failing(counter))
+        assert place.run(row).code == row.code
+    looks = old, look(place)
+    restore()
+    for kind, counter in counters.items():
+        points = chosen(counter.count, f"{row.line} {kind}", most=2 if kind == "killed" else 1)
+        fail_at(place, row, kind, points, looks, restore)
+        record_property(kind, len(points))
 
 
 def fail_at(
-    place: Place, row: Row, kind: str, old: Look, new: Look, restore: Callable[[], None]
-) -> int:
-    """Let operations of a command fail, and see what was there or what it makes; count them."""
-    counter = KINDS[kind](10**6)
-    assert run_with(place, row, counter) is not None
-    restore()
-    for at in (points := chosen(counter.count, f"{row.line} {kind}")):
+    place: Place,
+    row: Row,
+    kind: str,
+    points: Sequence[int],
+    looks: tuple[Look, Look],
+    restore: Callable[[], None],
+) -> None:
+    """Let operations of a command fail, and see what was there or what it makes."""
+    old, new = looks
+    for at in points:
         answer = run_with(place, row, KINDS[kind](at))
         found = look(place)
         assert found in (old, new), f"{kind} at {at}: {answer and answer.err}"
@@ -119,10 +128,9 @@ def fail_at(
             assert found == new or not is_done, f"{kind} at {at} ended well, and nothing was done"
         if answer is None or found != old:
             restore()
-    return len(points)
 
 
-def chosen(count: int, name: str) -> list[int]:
-    """Return which operations fail: all, or two that are others for each command and way."""
+def chosen(count: int, name: str, *, most: int) -> list[int]:
+    """Return which operations fail: all, or a few that are others for each command and way."""
     places = list(range(1, count + 1))
-    return places if LONG else random.Random(name).sample(places, min(2, count))
+    return places if LONG else random.Random(name).sample(places, min(most, count))

@@ -12,7 +12,7 @@ from patchmgr.formats.patch_files import parse_patch
 from tests.engines.ledger.test_balance import Files
 from tests.tables import table
 
-_FEW, _TIMES = 300, 10
+_FEW, _TIMES = 200, 8
 
 
 def texts(hunks: int) -> tuple[str, str, bytes]:
@@ -50,7 +50,7 @@ def test_a_step_takes_time_in_proportion_to_the_hunks(
 ) -> None:
     def seconds(hunks: int) -> float:
         given, least = texts(hunks), 60.0
-        for _ in range(3):
+        for _ in range(2):
             start = time.process_time()
             assert step(*given)
             least = min(least, time.process_time() - start)

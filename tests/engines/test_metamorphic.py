@@ -20,7 +20,7 @@ from tests.engines.series import File, Files, Result, Run, difference
 from tests.engines.tales import Changes, Tale, changed
 from tests.long import LONG
 
-STORIES = 500 if LONG else 8
+STORIES = 500 if LONG else 4
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     "old": ("{0}_old(", "    {0}_value,", ")"),
     "ours": ("{0}_ours_one(", "    {0}_ours_two,", "        {0}_ours_three,", ")"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.fuzz.mutations import mutated
 from tests.fuzz.seeds import SEEDS, seeds
 from tests.fuzz.targets import TARGETS
+from tests.long import examples
 from tests.tables import table
 
 
@@ -32,7 +33,7 @@ def test_a_target_holds_on_what_is_known(name: str) -> None:
 def test_a_target_holds_on_mutations(name: str) -> None:
     known = seeds(name)
 
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=examples(80))
     @given(st.data())
     def check(data: st.DataObject) -> None:
         TARGETS[name].check(mutated(data, known))

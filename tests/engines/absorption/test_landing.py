@@ -20,6 +20,7 @@ from tests.engines.series import (
     text,
 )
 from tests.engines.tales import Changes, Tale, swap
+from tests.long import examples
 from tests.tables import table
 
 BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
@@ -602,7 +603,7 @@ def played(plot: Plot) -> Tale:
     return Tale(files_of({}), series, steps)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(120))
 @given(plots())
 def test_what_never_came_is_not_absorbed_and_what_is_there_is(plot: Plot) -> None:
     ours, upstream = plot

@@ -13,6 +13,7 @@ from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
 from patchmgr.engines.ledger.diffs import read_diffs
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import blob_id
+from tests.long import examples
 from tests.tables import table
 
 TEXT, OTHERWISE, PERSON = Fate.TEXT, Fate.OTHERWISE, Fate.PERSON
@@ -379,7 +380,7 @@ def spoilt(rng: random.Random, text: str) -> str:
     return "".join(lines)
 
 
-@table("seed", range(10))
+@table("seed", range(examples(24)))
 def test_a_line_deleted_doubled_or_moved_at_random_is_noticed(seed: int) -> None:
     rng = random.Random(seed)
     missed = []

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.tokens import language_of, read
 from patchmgr.engines.merge.tree import Node
+from tests.long import examples
 from tests.tables import table
 
 PYTHON = '''\
@@ -62,7 +63,7 @@ def test_reading_loses_nothing(path: str) -> None:
     assert read(TEXTS[path], language_of(path)).whole == TEXTS[path]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(path=st.sampled_from(sorted(TEXTS)), text=st.text("([{<>}]);,:=#'\"\\/*ab \n", max_size=30))
 def test_reading_loses_nothing_of_what_is_no_code(path: str, text: str) -> None:
     assert read(text, language_of(path)).whole == text

@@ -65,7 +65,7 @@ def is_promised(outcome: PatchOutcome) -> bool:
 @table("way", ["ours", "theirs"])
 def test_what_is_carried_behind_a_conflict_is_carried_alike_once_it_is_resolved(way: str) -> None:
     compared = 0
-    for seed in range(400 if LONG else 40):
+    for seed in range(400 if LONG else 20):
         base, onto, patches = tale(seed)
         run = Run(base, onto)
         first = run.rebase(*patches)
