@@ -41,7 +41,7 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
         if moved is not None:
             versions = [(None, _content(bench, state.entry(moved)))]
         for outcome in at_pin.carried.outcomes:
-            changes = outcome.changes or {}
+            changes = (outcome.changes or {}) if outcome.is_carried else {}
             for changed, entry in changes.items():
                 state.set(changed, entry)
             for wanted in (path, moved):

@@ -142,7 +142,8 @@ class FileConflict(Struct, frozen=True):
     `proposal` is a ruling that a person may well give, where `resemblances` speak for it, or the
     patch's header does. `suggestions` are, for each region, what it could become, the likeliest
     first. `shown` are the upstream commits that wrote what is shown of `ours`, one a
-    region (or one for a whole file), None where that is not known.
+    region (or one for a whole file), None where that is not known. `stages` are base, ours and
+    theirs as git's index would have them, and `home` is where the new side has the file.
     """
 
     id: str
@@ -157,13 +158,15 @@ class FileConflict(Struct, frozen=True):
     resemblances: tuple[Resemblance, ...] = ()
     shown: tuple[Sighting | None, ...] = ()
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+    stages: tuple[Entry | None, Entry | None, Entry | None] = (None, None, None)
+    home: str = ""
 
 
 class PatchOutcome(Struct, frozen=True):
     """The fate of one patch.
 
-    `changes` is what the new commit does to the tree of the new side (None deletes); it is
-    empty where nothing is carried. `reuses_diff` says that the patch file stays as it is.
+    `changes` is what the new commit does to the tree of the new side (None deletes), and of a
+    patch in conflict what of it merged. `reuses_diff` says that the patch file stays as it is.
     `history` names upstream commits and what they did to the patch's effect: landed, evolved,
     reverted or gone; `now_in` is the file that what landed is in now, where upstream moved it;
     `superseded` is what landed in other words. `likely` names those that seem

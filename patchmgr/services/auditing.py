@@ -66,6 +66,7 @@ def claimed(item: Item, judged: Judged) -> Claimed:
         on_base=item.is_on_base and (item.refusal is None or item.steps is not None),
         is_reversed=item.patch.is_reversed,
         reworded=tuple(wording.patch for wording in outcome.superseded),
+        edited=judged.edited,
     )
 
 

@@ -23,7 +23,7 @@ from patchmgr.engines.moved.files import ChangedFiles, is_of
 from patchmgr.engines.rebase.blocking import Left, pass_on_causes
 from patchmgr.engines.rebase.crosscheck import check_merged
 from patchmgr.engines.rebase.rebase import Item, Judged, leave_out, rebase_series
-from patchmgr.engines.rebase.work import Tools, UpstreamRange
+from patchmgr.engines.rebase.work import Edits, Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.needs import Views, invalid_patches, place_items
 from patchmgr.model.audit import Ledger
@@ -125,6 +125,7 @@ class CarryOptions(Struct, frozen=True):
     that a person accepted, each with the reason. `confidence` is the percentage of right results
     that a merge by structure must have to be taken, None for what the series' settings ask for.
     `audits_conflicts` asks for audit and ledger also where a conflict is left anyway.
+    `edits` are by series what a person changed of other files, patch by patch.
     """
 
     selected: frozenset[str] = frozenset()
@@ -136,6 +137,7 @@ class CarryOptions(Struct, frozen=True):
     accepted: Mapping[str, str] = field(default_factory=dict)
     confidence: int | None = None
     audits_conflicts: bool = True
+    edits: Mapping[str, Mapping[str, Edits]] = field(default_factory=dict)
 
 
 class Carried(Struct, frozen=True):
@@ -269,6 +271,7 @@ class _Carry:
             structure=self.structure,
             formatter=formatter,
             elsewhere=self.elsewhere,
+            edits=options.edits.get(given.name, {}),
         )
 
     def carried(self) -> Carried:

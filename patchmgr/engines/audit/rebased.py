@@ -192,4 +192,4 @@ def _with(outcome: PatchOutcome, found: Sequence[AuditFinding]) -> PatchOutcome:
     if not waiting or outcome.is_left:
         return outcome
     reason = waiting[0].sentence()
-    return replace(outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})
+    return replace(outcome, verdict=Verdict.CONFLICT, reason=reason)

@@ -74,11 +74,12 @@ def balance(
     added, removed = Counter[Fate](), Counter[Fate]()
     faults: list[Told] = []
     evidence: list[Evidence] = []
+    edited = {path for patch in patches for path in patch.edited}
     for group in _groups(patches):
         account = Account(group, base, onto, result, cited)
         fates = {fate for part in group.parts for fate in part.fates}
         found = account.close()
-        if found and Fate.PERSON in fates:
+        if found and (Fate.PERSON in fates or not edited.isdisjoint(group.paths)):
             give_up(account)
         elif found and Fate.OTHERWISE in fates:
             faults += faults_by_words(account)

@@ -40,7 +40,8 @@ class Claimed(Struct, frozen=True):
 
     `diff` is the part of the patch file that is no header. A patch that is not `on_base` is no
     part of the side that the others are written against. `cited` are upstream commits, `reworded`
-    the texts of the patch that upstream landed in other words, as a person is told.
+    the texts of the patch that upstream landed in other words, as a person is told. `edited` are
+    files that a person changed beside it.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Claimed(Struct, frozen=True):
     on_base: bool = True
     is_reversed: bool = False
     reworded: tuple[bytes, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 class State(Protocol):

@@ -56,6 +56,8 @@ def collision(
         theirs=theirs,
         marked=collided.marked,
         suggestions=collided.suggestions,
+        stages=every,
+        home=home,
     )
     return FileResult(step, target, collided.answers, conflict=conflict)
 

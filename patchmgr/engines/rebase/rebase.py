@@ -25,9 +25,10 @@ from patchmgr.engines.rebase.blocking import (
 from patchmgr.engines.rebase.carry import carry_files, carry_rest
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
-from patchmgr.engines.rebase.work import FileResult, NewSide, Tools, UpstreamRange
+from patchmgr.engines.rebase.work import Edits, FileResult, NewSide, Tools, UpstreamRange
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
 from patchmgr.model.decision import Decision, Ruling
+from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Reliability, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step, Tree
@@ -58,7 +59,8 @@ class Judged(Struct, frozen=True):
     """A patch's outcome together with what its files went through, for evidence and cause.
 
     `decision` is a person's that was in force. `blockers` are the conflicts in the way of a
-    blocked patch, and `left` are all those that are left behind this one.
+    blocked patch, and `left` are all those that are left behind this one. `edited` are files that
+    a person changed beside what the patch does.
     """
 
     outcome: PatchOutcome
@@ -67,6 +69,7 @@ class Judged(Struct, frozen=True):
     decision: Decision | None = None
     blockers: tuple[Origin, ...] = ()
     left: tuple[Left, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 def leave_out(
@@ -161,7 +164,7 @@ def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
     reason = item.promise(run.side.files)
     if reason is None:
         return judged
-    outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason, changes={})
+    outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason)
     return replace(judged, outcome=outcome)
 
 
@@ -192,14 +195,47 @@ def _carry(run: _Run, item: Item) -> Judged:
 
     results = carried_on(side)
     results = _without_blocked(run, results, carried_on, blockers)
-    before = {path: run.side.files.entry(path) for result in results for path in result.changes}
+    edits = tools.edits.get(patch.name, {})
+    paths = [path for result in results for path in result.changes]
+    before = {path: run.side.files.entry(path) for path in (*paths, *edits)}
     _settle(run, patch.name, results)
+    misfit = _take_edits(run, edits)
     if blockers:
         reason = next(iter(blockers.values()))
         outcome = _outcome(run, patch, Verdict.BLOCKED, reason)
         return Judged(outcome, results, blockers=tuple(blockers))
     judged = _judge(run, patch, results, before)
+    if edits:
+        judged = _with_edits(judged, tuple(edits), misfit)
     return _with_decision(replace(judged, absorption=absorption), decision)
+
+
+def _take_edits(run: _Run, edits: Edits) -> str | None:
+    """Put what a person changed into the new side; return the file where it does not fit."""
+    blobs, misfit = run.tools.blobs, None
+    for path, (before, after) in edits.items():
+        ours = run.side.files.entry(path)
+        if ours != before:
+            texts = Sides(before, ours, after).texts(blobs)
+            merge = None if texts is None else run.tools.text.merge(*texts)
+            if after is None or not isinstance(merge, Clean):
+                misfit = path
+                continue
+            after = Entry(after.mode, blobs.add(merge.content))
+        run.side.files.set(path, after)
+    return misfit
+
+
+def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> Judged:
+    """Say of a patch that a person changed more than it did."""
+    verdict, reason = judged.outcome.verdict, judged.outcome.reason
+    more = {Verdict.UNCHANGED: Verdict.MODIFIED, Verdict.ABSORBED: Verdict.PARTIAL}
+    if misfit is not None:
+        verdict, reason = Verdict.CONFLICT, f"{misfit} has changed since it was edited"
+    outcome = replace(
+        judged.outcome, verdict=more.get(verdict, verdict), reason=reason, reuses_diff=False
+    )
+    return replace(judged, outcome=outcome, edited=paths)
 
 
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
@@ -371,7 +407,7 @@ def _judge(
     outcome = replace(
         _outcome(run, patch, patch_verdict(hunks, has_conflict=bool(conflicts))),
         hunks=hunks,
-        changes={} if conflicts else changes,
+        changes=changes,
         conflicts=conflicts,
         reuses_diff=all(r.is_untouched for r in results),
         finding=finding,

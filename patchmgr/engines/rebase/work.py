@@ -29,6 +29,10 @@ Structure = Callable[["Texts", str, bytes], "Resolved | None"]
 """Merge three texts by the structure of the file at a path, given the marked text, or not."""
 
 
+Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
+"""Files of the new side by path, as a person found them and as they are to be."""
+
+
 class Mergers(Struct, frozen=True, kw_only=True):
     """What merges texts; a rung of the ladder whose means are None is passed by.
 
@@ -49,7 +53,8 @@ class Tools(Mergers, frozen=True):
     conflict, by patch name and path: None deletes the file; `solved_on` has upstream's side of it
     as the person saw it. `on_patch` hears of every patch before it is tried. `asks` says that what
     upstream seems to have in other words is left to a person. `elsewhere` has the files to which
-    upstream may have moved what a patch changes.
+    upstream may have moved what a patch changes. `edits` are by patch what a person changed of
+    other files: each before and after.
     """
 
     blobs: Blobs
@@ -60,6 +65,7 @@ class Tools(Mergers, frozen=True):
     on_patch: Callable[[str], None] = lambda name: None
     asks: bool = False
     elsewhere: ChangedFiles | None = None
+    edits: Mapping[str, Edits] = field(default_factory=dict)
 
 
 class FileResult(Struct, frozen=True):

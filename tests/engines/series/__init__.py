@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.verdict import Absorption
 from patchmgr.engines.cause.commits import explain, explained_paths
 from patchmgr.engines.rebase.rebase import Item, Judged, rebase_series
-from patchmgr.engines.rebase.work import Tools, UpstreamRange
+from patchmgr.engines.rebase.work import Edits, Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.decision import Decision
@@ -229,6 +229,7 @@ class Run:
         is_folded: bool = False,
         asks: bool = False,
         decisions: tuple[Decision, ...] = (),
+        edits: Mapping[str, Mapping[str, tuple[bytes | None, bytes | None]]] | None = None,
     ) -> Result:
         tools = Tools(
             blobs=self.blobs,
@@ -239,6 +240,7 @@ class Run:
             solved_on=solved_on or {},
             on_patch=self.heard.append,
             asks=asks,
+            edits={patch: self._edits(found) for patch, found in (edits or {}).items()},
         )
         items = [
             Item(
@@ -261,6 +263,12 @@ class Run:
             stops_at_conflict=stops,
         )
         return Result(judged, changes, self._files(changes))
+
+    def _edits(self, edits: Mapping[str, tuple[bytes | None, bytes | None]]) -> Edits:
+        def entry(content: bytes | None) -> Entry | None:
+            return None if content is None else Entry(REGULAR, self.blobs.add(content))
+
+        return {path: (entry(old), entry(new)) for path, (old, new) in edits.items()}
 
     def _folded(self, items: Sequence[Item]) -> list[Item]:
         """Give each item that is in what its patch does to its own side."""
