@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,9 +31,9 @@ from patchmgr.cli.root import (
 from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from patchmgr.commands.rebase import RebaseResult
+    from patchmgr.commands.rebase import RebaseResult, ShownIn
     from patchmgr.model.outcome import TargetOutcome
     from patchmgr.render.view import View
 
@@ -59,6 +62,22 @@ def rebase(
         bool, typer.Option("--skip", help="Leave out the first patch in conflict, and go on.")
     ] = False,
     abort: Annotated[bool, typer.Option("--abort", help="Forget the rebase in progress.")] = False,
+    checkout: Annotated[
+        Path | None,
+        typer.Option("--checkout", metavar="DIR", help="Show conflicts in a git worktree at DIR."),
+    ] = None,
+    repo: Annotated[
+        Path | None,
+        typer.Option("--repo", metavar="CLONE", help="Make that worktree of this clone."),
+    ] = None,
+    exec_: Annotated[
+        str | None,
+        typer.Option("--exec", "-x", metavar="CMD", help="Run CMD there after each carried patch."),
+    ] = None,
+    other_edits: Annotated[
+        str | None,
+        typer.Option(metavar="patch|new|none", help="Where edits beside a conflict go."),
+    ] = None,
     show_conflicts: Annotated[
         bool, typer.Option("--show-conflicts", help="Print the conflicts in git's markers.")
     ] = False,
@@ -76,7 +95,12 @@ def rebase(
     REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run,
     several of them, or a range with --every, give a table: patch by target.
 
+    With --checkout, resolve in DIR as in any rebase of git, and run `patchmgr rebase --continue`
+    there.
+
     Example: patchmgr rebase vllm --onto v0.24.0 --dry-run
+
+    Example: patchmgr rebase vllm --onto v0.24.0 --checkout ../vllm-rebase --exec 'make test'
 
     Example: patchmgr rebase vllm --onto v0.24.0..v0.28.0 --every release --dry-run
     """
@@ -84,6 +108,13 @@ def rebase(
     session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
         raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
+    shown_in = _shown_in(checkout, repo, exec_)
+    if (shown_in != commands.rebase.NOWHERE) and (dry_run or skip or abort):
+        raise PatchmgrError("usage", "--checkout, --repo and --exec go with a run that writes")
+    if other_edits not in (None, *services.resolved_checkout.OTHER_EDITS):
+        raise PatchmgrError("usage", f"--other-edits is patch, new or none, not {other_edits}")
+    if other_edits and not continue_:
+        raise PatchmgrError("usage", "--other-edits goes with --continue")
     if abort:
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Forgot the rebase.")
@@ -109,15 +140,54 @@ def rebase(
         raise PatchmgrError("usage", "--accept goes with --continue")
     if continue_:
         result = commands.rebase.continue_rebase(
-            session, is_dry_run=dry_run, wants_detail=detail, accepted=accept
+            session,
+            is_dry_run=dry_run,
+            wants_detail=detail,
+            accepted=accept,
+            others=services.resolved_checkout.OtherEdits(other_edits, _asking()),
+            shown_in=shown_in,
         )
     elif skip:
         result = commands.rebase.skip_patch(session, is_dry_run=dry_run, wants_detail=detail)
     else:
         result = commands.rebase.rebase(
-            session, names or (), onto=onto[0], options=options, is_dry_run=dry_run
+            session,
+            names or (),
+            onto=onto[0],
+            options=options,
+            is_dry_run=dry_run,
+            shown_in=shown_in,
         )
     _show_rebase(result, view, shows_conflicts=show_conflicts)
+
+
+def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
+    if repo is not None and checkout is None:
+        raise PatchmgrError("usage", "--repo goes with --checkout")
+    if command is not None and not command.strip():
+        raise PatchmgrError("usage", "--exec needs a command")
+    at, clone = ("" if each is None else os.path.abspath(each) for each in (checkout, repo))
+    return commands.rebase.ShownIn(at, clone, command or "")
+
+
+def _asking() -> Callable[[str, Sequence[str]], str] | None:
+    """Return how a person at the terminal is asked where edits go, None where nobody is there."""
+    if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+
+    def ask(patch: str, paths: Sequence[str]) -> str:
+        say("Edited beside the conflict:")
+        for path in paths:
+            say(f"  {render.clean.clean(path)}")
+        say(f"p - they are part of {render.clean.clean(patch)}")
+        say("n - they are a new patch behind it")
+        say("s - they are part of no patch: git's stash keeps them")
+        words = dict(zip("pns", services.resolved_checkout.OTHER_EDITS, strict=True))
+        while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:
+            pass
+        return words[key]
+
+    return ask
 
 
 def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> None:
@@ -140,6 +210,7 @@ def _show_rebase(result: RebaseResult, view: View, *, shows_conflicts: bool) -> 
                 is_dry_run=result.is_dry_run,
                 replayed=[render.recorded.replayed_value(one) for one in result.replayed],
                 learned=[render.recorded.recorded_value(one) for one in result.learned],
+                checkout=None if result.checkout is None else str(result.checkout),
             )
         )
     else:
@@ -153,6 +224,9 @@ def _show_rebase(result: RebaseResult, view: View, *, shows_conflicts: bool) -> 
             told = render.terminal.after_rebase(
                 result.series, is_dry_run=result.is_dry_run, work=work, waiting=result.waiting
             )
+            if result.checkout is not None:
+                place = near_path(result.checkout)
+                told = render.terminal.after_checkout(result.series, place)
             for line in (*render.recorded.after_memory(result), *told):
                 say(line)
     end_if(result.has_conflicts, EXIT_CONFLICTS)

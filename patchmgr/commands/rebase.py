@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from patchmgr.commands.conflicts import is_resolved
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import write_lock
 from patchmgr.formats.mailbox import canonical_header
@@ -19,14 +21,24 @@ from patchmgr.model.recorded import Recalled, Recorded
 from patchmgr.model.upstream import Lock, SeriesRecord
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
+from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.decisions import keep_findings, keep_open_findings
+from patchmgr.services.decisions import keep_findings, keep_open_findings, read_decisions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.plans import planned_state
+from patchmgr.services.rebase_checkout import RebaseCheckout, check_checkout
+from patchmgr.services.resolved_checkout import (
+    NOT_SAID,
+    OtherEdits,
+    edits_of,
+    take_back,
+    tree_of,
+    with_added,
+)
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
@@ -34,7 +46,9 @@ from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import (
     STATE,
     InProgress,
+    Waiting,
     closed_work,
+    edit_contents,
     forget_work,
     is_unresolved,
     read_in_progress,
@@ -54,11 +68,33 @@ SKIPPED = "left out by rebase --skip"
 
 
 class RebaseRequest(Struct, frozen=True):
-    """One run of a rebase: what was asked, with what was resolved and skipped since."""
+    """One run of a rebase: what was asked, with what was resolved and skipped since.
+
+    `tree` is the checkout that shows it, if there is one already.
+    """
 
     in_progress: InProgress
     options: CarryOptions
     is_dry_run: bool
+    tree: LinkedWorktree | None = None
+
+    def checkout(self, session: Session) -> RebaseCheckout | None:
+        """Return what shows the run, None where nothing does."""
+        asked = self.in_progress
+        if self.is_dry_run or not (asked.checkout or asked.command):
+            return None
+        return RebaseCheckout(session, asked, self.tree)
+
+
+class ShownIn(Struct, frozen=True):
+    """Where a rebase is shown, a worktree of a clone or else of the store; what runs in it."""
+
+    checkout: str = ""
+    repository: str = ""
+    command: str = ""
+
+
+NOWHERE = ShownIn()
 
 
 def plan_files(
@@ -131,7 +167,7 @@ class RebaseResult(Struct, frozen=True):
     `waiting` names the files below `work` that have markers, `replayed` the conflicts that were
     resolved as before, `learned` those whose resolution is on record from now on, and `notes` says
     what could not be recorded, or which formatter is missing where a conflict is left. `skipped`
-    are the patches left out, as series and patch.
+    are the patches left out, as series and patch. `checkout` is where it is shown.
     """
 
     series: tuple[SeriesOutcome, ...]
@@ -142,6 +178,7 @@ class RebaseResult(Struct, frozen=True):
     learned: tuple[Recorded, ...] = ()
     notes: tuple[str, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
+    checkout: Path | None = None
 
     @property
     def has_conflicts(self) -> bool:
@@ -150,12 +187,18 @@ class RebaseResult(Struct, frozen=True):
 
 
 def rebase(
-    session: Session, names: Sequence[str], *, onto: str, options: CarryOptions, is_dry_run: bool
+    session: Session,
+    names: Sequence[str],
+    *,
+    onto: str,
+    options: CarryOptions,
+    is_dry_run: bool,
+    shown_in: ShownIn = NOWHERE,
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
     With conflicts left, patch files, pin and branch stay; what is in progress is recorded, and
-    the files to resolve are left in the work area.
+    the files to resolve are left in the work area, and in the checkout that is asked for.
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)
@@ -173,8 +216,9 @@ def rebase(
         chosen = whole_stacks(session, names)
         onto = planned_state(session, chosen, onto, options.selected)
         selected, confidence = tuple(sorted(options.selected)), options.confidence
-        request = InProgress(chosen, onto, selected, confidence=confidence)
-        return _rebase_all(session, RebaseRequest(request, options, is_dry_run))
+        request = InProgress(chosen, onto, selected, confidence=confidence, **asdict(shown_in))
+        check_checkout(session, request)
+        return _rebase_all(session, RebaseRequest(request, options, is_dry_run, tree_of(request)))
 
 
 def continue_rebase(
@@ -183,16 +227,41 @@ def continue_rebase(
     is_dry_run: bool,
     wants_detail: bool = False,
     accepted: Sequence[str] = (),
+    others: OtherEdits = NOT_SAID,
+    shown_in: ShownIn = NOWHERE,
 ) -> RebaseResult:
-    """Finish a rebase with what was resolved in the work area.
+    """Finish a rebase with what was resolved in the work area, or in the checkout that shows it.
 
     `accepted` names files there that are taken though they are gone, or do not compile any more.
-    Raises PatchmgrError "unresolved" for others of that kind, and where a marker is left.
+    `others` says what becomes of edits beside a conflict. Raises PatchmgrError "unresolved" for
+    others of that kind, and where a marker is left.
     """
     with session.writing():
-        in_progress = require_in_progress(session)
+        in_progress, tree = require_in_progress(session), None
+        if shown_in != NOWHERE:
+            said = {name: each for name, each in asdict(shown_in).items() if each}
+            in_progress = replace(in_progress, failed="", **said)
+            check_checkout(session, in_progress)
+        elif in_progress.checkout and is_dry_run:
+            hint = "run it without --dry-run: what is resolved there is kept in any case"
+            message = f"a dry run takes nothing from {in_progress.checkout}"
+            raise PatchmgrError("usage", message, (hint,))
+        in_progress, tree = take_back(session, in_progress, others, _is_answered(session))
+        ran = (*in_progress.ran, *filter(None, (in_progress.failed,)))
+        in_progress = replace(in_progress, ran=ran, failed="")
         require_taken(session.workspace, in_progress, accepted)
-        return _go_on(session, in_progress, is_dry_run, wants_detail)
+        return _go_on(session, in_progress, is_dry_run, wants_detail, tree)
+
+
+def _is_answered(session: Session) -> Callable[[Waiting], bool]:
+    """Return what says whether a conflict is resolved in another way than in a checkout."""
+    workspace, memory = session.workspace, Memory(session.workspace)
+    decided = {(d.series, d.patch) for d in read_decisions(workspace)}
+    return lambda item: (
+        not is_unresolved(workspace, item)
+        or (item.series, item.patch) in decided
+        or (bool(item.conflict) and is_resolved(memory, item.conflict))
+    )
 
 
 def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False) -> RebaseResult:
@@ -212,11 +281,14 @@ def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False
             hint = "patchmgr rebase --continue"
             raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, first))
-        return _go_on(session, in_progress, is_dry_run, wants_detail)
+        return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(in_progress))
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
-    """Forget a rebase in progress, its work area, and the conflicts that nobody has resolved."""
+    """Forget a rebase in progress, its work area, and the conflicts that nobody has resolved.
+
+    The checkout that shows it goes where nothing in it is a person's.
+    """
     with session.writing():
         in_progress = require_in_progress(session)
         if is_dry_run:
@@ -225,6 +297,13 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
         files = {**closed_files(memory, in_progress.opened), **closed_work(session.workspace)}
         session.workspace.make(Change(files, spent=[STATE]))
         forget_work(session.workspace)
+        tree = tree_of(in_progress)
+        if tree is not None and tree.is_untouched():
+            tree.remove()
+        elif tree is not None:
+            root = tree.clone.root
+            tree.release()
+            session.say(f"{root} stays: it has edits. To remove it: git worktree remove -f {root}")
 
 
 def require_in_progress(session: Session) -> InProgress:
@@ -236,7 +315,11 @@ def require_in_progress(session: Session) -> InProgress:
 
 
 def _go_on(
-    session: Session, in_progress: InProgress, is_dry_run: bool, wants_detail: bool
+    session: Session,
+    in_progress: InProgress,
+    is_dry_run: bool,
+    wants_detail: bool,
+    tree: LinkedWorktree | None,
 ) -> RebaseResult:
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
@@ -248,33 +331,42 @@ def _go_on(
         wants_detail=wants_detail,
         left_out=left_out,
         confidence=in_progress.confidence,
+        edits=edits_of(in_progress),
     )
-    return _rebase_all(session, RebaseRequest(in_progress, options, is_dry_run))
+    return _rebase_all(session, RebaseRequest(in_progress, options, is_dry_run, tree))
 
 
 def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     require_git("a rebase")
     change, memory = Change(), Memory(session.workspace)
     outcomes: list[SeriesOutcome] = []
-    upstreams = UpstreamStates(session)
-    with Toolbox() as formatters:
+    upstreams, checkout = UpstreamStates(session), request.checkout(session)
+    with Toolbox() as formatters, checkout or nullcontext():
         for stack in stacks_of(session, request.in_progress.series):
             lowest = session.workspace.series_record(stack[0])
             with Workbench([session.side_of(lowest).store]) as bench:
+                for content in edit_contents(session.workspace, request.in_progress):
+                    bench.add(content)
                 run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
-                outcomes += rebase_stack(run, stack, request, change)
+                outcomes += rebase_stack(run, stack, request, change, checkout)
     result = RebaseResult(
         tuple(outcomes),
         request.is_dry_run,
         replayed=memory.used(),
         notes=formatters.notes(_paths_in_conflict(outcomes)),
         skipped=request.in_progress.skipped,
+        checkout=None if checkout is None else checkout.root,
     )
     keep_findings(session.workspace, outcomes)
     keep_open_findings(session.workspace, outcomes)
     if not result.has_conflicts:
         result = _finish(session, request, result, change, memory)
+        if checkout is not None:
+            checkout.release()
     elif not request.is_dry_run:
+        if checkout is not None:
+            state = replace(request.in_progress, ran=checkout.ran, failed=checkout.failed)
+            request = replace(request, in_progress=state)
         result = _leave(session, request, result, memory)
     keep_syncs(
         session.workspace,
@@ -292,16 +384,25 @@ def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
 
 
 def rebase_stack(
-    run: RebaseRun, names: Sequence[str], request: RebaseRequest, change: Change
+    run: RebaseRun,
+    names: Sequence[str],
+    request: RebaseRequest,
+    change: Change,
+    checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
     """Carry series that stand on each other, from the lowest up, and plan what changes."""
     parents: Parents = {}
     for name in names:
-        loaded = load_series(run.session, name)
+        loaded = with_added(load_series(run.session, name), request.in_progress)
         target = loaded.side.resolve(request.in_progress.onto)
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
+        if checkout is not None:
+            outcome = checkout.visit(run, loaded, outcome)
         if not outcome.has_conflicts:
             plan_files(parents[name].diffs, loaded, outcome, change)
+            if any(one.series == name for one in request.in_progress.added):
+                path = f"series/{name}/series"
+                change.files.setdefault(path, write_series(loaded.series_file))
             if not request.is_dry_run:
                 plan_branch(run.session.workspace, loaded.side, run.bench, outcome, change)
         yield outcome

@@ -242,6 +242,21 @@ def after_rebase(
             yield f"{outcome.name}: head {outcome.head}"
 
 
+def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[str]:
+    """Yield what to do next where a checkout shows what stopped the rebase, or its end."""
+    stopped = (p for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT)
+    patch = next(stopped, None)
+    if patch is None:
+        for outcome in outcomes:
+            yield f"{outcome.name}: head {outcome.head}"
+        yield f"It is checked out in {clean(str(place))}"
+        return
+    yield "Patch files, pin and branch are as they were."
+    yield _conflicts_left(outcomes)
+    yield f"The first is in {clean(str(place))}: {clean(patch.reason or 'see git status there')}"
+    yield "Resolve it there (or: git mergetool), then run: patchmgr rebase --continue"
+
+
 def _next_step(
     outcomes: Sequence[SeriesOutcome], work: Path, waiting: Sequence[str]
 ) -> Iterator[str]:

@@ -19,6 +19,7 @@ from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import Clone, find_clone, open_clone
 from patchmgr.plumbing.history import is_ancestor
+from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.target import Target
 from patchmgr.services.session import Session
 from patchmgr.store import LOCK, PRIVATE, Workspace
@@ -275,11 +276,11 @@ def _workspace_around(cwd: Path) -> Path | None:
 
 
 def _noted_workspace(clone: Clone) -> Path | None:
-    record = Checkout(clone).record()
-    if record is None or record.workspace is None:
+    if clone.is_bare:
         return None
-    noted = Path(record.workspace)
-    return noted if (noted / LOCK).is_file() else None
+    record, shown = Checkout(clone).record(), LinkedWorktree(clone).stand()
+    names = (one.workspace for one in (record, shown) if one is not None and one.workspace)
+    return next((Path(name) for name in names if (Path(name) / LOCK).is_file()), None)
 
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:

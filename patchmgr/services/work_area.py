@@ -18,7 +18,9 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
+from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.render.conflicts import marked_text
@@ -31,6 +33,7 @@ _FORMAT = 1
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"
 _OURS = ".ours"  # upstream's side of it, which may change before the rebase goes on
+_EDITS = ".edits"  # contents of what was changed beside conflicts
 
 
 class Waiting(Struct, frozen=True, array_like=True):
@@ -46,12 +49,34 @@ class Waiting(Struct, frozen=True, array_like=True):
     conflict: str = ""
 
 
+class Edited(Struct, frozen=True, array_like=True):
+    """A file that a person changed for a patch, beside its conflicts: before and after."""
+
+    series: str
+    patch: str
+    path: str
+    before: Entry | None
+    after: Entry | None
+
+
+class Added(Struct, frozen=True, array_like=True):
+    """A patch that edits made, behind another one; `header` is its file without a diff."""
+
+    series: str
+    after: str
+    name: str
+    header: str
+
+
 class InProgress(Struct, frozen=True):
     """A rebase with conflicts left: what was asked, and which files wait where.
 
     `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
     series and patch. `opened` are the conflicts that it put on record, `confidence` what was asked
-    of merges by structure.
+    of merges by structure. `checkout` is where it is shown, a worktree of `repository` or else of
+    the store. `command` runs on each carried patch; `ran` are the commits on which it did, and
+    `failed` the one on which it failed. `edits` are what a person changed there beside conflicts,
+    `added` the patches that such edits made, and `deleted` the files that are deleted on purpose.
     """
 
     series: tuple[str, ...]
@@ -62,6 +87,14 @@ class InProgress(Struct, frozen=True):
     skipped: tuple[tuple[str, str], ...] = ()
     opened: tuple[str, ...] = ()
     confidence: int | None = None
+    checkout: str = ""
+    repository: str = ""
+    command: str = ""
+    ran: tuple[str, ...] = ()
+    failed: str = ""
+    edits: tuple[Edited, ...] = ()
+    added: tuple[Added, ...] = ()
+    deleted: tuple[str, ...] = ()
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:
@@ -124,7 +157,7 @@ def work_files(
     stuck = tuple(
         (o.name, p.name) for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT
     )
-    files[STATE] = _state(replace(in_progress, waiting=tuple(waiting), stuck=stuck))
+    files[STATE] = state_file(replace(in_progress, waiting=tuple(waiting), stuck=stuck))
     return files
 
 
@@ -138,7 +171,8 @@ def conflicts_left(
                 yield outcome, patch, conflict
 
 
-def _state(in_progress: InProgress) -> bytes:
+def state_file(in_progress: InProgress) -> bytes:
+    """Return the file that says what is in progress."""
     document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(in_progress)}
     return json.dumps(document, indent=1).encode()
 
@@ -158,7 +192,7 @@ def unresolved_items(
 def is_unresolved(workspace: Workspace, item: Waiting) -> bool:
     """Say whether a waiting file still has markers."""
     content = _read(work_file(workspace, item))
-    return content is not None and _has_marker(content)
+    return content is not None and has_marker(content)
 
 
 def is_refused(workspace: Workspace, item: Waiting) -> bool:
@@ -166,9 +200,14 @@ def is_refused(workspace: Workspace, item: Waiting) -> bool:
     return _problem(workspace, item, is_accepted=False) is not None
 
 
+def work_path(item: Waiting) -> str:
+    """Return the path of a waiting file below the workspace."""
+    return f"{_FOLDER}/{check_path(item.file, what='path')}"
+
+
 def work_file(workspace: Workspace, item: Waiting) -> Path:
     """Return where a waiting file is."""
-    return workspace.root / _FOLDER / check_path(item.file, what="path")
+    return workspace.root / work_path(item)
 
 
 Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
@@ -182,7 +221,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     solved: Solved = {}
     for item in in_progress.waiting:
         content = _read(work_file(workspace, item))
-        if content is None or not _has_marker(content):
+        if content is None or not has_marker(content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
 
@@ -199,6 +238,19 @@ def solved_on(
     return found
 
 
+def edit_file(content: bytes) -> dict[str, bytes | None]:
+    """Return the file that keeps a content of an edit, by path below the workspace."""
+    return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
+
+
+def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes, ...]:
+    """Return the contents that edits are about."""
+    entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
+    blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
+    found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
+    return tuple(content for content in found if content is not None)
+
+
 def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]) -> None:
     """Raise PatchmgrError "unresolved" where a file that a person left cannot be taken as it is.
 
@@ -206,7 +258,11 @@ def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Seque
     names them: by their place below the work area, or the end of it.
     """
     skipped = set(in_progress.skipped)
-    named = [item for item in in_progress.waiting if _is_named(workspace, item, accepted)]
+    named = [
+        item
+        for item in in_progress.waiting
+        if item.file in in_progress.deleted or _is_named(workspace, item, accepted)
+    ]
     for name in accepted:
         if not any(_is_named(workspace, item, [name]) for item in named):
             known = "; ".join(item.file for item in in_progress.waiting)
@@ -245,7 +301,7 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
     content, sides = _read(work_file(workspace, item)), _sides(workspace, item)
     if content is None:
         return None if is_accepted else ": the file is gone, which would delete it"
-    if _has_marker(content):
+    if has_marker(content):
         return None
     left = leftover_marker(content, sides)
     if left is not None:
@@ -282,7 +338,8 @@ def _read(file: Path) -> bytes | None:
         raise PatchmgrError("broken-workspace", f"{file} cannot be read: {reason}") from fault
 
 
-def _has_marker(content: bytes) -> bool:
+def has_marker(content: bytes) -> bool:
+    """Say whether a content has the first or the last line of a conflict."""
     return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
 
 

@@ -1,0 +1,317 @@
+"""A git worktree in which a person resolves a rebase: made, moved from state to state, removed.
+
+What it shows is noted in its private folder, and the ref `refs/worktree/patchmgr` keeps the files
+that it was left with. Whatever a person changed since, and nobody has taken, goes to git's stash
+before the tree moves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.json_text import parse_json
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
+from patchmgr.model.snapshot import Entry
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.clones import Clone, open_clone
+from patchmgr.plumbing.durable import replace_file
+from patchmgr.plumbing.objects import object_named
+from patchmgr.plumbing.stores import references
+
+BRANCHES = "patchmgr-rebase/"
+_NOTE = "patchmgr/rebase.json"
+_LEFT = "refs/worktree/patchmgr"
+_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # of another repository
+_EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's tree without files
+_WHO = {
+    f"GIT_{role}_{part}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for part, value in (("NAME", COMMITTER_NAME), ("EMAIL", COMMITTER_EMAIL))
+}
+
+Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
+"""Files that differ, by path: before and after."""
+
+
+class Stand(Struct, frozen=True):
+    """What a tree shows: the first patch that stops a rebase, or what came of a whole series.
+
+    HEAD is at `head`, and `left` is the commit whose files the tree was left with. `files` are
+    those in conflict: the path in the patch, and where the tree has it. `moving_from` are the files
+    that the tree had while it is moved; empty once it stands.
+    """
+
+    workspace: str
+    branch: str | None = None
+    series: str = ""
+    patch: str = ""
+    head: str = ""
+    left: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    moving_from: str = ""
+
+
+Stages = Mapping[str, Sequence["Entry | None"]]
+"""The files in conflict by their path in the tree: base, ours and theirs."""
+
+
+class LinkedWorktree:
+    """A worktree of ours; `seen` are its files as a command has dealt with them."""
+
+    def __init__(self, clone: Clone) -> None:
+        self.clone = clone
+        self.seen = ""
+        self._index = clone.private / "patchmgr" / "index"
+
+    def stand(self) -> Stand | None:
+        """Return what the tree shows, None where it is none of ours."""
+        try:
+            return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
+        except (OSError, ValueError, ValidationError):
+            return None
+
+    def _note(self, stand: Stand) -> None:
+        replace_file(self.clone.private / _NOTE, json.dumps(to_builtins(stand)).encode())
+
+    def _ask(self, *arguments: str, data: bytes = b"", index: bool = False) -> bytes:
+        """Run git as the user's would: line ends and filters are theirs, hooks stay out."""
+        env = git_process.user_environment(_WHO)
+        if index:
+            env["GIT_INDEX_FILE"] = str(self._index)
+        private, root = self.clone.private, self.clone.root
+        return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
+
+    def require_branch(self, stand: Stand) -> None:
+        """Raise PatchmgrError "dirty-checkout" where another branch, or git, is at work here."""
+        root, doing = self.clone.root, self.clone.unfinished()
+        if doing is not None:
+            raise PatchmgrError("dirty-checkout", f"{root} has {doing} that is not finished")
+        env, private = git_process.clean_environment(), self.clone.private
+        asked = ["symbolic-ref", "--quiet", "HEAD"]
+        _, found = git_process.run(asked, git_dir=private, cwd=root, good=(0, 1), env=env)
+        ref = None if stand.branch is None else f"refs/heads/{stand.branch}"
+        if (git_process.text(found).strip() or None) != ref:
+            hint = f"git -C {root} switch {stand.branch}"
+            raise PatchmgrError(
+                "dirty-checkout", f"{root} is not on the branch {stand.branch} any more", (hint,)
+            )
+
+    def snapshot(self) -> str:
+        """Return the tree of all files that git tracks, as they are now."""
+        if (self.clone.private / "index.lock").exists():
+            hint = f"if none is, delete {self.clone.private / 'index.lock'}"
+            raise PatchmgrError("busy", f"another git is at work in {self.clone.root}", (hint,))
+        self._index.parent.mkdir(exist_ok=True)
+        self._index.unlink(missing_ok=True)
+        if (self.clone.private / "index").exists():
+            # With its time: git looks into files that are as new as their index.
+            shutil.copy2(self.clone.private / "index", self._index)
+        self._ask("add", "--update", ".", index=True)
+        return self._ask("write-tree", index=True).decode().strip()
+
+    def changes(self, old: str, new: str) -> Changes:
+        """Return the files in which two trees differ."""
+        arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", old or _EMPTY, new)
+        fields = git_process.text(self._ask(*arguments)).split("\0")[:-1]
+        rows = (
+            (path, facts[1:].split(" "))
+            for facts, path in zip(fields[::2], fields[1::2], strict=True)
+        )
+        return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
+
+    def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
+        """Return those of some files that a tree has."""
+        if not paths:
+            return {}
+        printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
+        rows = (row.partition("\t") for row in git_process.text(printed).split("\0")[:-1])
+        facts = {path: fields.split(" ") for fields, _, path in rows}
+        return {path: Entry(mode, blob) for path, (mode, _, blob) in facts.items()}
+
+    def unmerged(self) -> frozenset[str]:
+        """Return the files that the index has in conflict."""
+        rows = git_process.text(self._ask("ls-files", "--unmerged", "-z")).split("\0")[:-1]
+        return frozenset(row.partition("\t")[2] for row in rows)
+
+    def blob(self, entry: Entry) -> bytes:
+        """Return a content."""
+        return self._ask("cat-file", "blob", entry.blob)
+
+    def with_entries(self, tree: str, entries: Mapping[str, Entry | None]) -> str:
+        """Return a tree with some files as named (None: without them)."""
+        self._ask("read-tree", tree, index=True)
+        self._set_index(_stage(path, entry) for path, entry in entries.items())
+        return self._ask("write-tree", index=True).decode().strip()
+
+    def show(self, stand: Stand, stages: Stages) -> bool:
+        """Move the tree to a state; say whether it had edits, which git's stash has then."""
+        before, has_edits = self.stand(), False
+        if before is not None:
+            self.require_branch(before)
+        if before is None or before.moving_from or before.left != stand.left:
+            now = self.snapshot()
+            if before is not None:
+                known = [self.seen] if self.seen else [before.left, before.moving_from]
+                has_edits = self._stash_beyond(list(filter(None, known)), now)
+            self._note(replace(stand, moving_from=now))
+            self._ask("update-ref", _LEFT, stand.left)
+            self._ask("read-tree", "-m", "-u", now, stand.left, index=True)
+            for path, sides in stages.items():
+                lines = [_stage(path, side, number) for number, side in enumerate(sides, 1) if side]
+                self._set_index([_stage(path, None), *lines])
+            os.replace(self._index, self.clone.private / "index")
+        self._ask("update-ref", "-m", "patchmgr rebase", "HEAD", stand.head)
+        self._note(stand)
+        self.seen = ""
+        return has_edits
+
+    def _set_index(self, lines: Iterable[str]) -> None:
+        data = git_process.raw("".join(lines))
+        self._ask("update-index", "-z", "--index-info", data=data, index=True)
+
+    def is_untouched(self) -> bool:
+        """Say whether all is as the tree was left: nothing in it is a person's."""
+        stand = self.stand()
+        if stand is None or self.clone.head() != stand.head or self.clone.untracked():
+            return False
+        now = self.snapshot()
+        known = filter(None, (stand.left, stand.moving_from))
+        found = [self.changes(each, now) for each in known]
+        return not any(all(path in other for other in found) for path in found[0])
+
+    def edits(self, stand: Stand) -> Changes:
+        """Return what differs from what the tree was left with."""
+        return self.changes(stand.left, self.snapshot())
+
+    def _stash_beyond(self, known: Sequence[str], now: str) -> bool:
+        """Put into git's stash what the files have that none of the known states has."""
+        found = [self.changes(each, now) for each in known]
+        if not found:
+            return False
+        paths = [path for path in found[0] if all(path in other for other in found)]
+        if paths:
+            self.stash(self.with_entries(now, {path: found[0][path][0] for path in paths}), now)
+            self.snapshot()
+        return bool(paths)
+
+    def stash(self, base: str, tree: str) -> None:
+        """Put a tree's difference to another into git's stash."""
+        stand = self.stand()
+        about = f"beside {stand.patch}" if stand is not None and stand.patch else "of a rebase"
+        message = f"patchmgr: edits {about}"
+        below = self._commit(base, "HEAD", message=message)
+        index = self._commit(base, below, message=message)
+        edits = self._commit(tree, below, index, message=message)
+        self._ask("stash", "store", "--quiet", "-m", message, edits)
+
+    def _commit(self, tree: str, *parents: str, message: str) -> str:
+        options = [word for parent in parents for word in ("-p", parent)]
+        arguments = ("commit-tree", *options, "-m", message, f"{tree}^{{tree}}")
+        return self._ask(*arguments).decode().strip()
+
+    def remove(self) -> None:
+        """Take the tree away, with its branch."""
+        stand = self.stand()
+        root, git_dir = str(self.clone.root), self.clone.git_dir
+        git_process.output(["worktree", "remove", "--force", "--force", root], git_dir=git_dir)
+        if stand is not None and stand.branch is not None:
+            name = f"refs/heads/{stand.branch}"
+            git_process.output(["update-ref", "-d", name], git_dir=git_dir)
+
+    def release(self) -> None:
+        """Let the tree be a person's: no rebase is shown in it any more."""
+        stand = self.stand()
+        if stand is not None:
+            self._note(replace(stand, series="", patch="", files=()))
+
+
+def _entry(mode: str, blob: str) -> Entry | None:
+    return None if mode == "000000" else Entry(mode, blob)
+
+
+def _stage(path: str, entry: Entry | None, number: int = 0) -> str:
+    if entry is None:
+        return f"0 {'0' * 40}\t{path}\0"
+    return f"{entry.mode} {entry.blob} {number}\t{path}\0"
+
+
+def find_worktree(folder: Path) -> LinkedWorktree | None:
+    """Return the worktree of ours at a folder, None where there is none."""
+    try:
+        tree = LinkedWorktree(open_clone(folder))
+    except PatchmgrError:
+        return None
+    return None if tree.clone.is_bare or tree.stand() is None else tree
+
+
+def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
+    """Make a worktree without files at a folder, which must be free."""
+    if is_half_made(folder):
+        (folder / ".git").unlink()
+    git_process.output(["worktree", "prune"], git_dir=clone.git_dir)
+    place = ["--detach"] if stand.branch is None else ["-B", stand.branch]
+    arguments = ["worktree", "add", "-f", "-f", "--quiet", "--no-checkout", *place]
+    git_process.output([*arguments, str(folder), stand.head], git_dir=clone.git_dir)
+    tree = LinkedWorktree(open_clone(folder))
+    (tree.clone.private / "patchmgr").mkdir(exist_ok=True)
+    return tree
+
+
+def is_free(folder: Path) -> bool:
+    """Say whether a worktree can be made at a folder."""
+    if not os.path.lexists(folder):
+        return True
+    is_empty = folder.is_dir() and not folder.is_symlink() and not os.listdir(folder)
+    return is_empty or is_half_made(folder)
+
+
+def is_half_made(folder: Path) -> bool:
+    """Say whether a killed command left a worktree at a folder that has no files yet."""
+    if not folder.is_dir() or folder.is_symlink() or os.listdir(folder) != [".git"]:
+        return False
+    try:
+        link = (folder / ".git").read_text().removeprefix("gitdir: ").strip()
+        head = (Path(link) / "HEAD").read_text()
+    except (OSError, ValueError):
+        return False
+    is_ours = head.startswith(f"ref: refs/heads/{BRANCHES}")
+    return is_ours and not (Path(link) / "index").exists()
+
+
+def free_branch(clone: Clone, series: str) -> str:
+    """Return the name of a branch that is not there, or that an earlier tree of ours left."""
+    known, busy = references(clone.git_dir, f"refs/heads/{BRANCHES}"), clone.checked_out()
+    names = (f"{series}{end}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
+    return BRANCHES + next(
+        name
+        for name in names
+        if name not in known
+        or (f"refs/heads/{BRANCHES}{name}" not in busy and _is_ours(clone, known[name]))
+    )
+
+
+def _is_ours(clone: Clone, commit: str) -> bool:
+    """Say whether a commit is patchmgr's, or one below all of them."""
+    if object_named(clone.git_dir, f"{commit}^{{commit}}") is None:
+        return False
+    found = git_process.output(["cat-file", "commit", commit], git_dir=clone.git_dir)
+    return f"\ncommitter {COMMITTER_NAME} <{COMMITTER_EMAIL}> ".encode() in found
+
+
+def run_in(folder: Path, command: str) -> int:
+    """Run a command line of the shell in a folder, with the user's environment; return its code.
+
+    What it prints goes to stderr: stdout is for results.
+    """
+    env = {name: value for name, value in os.environ.items() if name not in _PLACES}
+    line = ["sh", "-c", command]
+    return subprocess.run(line, cwd=folder, env=env, stdout=2, check=False).returncode

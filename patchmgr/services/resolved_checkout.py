@@ -1,0 +1,248 @@
+"""What a person made of a rebase in its checkout, taken back into the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.picking import SUFFIX
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import new_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.paths import check_path
+from patchmgr.formats.series_files import with_appended
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.linked_worktree import (
+    Changes,
+    LinkedWorktree,
+    Stand,
+    find_worktree,
+)
+from patchmgr.services.load import LoadedSeries
+from patchmgr.services.session import Session
+from patchmgr.services.work_area import (
+    STATE,
+    Added,
+    Edited,
+    InProgress,
+    Waiting,
+    edit_file,
+    has_marker,
+    original,
+    state_file,
+    work_path,
+)
+from patchmgr.store import Change, Workspace
+
+OTHER_EDITS = ("patch", "new", "none")
+
+
+class OtherEdits(Struct, frozen=True):
+    """What becomes of edits beside a conflict: what a person said, or how to ask them.
+
+    `ask` gets the patch and the files, and returns one of `OTHER_EDITS`.
+    """
+
+    said: str | None = None
+    ask: Callable[[str, Sequence[str]], str] | None = None
+
+    def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
+        """Return what a person wants; raise PatchmgrError "other-edits" where nobody says it."""
+        if self.said is not None:
+            return self.said
+        if self.ask is not None:
+            return self.ask(patch, paths)
+        names = ", ".join(map(shown, paths[:5])) + (" and more" if len(paths) > 5 else "")
+        raise PatchmgrError(
+            "other-edits",
+            f"more than the conflict was edited in {root}: {names}",
+            (
+                f"part of {shown(patch)}: patchmgr rebase --continue --other-edits patch",
+                "a patch of their own behind it: --other-edits new",
+                "part of no patch (git's stash keeps them): --other-edits none",
+            ),
+        )
+
+
+NOT_SAID = OtherEdits()
+
+
+def tree_of(in_progress: InProgress) -> LinkedWorktree | None:
+    """Return the checkout that shows a rebase, None where there is none."""
+    return find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
+
+
+def take_back(
+    session: Session,
+    in_progress: InProgress,
+    others: OtherEdits,
+    is_answered: Callable[[Waiting], bool],
+) -> tuple[InProgress, LinkedWorktree | None]:
+    """Take what a person made of the patch that the checkout shows, and keep it in the workspace.
+
+    Raises PatchmgrError "unresolved" where a file there is in conflict still and `is_answered`
+    does not say that it was resolved in another way, and "other-edits".
+    """
+    tree = tree_of(in_progress)
+    stand = None if tree is None else tree.stand()
+    if tree is None or stand is None or stand.moving_from:
+        return in_progress, tree
+    if (stand.series, stand.patch) not in in_progress.stuck:
+        return in_progress, tree
+    tree.require_branch(stand)
+    tree.seen = tree.snapshot()
+    edits = tree.changes(stand.left, tree.seen)
+    places = {place for _, place in stand.files}
+    files, deleted = _resolved(session.workspace, in_progress, tree, stand, is_answered)
+    beside = {path: change for path, change in edits.items() if path not in places}
+    in_progress = replace(in_progress, deleted=(*in_progress.deleted, *deleted))
+    if beside:
+        root = tree.clone.root
+        said = others.answer(stand.patch, root, tuple(beside))
+        if said == "none":
+            back = tree.with_entries(tree.seen, {path: old for path, (old, _) in beside.items()})
+            tree.stash(back, tree.seen)
+            session.say(stashed_text(root))
+        else:
+            is_new = said == "new"
+            in_progress = _with_edits(session, in_progress, tree, stand, beside, is_new=is_new)
+            files |= _contents(tree, beside)
+    files[STATE] = state_file(in_progress)
+    Workspace(session.workspace.root).make(Change(files))
+    return in_progress, tree
+
+
+def stashed_text(root: Path) -> str:
+    """Return what a person is told of edits that were put into git's stash."""
+    return f"What was edited in {root} beside is in git's stash: git -C {root} stash list"
+
+
+def _resolved(
+    workspace: Workspace,
+    in_progress: InProgress,
+    tree: LinkedWorktree,
+    stand: Stand,
+    is_answered: Callable[[Waiting], bool],
+) -> tuple[dict[str, bytes | None], list[str]]:
+    """Return the files of the work area as they are resolved in the tree, and those deleted."""
+    waiting = {(w.series, w.patch, w.path): w for w in in_progress.waiting}
+    entries = tree.entries(tree.seen, [place for _, place in stand.files])
+    unmerged, root = tree.unmerged(), tree.clone.root
+    files: dict[str, bytes | None] = {}
+    deleted: list[str] = []
+    left: list[str] = []
+    for path, place in stand.files:
+        item = waiting.get((stand.series, stand.patch, path))
+        if item is None:
+            continue
+        entry = entries.get(place)
+        content = None if entry is None else _content(tree, entry)
+        is_open = place in unmerged and (content is None or original(workspace, item) is None)
+        if is_open or (content is not None and has_marker(content)):
+            left += [] if is_answered(item) else [place]
+            continue
+        deleted += [item.file] if content is None else []
+        files[work_path(item)] = content
+    if left:
+        names = ", ".join(map(shown, left))
+        raise PatchmgrError(
+            "unresolved",
+            f"still in conflict in {root}: {names}",
+            (
+                f"edit it, and say so with: git -C {root} add FILE, or rm FILE to delete it",
+                "then run: patchmgr rebase --continue",
+            ),
+        )
+    return files, deleted
+
+
+def _content(tree: LinkedWorktree, entry: Entry) -> bytes:
+    if entry.mode == GITLINK:
+        return f"Subproject commit {entry.blob}\n".encode()
+    return tree.blob(entry)
+
+
+def _contents(tree: LinkedWorktree, edits: Changes) -> dict[str, bytes | None]:
+    """Return the files of the work area that keep what edits are about."""
+    entries = {entry for change in edits.values() for entry in change if entry is not None}
+    files: dict[str, bytes | None] = {}
+    for entry in entries:
+        if entry.mode != GITLINK:
+            files |= edit_file(tree.blob(entry))
+    return files
+
+
+def _with_edits(
+    session: Session,
+    in_progress: InProgress,
+    tree: LinkedWorktree,
+    stand: Stand,
+    beside: Changes,
+    *,
+    is_new: bool,
+) -> InProgress:
+    """Note edits as those of the patch that the tree shows, or of a new one behind it."""
+    owner = stand.patch
+    if is_new:
+        known = {(one.series, one.after): one.name for one in in_progress.added}
+        owner = known.get((stand.series, stand.patch), "")
+        if not owner:
+            one = _new_patch(session, in_progress, tree, stand)
+            owner, in_progress = one.name, replace(in_progress, added=(*in_progress.added, one))
+    edits = {(one.series, one.patch, one.path): one for one in in_progress.edits}
+    for path, (before, after) in beside.items():
+        key = (stand.series, owner, check_path(path, what="path"))
+        first = edits[key].before if key in edits else before
+        edits[key] = Edited(*key, first, after)
+    return replace(in_progress, edits=tuple(edits.values()))
+
+
+def _new_patch(
+    session: Session, in_progress: InProgress, tree: LinkedWorktree, stand: Stand
+) -> Added:
+    taken = {*session.workspace.series_file(stand.series).names()}
+    taken |= {one.name for one in in_progress.added}
+    stem = stand.patch.removesuffix(SUFFIX)
+    names = (f"{stem}-edits{end}{SUFFIX}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
+    name = next(name for name in names if name not in taken)
+    who = tree.clone.identity() or f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> 0 +0000"
+    author = _author(who)
+    subject = f"Edits beside {shown(stem)}"
+    header = new_header(subject, "", author)
+    return Added(stand.series, stand.patch, name, git_process.text(header))
+
+
+def _author(identity: str) -> Author:
+    name, _, rest = identity.partition(" <")
+    email, _, date = rest.partition("> ")
+    return Author(name, email, date)
+
+
+def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
+    """Return a series with the patches that edits in the checkout made, without their diffs."""
+    for one in in_progress.added:
+        if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
+            file = with_appended(loaded.series_file, one.name, after=one.after)
+            patch = parse_patch(git_process.raw(one.header), name=one.name)
+            patches = list(loaded.patches)
+            patches.insert([p.name for p in patches].index(one.after) + 1, patch)
+            loaded = replace(loaded, patches=tuple(patches), series_file=file)
+    return loaded
+
+
+Edits = dict[str, dict[str, dict[str, "tuple[Entry | None, Entry | None]"]]]
+
+
+def edits_of(in_progress: InProgress) -> Edits:
+    """Return by series, patch and path what was edited beside conflicts."""
+    found: Edits = {}
+    for one in in_progress.edits:
+        by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})
+        by_path[check_path(one.path, what="path")] = one.before, one.after
+    return found

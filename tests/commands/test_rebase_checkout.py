@@ -1,0 +1,270 @@
+"""`rebase --checkout`: conflicts in a git worktree, as git itself leaves them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Answer, Scene, invoke
+from tests.commands.scenes import picture, plant, text
+from tests.conftest import Repository
+
+Files = dict[str, bytes | str | None]
+
+
+def own(name: str, **edits: str) -> str:
+    """Return the lines of a file that is like no other."""
+    return text(**edits).replace("line", name)
+
+
+OURS, THEIRS = {"l10": "ours\n"}, {"l10": "theirs\n"}
+START: Files = {
+    **{name: own(name) for name in ("a", "changed", "deleted", "clean", "moved", "moves")},
+    "bytes": b"\0\1\xff" * 50,
+}
+FORK: Files = {
+    "a": own("a", **OURS),
+    "both": "ours\n",
+    "bytes": b"\0\1\xfe" * 50,
+    "changed": own("changed", **OURS),
+    "deleted": None,
+    "clean": own("clean", l50="ours\n"),
+    "new": "new\n",
+    "moved": None,
+    "moved-here": own("moved", **OURS),
+    "moves": own("moves", **OURS),
+}
+UPSTREAM: Files = {
+    "a": own("a", **THEIRS),
+    "both": "theirs\n",
+    "bytes": b"\0\1\xfd" * 50,
+    "changed": None,
+    "deleted": own("deleted", **THEIRS),
+    "clean": own("clean", l2="theirs\n"),
+    "moved": own("moved", **THEIRS),
+    "moves": None,
+    "moves-there": own("moves", **THEIRS),
+}
+
+
+def unlabelled(content: bytes) -> bytes:
+    return re.sub(rb"(?m)^(<{7}|\|{7}|>{7}).*$", rb"\1", content)
+
+
+def look(repository: Repository) -> tuple[str, str, dict[str, bytes]]:
+    """Return what git says of the index, and the files, whatever the labels are."""
+    files = picture(repository.root)
+    contents = {p: unlabelled(raw) for p, (kind, _, raw) in files.items() if kind == "file"}
+    staged, status = repository.git("ls-files", "--stage"), repository.git("status", "--porcelain")
+    return staged, status, contents
+
+
+def begin(scene: Scene, *patches: Files) -> str:
+    """Plant upstream and a fork of some patches; return the fork's head."""
+    base = scene.upstream.commit(START, "start: all")
+    scene.upstream.git("checkout", "--quiet", "-b", "fork")
+    for number, files in enumerate(patches, 1):
+        plant(scene.upstream, files, f"fork: {number}")
+    fork = scene.upstream.head()
+    scene.upstream.git("checkout", "--quiet", "main")
+    plant(scene.upstream, UPSTREAM, "upstream: all (#12)")
+    scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
+    return fork
+
+
+def tree_of(scene: Scene) -> Repository:
+    return Repository(scene.root.parent / "tree", is_there=True)
+
+
+def rebase(scene: Scene, *arguments: str | Path, code: int) -> Answer:
+    place = ("--checkout", tree_of(scene).root)
+    return scene.call("rebase", "s", "--onto", "upstream/main", *place, *arguments, code=code)
+
+
+def test_every_kind_of_conflict_stands_as_git_leaves_it(scene: Scene, tmp_path: Path) -> None:
+    fork = begin(scene, FORK)
+    clone = Repository(tmp_path / "clone", is_there=True)
+    scene.upstream.git("clone", "--quiet", str(scene.upstream.root), str(clone.root))
+    clone.git("-c", "merge.conflictStyle=zdiff3", "cherry-pick", fork, good=(1,))
+    rebase(scene, code=3)
+    assert look(tree_of(scene)) == look(clone)
+    labels = {line[:7]: line[8:] for line in (tree_of(scene).root / "a").read_bytes().splitlines()}
+    commit = scene.upstream.head()[:12]
+    assert labels[b"<<<<<<<"] == f"upstream/main ({commit} upstream: all, #12)".encode()
+    assert labels[b">>>>>>>"] == b"s/fork-1.patch: fork: 1"
+
+
+ONE: Files = {"a": own("a", **OURS), "new": "new\n"}
+TWO: Files = {"changed": own("changed", **OURS)}
+LATER: Files = {"clean": own("clean", l50="ours\n")}
+
+
+def resolve(scene: Scene) -> Repository:
+    """Begin a rebase of three patches, and resolve the first as a person would."""
+    begin(scene, ONE, TWO, LATER)
+    rebase(scene, code=3)
+    (tree_of(scene).root / "a").write_text(own("a", l10="both\n"))
+    return tree_of(scene)
+
+
+def go_on(scene: Scene, *arguments: str, code: int = 0) -> Answer:
+    return scene.call("rebase", "--continue", *arguments, code=code)
+
+
+def end(scene: Scene) -> dict[str, str]:
+    """Return the subjects and files of the series' branch, as the checkout has them."""
+    tree = tree_of(scene)
+    assert tree.git("status", "--porcelain") == ""
+    subjects = tree.git("log", "--format=%s", f"{scene.upstream.head()}..").splitlines()
+    return {subject: tree.git("diff", "--name-only", f"HEAD~{n + 1}", f"HEAD~{n}")
+            for n, subject in enumerate(subjects)}  # fmt: skip
+
+
+def test_the_next_patch_in_conflict_follows_in_the_same_tree(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = resolve(scene)
+    monkeypatch.chdir(tree.root)
+    assert invoke("rebase", "--continue").code == 3
+    assert tree.git("status", "--porcelain") == "DU changed"
+    assert tree.git("log", "-1", "--format=%s") == "fork: 1"
+    answer = invoke("rebase", "--continue")
+    assert "still in conflict" in answer.err
+    assert answer.code == 1
+    tree.git("rm", "--quiet", "changed")
+    assert invoke("rebase", "--continue").code == 0
+    assert end(scene) == {"fork: 3": "clean", "fork: 1": "a\nnew"}
+    assert tree.git("show", "HEAD:a") == own("a", l10="both\n").strip()
+
+
+def finish(scene: Scene, *arguments: str) -> None:
+    go_on(scene, *arguments, code=3)
+    tree_of(scene).git("rm", "--quiet", "changed")
+    go_on(scene)
+
+
+@pytest.mark.parametrize(
+    ("answer", "commits", "stashed"),
+    [
+        ("patch", {"fork: 3": "clean", "fork: 1": "a\nbytes\nclean\nmore\nnew"}, ""),
+        (
+            "new",
+            {"fork: 3": "clean", "Edits beside fork-1": "bytes\nclean\nmore", "fork: 1": "a\nnew"},
+            "",
+        ),
+        ("none", {"fork: 3": "clean", "fork: 1": "a\nnew"}, "bytes\nclean\nmore"),
+    ],
+)
+def test_edits_beside_the_conflict_go_where_a_person_says(
+    scene: Scene, answer: str, commits: dict[str, str], stashed: str
+) -> None:
+    tree = resolve(scene)
+    (tree.root / "clean").write_text(own("clean", l2="theirs\n", l30="mine\n"))
+    (tree.root / "bytes").unlink()
+    (tree.root / "more").write_text("more\n")
+    (tree.root / "scratch").write_text("not told to git\n")
+    tree.git("add", "more")
+    assert "bytes, clean, more" in go_on(scene, code=1).err
+    finish(scene, "--other-edits", answer)
+    (tree.root / "scratch").unlink()
+    assert end(scene) == commits
+    kept = tree.git("stash", "list") and tree.git("stash", "show", "--name-only", "stash@{0}")
+    assert kept == stashed
+    names = {"new": ["fork-1.patch", "fork-1-edits.patch", "fork-3.patch"]}
+    series = (scene.root / "series/s/series").read_text().split()
+    assert series == names.get(answer, ["fork-1.patch", "fork-3.patch"])
+    scene.call("rebase", "s", "--onto", "upstream/main", "--dry-run")
+
+
+def test_a_skipped_patch_leaves_its_edits_in_the_stash(scene: Scene) -> None:
+    tree = resolve(scene)
+    answer = scene.call("rebase", "--skip", code=3)
+    assert "in git's stash" in answer.err
+    assert tree.git("status", "--porcelain") == "DU changed"
+    tree.git("rm", "--quiet", "changed")
+    go_on(scene)
+    assert end(scene) == {"fork: 3": "clean"}
+    assert "both" in tree.git("stash", "show", "--patch")
+
+
+@pytest.mark.parametrize("is_edited", [False, True], ids=["untouched", "edited"])
+def test_abort_takes_the_tree_away_unless_it_has_edits(scene: Scene, is_edited: bool) -> None:
+    begin(scene, ONE)
+    rebase(scene, code=3)
+    tree = tree_of(scene)
+    if is_edited:
+        (tree.root / "scratch").write_text("mine\n")
+    answer = scene.call("rebase", "--abort")
+    assert tree.root.exists() is is_edited
+    assert ("stays" in answer.err) is is_edited
+    rebase(scene, code=3)
+    assert tree.git("status", "--porcelain").splitlines()[:2] == ["UU a", "A  new"]
+
+
+def test_the_tree_is_one_of_the_clone_that_is_named(scene: Scene, tmp_path: Path) -> None:
+    begin(scene, ONE)
+    clone = Repository(tmp_path / "clone", is_there=True)
+    scene.upstream.git("clone", "--quiet", str(scene.upstream.root), str(clone.root))
+    rebase(scene, "--repo", clone.root, code=3)
+    assert clone.git("branch", "--list", "patchmgr*") == "+ patchmgr-rebase/s"
+    (tree_of(scene).root / "a").write_text("solved\n")
+    go_on(scene)
+    assert clone.git("log", "-1", "--format=%s", "patchmgr-rebase/s") == "fork: 1"
+
+
+def test_another_folder_or_branch_is_left_alone(scene: Scene) -> None:
+    begin(scene, ONE)
+    tree_of(scene).root.mkdir()
+    (tree_of(scene).root / "mine").write_text("mine\n")
+    assert "is there already" in rebase(scene, code=2).err
+    (tree_of(scene).root / "mine").unlink()
+    rebase(scene, code=3)
+    tree_of(scene).git("switch", "--quiet", "--discard-changes", "--detach", "HEAD")
+    assert "not on the branch patchmgr-rebase/s" in go_on(scene, code=1).err
+
+
+def test_a_command_runs_on_each_carried_patch_and_stops_where_it_fails(scene: Scene) -> None:
+    begin(scene, LATER, {"new": "new\n"}, {"newer": "newer\n"})
+    log = scene.root.parent / "log"
+    command = f"git log -1 --format=%s >> {log}; test ! -e new || grep -q mine clean"
+    document = rebase(scene, "--exec", command, "--json", code=3).json
+    stopped = document["series"][0]["patches"][1]
+    assert (stopped["verdict"], stopped["reason"]) == ("conflict", f"{command}: exit 1")
+    tree = tree_of(scene)
+    assert tree.git("status", "--porcelain") == "A  new"
+    (tree.root / "clean").write_text(own("clean", l2="theirs\n", l50="mine\n"))
+    go_on(scene, "--other-edits", "patch")
+    assert log.read_text().split("\n") == ["fork: 1", "fork: 2", "fork: 2", "fork: 3", ""]
+    assert end(scene) == {"fork: 3": "newer", "fork: 2": "clean\nnew", "fork: 1": "clean"}
+
+
+def test_a_command_that_fails_can_be_passed_over_as_in_git(scene: Scene) -> None:
+    begin(scene, LATER, {"new": "new\n"})
+    line = ("rebase", "s", "--onto", "upstream/main", "--exec", "test ! -e new")
+    assert "exit 1" in scene.call(*line, code=3).out
+    go_on(scene)
+    assert not list(scene.root.parent.glob("patchmgr-exec*"))
+
+
+def test_a_command_that_changes_files_stops_the_rebase(scene: Scene) -> None:
+    begin(scene, LATER)
+    answer = rebase(scene, "--exec", "echo >> clean", code=3)
+    assert "echo >> clean: changed clean" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--onto", "x", "--repo", "."), "--repo goes with --checkout"),
+        (("--onto", "x", "--exec", " "), "--exec needs a command"),
+        (("--onto", "x", "--exec", "true", "--dry-run"), "go with a run that writes"),
+        (("--onto", "x", "--other-edits", "new"), "--other-edits goes with --continue"),
+        (("--continue", "--other-edits", "all"), "is patch, new or none, not all"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    scene: Scene, arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in scene.call("rebase", *arguments, code=2).err
