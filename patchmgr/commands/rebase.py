@@ -35,8 +35,12 @@ from patchmgr.services.resolved_checkout import (
     NOT_SAID,
     OtherEdits,
     edits_of,
+    forget_trust,
+    is_trusted,
+    require_trusted,
     take_back,
     tree_of,
+    trust,
     with_added,
 )
 from patchmgr.services.series import stacks_of, whole_stacks
@@ -218,6 +222,8 @@ def rebase(
         selected, confidence = tuple(sorted(options.selected)), options.confidence
         request = InProgress(chosen, onto, selected, confidence=confidence, **asdict(shown_in))
         check_checkout(session, request)
+        if shown_in != NOWHERE and not is_dry_run:
+            trust(session, request)
         return _rebase_all(session, RebaseRequest(request, options, is_dry_run, tree_of(request)))
 
 
@@ -242,10 +248,12 @@ def continue_rebase(
             said = {name: each for name, each in asdict(shown_in).items() if each}
             in_progress = replace(in_progress, failed="", **said)
             check_checkout(session, in_progress)
+            trust(session, in_progress)
         elif in_progress.checkout and is_dry_run:
             hint = "run it without --dry-run: what is resolved there is kept in any case"
             message = f"a dry run takes nothing from {in_progress.checkout}"
             raise PatchmgrError("usage", message, (hint,))
+        require_trusted(session, in_progress)
         in_progress, tree = take_back(session, in_progress, others, _is_answered(session))
         ran = (*in_progress.ran, *filter(None, (in_progress.failed,)))
         in_progress = replace(in_progress, ran=ran, failed="")
@@ -280,6 +288,7 @@ def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False
         if first is None:
             hint = "patchmgr rebase --continue"
             raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
+        require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, first))
         return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(in_progress))
 
@@ -297,13 +306,15 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
         files = {**closed_files(memory, in_progress.opened), **closed_work(session.workspace)}
         session.workspace.make(Change(files, spent=[STATE]))
         forget_work(session.workspace)
-        tree = tree_of(in_progress)
+        is_known = is_trusted(session, in_progress)
+        tree = tree_of(in_progress) if is_known else None
         if tree is not None and tree.is_untouched():
             tree.remove()
         elif tree is not None:
             root = tree.clone.root
             tree.release()
             session.say(f"{root} stays: it has edits. To remove it: git worktree remove -f {root}")
+        forget_trust(session, in_progress)
 
 
 def require_in_progress(session: Session) -> InProgress:
@@ -363,6 +374,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
         result = _finish(session, request, result, change, memory)
         if checkout is not None:
             checkout.release()
+            forget_trust(session, request.in_progress)
     elif not request.is_dry_run:
         if checkout is not None:
             state = replace(request.in_progress, ran=checkout.ran, failed=checkout.failed)

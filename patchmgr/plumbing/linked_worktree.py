@@ -111,7 +111,8 @@ class LinkedWorktree:
             hint = f"if none is, delete {self.clone.private / 'index.lock'}"
             raise PatchmgrError("busy", f"another git is at work in {self.clone.root}", (hint,))
         self._index.parent.mkdir(exist_ok=True)
-        self._index.unlink(missing_ok=True)
+        for left in (self._index, self._index.with_suffix(".lock")):  # of a killed git
+            left.unlink(missing_ok=True)
         if (self.clone.private / "index").exists():
             # With its time: git looks into files that are as new as their index.
             shutil.copy2(self.clone.private / "index", self._index)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,6 +26,7 @@ from patchmgr.plumbing.linked_worktree import (
     Stand,
     find_worktree,
 )
+from patchmgr.plumbing.stores import cache_folder
 from patchmgr.services.load import LoadedSeries
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import (
@@ -71,6 +74,45 @@ class OtherEdits(Struct, frozen=True):
 
 
 NOT_SAID = OtherEdits()
+
+
+def _known_as(session: Session, in_progress: InProgress) -> Path:
+    words = (str(session.workspace.root), in_progress.checkout, in_progress.command)
+    name = hashlib.sha256(git_process.raw("\0".join(words))).hexdigest()
+    return cache_folder() / "rebases" / name
+
+
+def trust(session: Session, in_progress: InProgress) -> None:
+    """Remember that the user named this checkout and this command for the workspace."""
+    note = _known_as(session, in_progress)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+
+
+def is_trusted(session: Session, in_progress: InProgress) -> bool:
+    """Say whether the user named what a rebase in progress uses, if it uses anything."""
+    is_asked = bool(in_progress.checkout or in_progress.command)
+    return not is_asked or _known_as(session, in_progress).exists()
+
+
+def require_trusted(session: Session, in_progress: InProgress) -> None:
+    """Raise PatchmgrError "usage" where nobody here named the checkout, or the command.
+
+    What is in progress may have come along with the folder of a stranger.
+    """
+    if not is_trusted(session, in_progress):
+        words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
+        typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
+        raise PatchmgrError(
+            "usage",
+            "this rebase was not begun by you in this folder: say what it may use",
+            (f"patchmgr rebase --continue {typed}", "or forget it: patchmgr rebase --abort"),
+        )
+
+
+def forget_trust(session: Session, in_progress: InProgress) -> None:
+    """Forget it with the rebase."""
+    _known_as(session, in_progress).unlink(missing_ok=True)
 
 
 def tree_of(in_progress: InProgress) -> LinkedWorktree | None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.commands.conftest import Answer, Scene, invoke
+from tests.commands.every import restorer
+from tests.commands.faults import Killed, killing
 from tests.commands.scenes import picture, plant, text
 from tests.conftest import Repository
+from tests.long import LONG
 
 Files = dict[str, bytes | str | None]
 
@@ -268,3 +274,70 @@ def test_options_that_do_not_go_together(
     scene: Scene, arguments: tuple[str, ...], message: str
 ) -> None:
     assert message in scene.call("rebase", *arguments, code=2).err
+
+
+def test_a_state_that_came_along_names_no_folder_and_no_command_of_its_own(scene: Scene) -> None:
+    begin(scene, LATER)
+    rebase(scene, "--exec", "false", code=3)
+    moved = scene.root.rename(scene.root.with_name("of a stranger"))
+    answer = scene.run("-C", moved, "rebase", "--continue", code=2)
+    assert "not begun by you" in answer.err
+    assert f"--checkout {tree_of(scene).root} --exec false" in answer.err
+    scene.run("-C", moved, "rebase", "--abort")
+    assert tree_of(scene).root.exists()
+
+
+def kept(scene: Scene) -> tuple[str, bool]:
+    """Return the resolution that a person made, wherever it is, and whether the edit is there."""
+    tree = tree_of(scene)
+    stashes = tree.git("stash", "list", "--format=%H").splitlines()
+    states = [tree.git("show", f"{stash}:clean") for stash in stashes]
+    states += [path.read_text() for path in (scene.root / ".patchmgr").rglob(".edits/*")]
+    states += [(tree.root / "clean").read_text()]
+    return (tree.root / "a").read_text(), any("mine" in state for state in states)
+
+
+@pytest.mark.parametrize("answer", ["patch", "none"])
+def test_killing_loses_nothing(scene: Scene, answer: str) -> None:
+    tree = resolve(scene)
+    (tree.root / "clean").write_text(own("clean", l2="theirs\n", l30="mine\n"))
+    reset = restorer(scene.root, tree.root, Path(os.environ["XDG_CACHE_HOME"]))
+    line = ("-C", scene.root, "rebase", "--continue", "--other-edits", answer)
+    finish(scene, "--other-edits", answer)
+    wanted = tree.git("rev-parse", "HEAD")
+    with killing(10**9) as whole:
+        reset()
+        invoke(*line)
+    for at in range(1, whole.count + 1, 1 if LONG else whole.count // 4):
+        reset()
+        with killing(at), suppress(Killed):
+            invoke(*line)
+        found, has_edit = kept(scene)
+        assert has_edit, f"killed at {at}"
+        assert "<<<" not in found, f"killed at {at}"
+        invoke(*line)
+        if (tree.root / "changed").exists():
+            tree.git("rm", "--quiet", "changed")
+            invoke(*line)
+        assert tree.git("rev-parse", "HEAD") == wanted, f"killed at {at}"
+        assert kept(scene)[1]
+
+
+def test_killing_while_the_tree_is_made_leaves_the_way_free(scene: Scene) -> None:
+    begin(scene, ONE)
+    tree = tree_of(scene)
+    reset = restorer(scene.root, Path(os.environ["XDG_CACHE_HOME"]))
+    with killing(10**9) as whole:
+        rebase(scene, code=3)
+    status = tree.git("status", "--porcelain")
+    for at in range(1, whole.count + 1, 1 if LONG else whole.count // 4):
+        shutil.rmtree(tree.root, ignore_errors=True)
+        reset()
+        with killing(at), suppress(Killed):
+            rebase(scene, code=3)
+        begun = invoke("-C", scene.root, "status", "--json").json["unfinished"] is not None
+        line = (
+            ("--continue",) if begun else ("s", "--onto", "upstream/main", "--checkout", tree.root)
+        )
+        invoke("-C", scene.root, "rebase", *line)
+        assert tree.git("status", "--porcelain") == status, f"killed at {at}"
