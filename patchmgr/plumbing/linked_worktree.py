@@ -117,6 +117,14 @@ class LinkedWorktree:
             # With its time: git looks into files that are as new as their index.
             shutil.copy2(self.clone.private / "index", self._index)
         self._ask("add", "--update", ".", index=True)
+        stand = self.stand()
+        if stand is not None and stand.moving_from:
+            # A killed move wrote files that the index does not have yet.
+            moved = self.changes(stand.moving_from, stand.left)
+            come = [p for p in moved if os.path.lexists(self.clone.root / p)]
+            names = git_process.raw("".join(f"{path}\0" for path in come))
+            how = ("--pathspec-from-file=-", "--pathspec-file-nul")
+            self._ask("--literal-pathspecs", "add", "--force", *how, data=names, index=True)
         return self._ask("write-tree", index=True).decode().strip()
 
     def changes(self, old: str, new: str) -> Changes:

@@ -341,3 +341,22 @@ def test_killing_while_the_tree_is_made_leaves_the_way_free(scene: Scene) -> Non
         )
         invoke("-C", scene.root, "rebase", *line)
         assert tree.git("status", "--porcelain") == status, f"killed at {at}"
+
+
+def test_a_file_with_another_in_its_way_stands_beside_and_can_be_put_elsewhere(
+    scene: Scene,
+) -> None:
+    base = scene.upstream.commit({"a": own("a")}, "start")
+    scene.upstream.git("checkout", "--quiet", "-b", "fork")
+    scene.upstream.commit({"d/new": "new\n"}, "fork: 1")
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.upstream.commit({"d": "upstream's\n"}, "upstream: all")
+    scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
+    rebase(scene, code=3)
+    tree = tree_of(scene)
+    assert tree.git("status", "--porcelain") == "UA d~fork-1.patch/new"
+    (tree.root / "d~fork-1.patch").rename(tree.root / "e")
+    tree.git("rm", "--quiet", "d~fork-1.patch/new")
+    tree.git("add", "e")
+    go_on(scene, "--other-edits", "patch")
+    assert end(scene) == {"fork: 1": "e/new"}
