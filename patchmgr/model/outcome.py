@@ -45,6 +45,24 @@ class How(str, Enum):
     DECIDED = "decided"
 
 
+class ConflictKind(str, Enum):
+    """What collided: git's words for conflicts, and what only a patch manager meets.
+
+    `moved` is what upstream put elsewhere, `mode` a link, a submodule, or another kind of file.
+    A `condition` of a header and a `finding` of the audit or the ledger have no text.
+    """
+
+    TEXT = "text"
+    ADD_ADD = "add/add"
+    MODIFY_DELETE = "modify/delete"
+    RENAME = "rename"
+    BINARY = "binary"
+    MODE = "mode"
+    MOVED = "moved"
+    CONDITION = "condition"
+    FINDING = "finding"
+
+
 class Reliability(Struct, frozen=True):
     """How often what a rule says was right where the truth is known: `right` of `of` verdicts.
 
@@ -160,6 +178,7 @@ class FileConflict(Struct, frozen=True):
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
     stages: tuple[Entry | None, Entry | None, Entry | None] = (None, None, None)
     home: str = ""
+    kind: ConflictKind = ConflictKind.TEXT
 
 
 class PatchOutcome(Struct, frozen=True):

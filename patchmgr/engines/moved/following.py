@@ -59,9 +59,10 @@ def follow_hunks(
     paths = [part.path for part in found.parts if part.path != home]
     taken = next((path for path in paths if path in side.busy), None)
     if taken is not None:
-        return replace(collided, reason=f"upstream moved it to {taken}, which is changed as well")
+        reason = f"upstream moved it to {taken}, which is changed as well"
+        return replace(collided, reason=reason, has_moved=True)
     if not found.parts:
-        return replace(collided, reason=_astray_reason(found))
+        return replace(collided, reason=_astray_reason(found), has_moved=_has_home(found))
     return _merged(found, sides, collided, home, side)
 
 
@@ -104,7 +105,7 @@ def _merged(
     for number in found.astray:
         answers[number] = CONFLICT
     if len(collisions) > 1 or (found.astray and not collisions):
-        return replace(collided, reason=_places_reason(found, home))
+        return replace(collided, reason=_places_reason(found, home), has_moved=_has_home(found))
     ordered = tuple(answers[number] for number in range(len(sides.hunks)))
     collision = collisions[0] if collisions else None
     if collision is not None and found.astray:
@@ -132,6 +133,11 @@ def _worse(one: Answer | None, other: Answer) -> Answer:
     if CONFLICT in (one, other):
         return CONFLICT
     return CARRIED_MOVED
+
+
+def _has_home(found: Relocation) -> bool:
+    """Say whether upstream has a place for any of it."""
+    return bool(found.places) or any(one.likely is not None for one in found.astray.values())
 
 
 def _astray_reason(found: Relocation) -> str:

@@ -274,7 +274,7 @@ def _follow(
     if found.collision is None:
         return FileResult(step, home, found.answers, found.changes, places=found.places)
     path, part, there = found.collision
-    there = replace(there, answers=found.answers)
+    there = replace(there, answers=found.answers, has_moved=path != home)
     result = collision(work, step, part, there, home=path, target=path)
     if result.conflict is None:
         # A person solved that file; the other ones are carried beside it.

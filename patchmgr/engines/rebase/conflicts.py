@@ -14,7 +14,7 @@ from patchmgr.engines.rebase.work import FileResult, Work
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Ruling
 from patchmgr.model.merge import Clean, Conflicted
-from patchmgr.model.outcome import FileConflict
+from patchmgr.model.outcome import ConflictKind, FileConflict
 from patchmgr.model.snapshot import EXECUTABLE, FILE_MODES, GITLINK, REGULAR, Entry
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def collision(
     """Return a conflict, or what a person made of it: in this rebase, or of the like before."""
     files, blobs = work.side.files, work.tools.blobs
     every = (sides.base, sides.ours, sides.theirs)
-    base, ours, theirs = (shown_content(side, blobs) for side in every)
+    contents = base, ours, theirs = tuple(shown_content(side, blobs) for side in every)
     known = _known(work, step, collided, (base, ours, theirs))
     if isinstance(known, Conflicted):
         collided = replace(collided, reason=CHANGED_SINCE, marked=known.marked, suggestions=())
@@ -55,11 +55,27 @@ def collision(
         ours=ours,
         theirs=theirs,
         marked=collided.marked,
+        kind=_kind(step, sides, collided, is_binary=b"\0" in b"".join(filter(None, contents))),
         suggestions=collided.suggestions,
         stages=every,
         home=home,
     )
     return FileResult(step, target, collided.answers, conflict=conflict)
+
+
+def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) -> ConflictKind:
+    entries = filter(None, (sides.base, sides.ours, sides.theirs))
+    if not FILE_MODES.issuperset(entry.mode for entry in entries):
+        return ConflictKind.MODE
+    if collided.has_moved:
+        return ConflictKind.MOVED
+    if sides.base is None:
+        return ConflictKind.ADD_ADD
+    if step.change.is_rename or sides.is_moved:
+        return ConflictKind.RENAME
+    if sides.ours is None or sides.theirs is None:
+        return ConflictKind.MODIFY_DELETE
+    return ConflictKind.BINARY if is_binary else ConflictKind.TEXT
 
 
 def proposed(

@@ -86,7 +86,8 @@ class Collided(Struct, frozen=True):
     """No rung answered: the reason, the marked text where there is one, an answer a hunk.
 
     `texts` are base, ours and theirs of a marked text, where the base has what was left out of
-    the merge because upstream has it. `suggestions` are what each region could become.
+    the merge because upstream has it. `suggestions` are what each region could become. What
+    `has_moved` is elsewhere upstream.
     """
 
     reason: str
@@ -94,6 +95,7 @@ class Collided(Struct, frozen=True):
     answers: tuple[Answer, ...]
     texts: tuple[bytes, bytes, bytes] | None = None
     suggestions: tuple[tuple[Suggestion, ...], ...] = ()
+    has_moved: bool = False
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
