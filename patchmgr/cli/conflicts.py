@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,23 +45,48 @@ def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) ->
     answer("conflicts list", None, text, conflicts=values, findings=findings)
 
 
-def show_(name: Id, json: Json = False) -> None:
+def show_(
+    name: Id,
+    format_: Annotated[
+        str, typer.Option("--format", metavar="terminal|markdown", help="The form of it.")
+    ] = "terminal",
+    full: Annotated[bool, typer.Option("--full", help="Cut nothing.")] = False,
+    json: Json = False,
+) -> None:
     """Show what each side of a conflict does, and what became of it.
 
-    It also tells why the patch is there; a resolution is shown as a diff.
+    A resolution is shown as a diff. Of a conflict that a rebase waits with it is the work order:
+    the symbol on all sides, the upstream commits that caused it and came later, who uses it, what
+    was decided about the like, the candidates, and what a solution must satisfy. It has at most
+    32 kB, unless --full asks for all.
 
     Example: patchmgr conflicts show 4f08e2008bf8
+
+    Example: patchmgr conflicts show 4f08e2008bf8 --json
     """
+    if format_ not in ("terminal", "markdown"):
+        raise PatchmgrError("usage", f"--format is terminal or markdown, not {format_}")
     session = open_session()
     if services.decisions.is_finding(session.workspace, name):
-        _show_listed((), services.decisions.list_findings(session.workspace, name))
-        return
-    found = commands.conflicts.show_conflict(session, name)
-    patches = commands.conflicts.patches_waiting(session, found[0])
-    edits = commands.conflicts.edits_in(found)
-    text = render.recorded.conflict_text(found, patches, edits)
-    value = render.recorded.conflict_value(found, patches, edits)
-    answer("conflicts show", None, text, pages=True, **value)
+        listed = services.decisions.list_findings(session.workspace, name)
+        order = services.work_orders.work_order(session, listed[0].id, None)
+        text = render.recorded.conflicts_text((), listed, view_of())
+        value: dict[str, Any] = {"conflicts": [], "findings": listed}
+    else:
+        found = commands.conflicts.show_conflict(session, name)
+        order = services.work_orders.work_order(session, found[0].id, found[0])
+        patches = commands.conflicts.patches_waiting(session, found[0])
+        edits = commands.conflicts.edits_in(found)
+        text = render.recorded.conflict_text(found, patches, edits)
+        value = render.recorded.conflict_value(found, patches, edits)
+    if order is not None:
+        if not full:
+            order, value = services.work_orders.shorter(order, value)
+        is_markdown = format_ == "markdown"
+        told = render.work_order.order_markdown if is_markdown else render.work_order.order_text
+        text = told(order) if is_markdown else text + told(order)
+        value["work_order"] = render.work_order.order_value(order)
+    answer("conflicts show", None, text, pages=True, **{"work_order": None, **value})
 
 
 def resolve(

@@ -20,9 +20,9 @@ from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import several_ids
-from patchmgr.services.memory import Additions, Memory, folder_files
+from patchmgr.services.memory import Additions, Memory, folder_files, waiting_with
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import InProgress, Waiting, original, read_in_progress, work_file
+from patchmgr.services.work_area import InProgress, original, read_in_progress, work_file
 from patchmgr.store import Change, Workspace
 
 SIDES = ("ours", "theirs")
@@ -90,7 +90,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
     """Return the patches of a rebase in progress that wait with a conflict, or a part of it."""
-    items = _waiting(session.workspace, Memory(session.workspace), found)
+    items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
         patch
@@ -245,17 +245,8 @@ def _lessons(
 
 def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
     """Yield the marked files of a rebase in progress that have a conflict, or a part of it."""
-    marked = (original(workspace, item) for item in _waiting(workspace, memory, found))
+    marked = (original(workspace, item) for item in waiting_with(workspace, memory, found))
     yield from (content for content in marked if content is not None)
-
-
-def _waiting(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
-    """Yield what of a rebase in progress waits with a conflict, or a part of it."""
-    in_progress = read_in_progress(workspace)
-    for item in in_progress.waiting if in_progress is not None else ():
-        known = _listed(memory, item.conflict).recorded if item.conflict else None
-        if found.id == item.conflict or (known is not None and found.id in known.parts):
-            yield item
 
 
 def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -> Recorded:

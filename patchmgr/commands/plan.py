@@ -8,7 +8,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.commands.rebase import SKIPPED, RebaseRequest, plan_lock, rebase_stack
+from patchmgr.commands.rebase import RebaseRequest, plan_lock, rebase_stack
 from patchmgr.engines.cause.commits import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.stretch import longest_stretch
@@ -31,6 +31,7 @@ from patchmgr.plumbing.history import commit_facts
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carried_again import SKIPPED
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory

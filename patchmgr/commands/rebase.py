@@ -25,6 +25,7 @@ from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carried_again import SKIPPED, going_on
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import keep_findings, keep_open_findings, read_decisions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
@@ -34,7 +35,6 @@ from patchmgr.services.rebase_checkout import RebaseCheckout, check_checkout
 from patchmgr.services.resolved_checkout import (
     NOT_SAID,
     OtherEdits,
-    edits_of,
     forget_trust,
     is_trusted,
     require_trusted,
@@ -57,8 +57,6 @@ from patchmgr.services.work_area import (
     is_unresolved,
     read_in_progress,
     require_taken,
-    resolved_files,
-    solved_on,
     unresolved_items,
     work_files,
     work_folder,
@@ -66,9 +64,6 @@ from patchmgr.services.work_area import (
 from patchmgr.store import LOCK, Change, RefPlan, Workspace
 
 BRANCHES = "refs/heads/patchmgr/"
-
-
-SKIPPED = "left out by rebase --skip"
 
 
 class RebaseRequest(Struct, frozen=True):
@@ -332,18 +327,7 @@ def _go_on(
     wants_detail: bool,
     tree: LinkedWorktree | None,
 ) -> RebaseResult:
-    left_out: dict[str, dict[str, str]] = {}
-    for series, patch in in_progress.skipped:
-        left_out.setdefault(series, {})[patch] = SKIPPED
-    options = CarryOptions(
-        selected=frozenset(in_progress.selected),
-        solved=resolved_files(session.workspace, in_progress),
-        solved_on=solved_on(session.workspace, in_progress),
-        wants_detail=wants_detail,
-        left_out=left_out,
-        confidence=in_progress.confidence,
-        edits=edits_of(in_progress),
-    )
+    options = going_on(session.workspace, in_progress, wants_detail=wants_detail)
     return _rebase_all(session, RebaseRequest(in_progress, options, is_dry_run, tree))
 
 

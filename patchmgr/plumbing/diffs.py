@@ -105,6 +105,29 @@ def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[s
     return frozenset(git_process.text(printed).split("\n")) & frozenset(words)
 
 
+def lines_with(
+    git_dir: Path, commit: str, words: Sequence[str], suffix: str
+) -> tuple[tuple[str, int, str], ...] | None:
+    """Return path, number (from 1) and text of the lines of a commit that have one of the words.
+
+    Of the files with a suffix, some lines each. None where contents are missing, as in a partial
+    clone.
+    """
+    arguments = ["grep", "-n", "-z", "-w", "-I", "-F", "--no-color", f"--max-count={_OF_A_FILE}"]
+    for word in words:
+        arguments += ["-e", word]
+    try:
+        _, printed = git_process.run(
+            [*arguments, commit, "--", f"*{suffix}"], git_dir=git_dir, good=(0, 1)
+        )
+    except PatchmgrError:
+        return None
+    rows = (line.split("\0", 2) for line in git_process.text(printed).split("\n") if line)
+    return tuple((path.partition(":")[2], int(number), text) for path, number, text in rows)
+
+
+_OF_A_FILE = 20  # lines
+
 WINDOW = 300
 RELEASES = 20
 
@@ -237,6 +260,15 @@ def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
     return git_process.output(
         ["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new], git_dir=git_dir
     )
+
+
+def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> str:
+    """Return what changes in some paths between two commits; nothing where contents are missing."""
+    arguments = ["--literal-pathspecs", "diff-tree", "-r", "-p", *DIFF_FORM, old, new, "--", *paths]
+    try:
+        return git_process.text(git_process.output(arguments, git_dir=git_dir))
+    except PatchmgrError:
+        return ""
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from patchmgr.services import (  # noqa: F401, I001
         carry, completions, decisions, installed, learning, open_series, session,
-        targets, work_area,
+        targets, work_area, work_orders,
     )  # fmt: skip
 else:
 

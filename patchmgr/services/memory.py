@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -10,11 +11,18 @@ from msgspec.structs import replace
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, recorded_fault
 from patchmgr.engines.text.marked import split_marked
+from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, FILES, MAX_PARTS, MAX_SIDE, fault, write_recorded
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Region, Resolution
-from patchmgr.services.work_area import InProgress, Waiting, conflicts_left, original
+from patchmgr.services.work_area import (
+    InProgress,
+    Waiting,
+    conflicts_left,
+    original,
+    read_in_progress,
+)
 
 if TYPE_CHECKING:
     from patchmgr.model.outcome import FileConflict
@@ -200,6 +208,17 @@ ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 
 
 """What a person made of files, by series, then by patch and path."""
+
+
+def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
+    """Yield what of a rebase in progress waits with a conflict, or a part of it."""
+    in_progress = read_in_progress(workspace)
+    for item in in_progress.waiting if in_progress is not None else ():
+        known = None
+        with suppress(PatchmgrError):  # what is broken has no parts
+            known = memory.get(item.conflict) if item.conflict else None
+        if found.id == item.conflict or (known is not None and found.id in known.parts):
+            yield item
 
 
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:

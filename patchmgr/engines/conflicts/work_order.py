@@ -1,0 +1,211 @@
+"""The parts of a work order that texts alone tell, and how one is made shorter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.conflicts.ids import conflict_id, region_id
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.merge.tokens import language_of, read
+from patchmgr.engines.merge.tree import Node
+from patchmgr.engines.moved.units import Outline
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.text.telling import normal_lines
+from patchmgr.model.outcome import FileConflict, Suggestion
+from patchmgr.model.work_order import (
+    Candidate,
+    OrderedRegion,
+    SideText,
+    SymbolSides,
+    WorkOrder,
+)
+
+_CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # letters of a text, until all of it fits
+_LETTERS_AN_ITEM = 50  # of the cap: so many items has a list
+_WORD = re.compile(r"\w+")
+_PROSE = ("diff", "message", "reason", "subject", "why")
+_FILE = re.compile(r"(?m)^(?=diff --git )")
+_HUNK = re.compile(r"(?m)^(?=@@ )")
+
+
+def readable(content: bytes | None) -> str | None:
+    """Return a text in UTF-8 without zero bytes; None for what is none."""
+    if content is None or b"\0" in content:
+        return None
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
+    """Return the places of a file in conflict; the whole file where it has no markers."""
+    written = [None if one is None else one.commit for one in conflict.shown]
+    if conflict.marked is None:
+        contents = (conflict.base, conflict.ours, conflict.theirs)
+        modes = (None if one is None else one.mode for one in conflict.stages)
+        base, ours, theirs = map(_side, contents, modes)
+        name, writer = conflict_id(*contents, None), next(iter(written), None)
+        return (OrderedRegion(name, 0, None, base, ours, theirs, written_by=writer),)
+    found, line, regions = split_marked(conflict.marked), 1, list[OrderedRegion]()
+    symbols = _symbols(conflict)
+    for number, one in enumerate(found.regions):
+        line += found.texts[number].count(b"\n")
+        each = (one.region.base, one.region.ours, one.region.theirs)
+        base, ours, theirs = map(_side, each)
+        known = conflict.suggestions[number] if number < len(conflict.suggestions) else ()
+        writer = written[number] if number < len(written) else None
+        name, candidates = region_id(*each), _candidates(known)
+        regions.append(
+            OrderedRegion(
+                name, line, symbols[number], base, ours, theirs, candidates, written_by=writer
+            )
+        )
+        line += one.raw.count(b"\n")
+    return tuple(regions)
+
+
+def _side(content: bytes | None, mode: str | None = None) -> SideText | None:
+    return None if content is None else SideText(len(content), readable(content), mode)
+
+
+def _candidates(suggestions: Sequence[Suggestion]) -> tuple[Candidate, ...]:
+    return tuple(
+        Candidate(number, one.text.decode("utf-8", "backslashreplace"), one.reliability)
+        for number, one in enumerate(suggestions, 1)
+    )
+
+
+def _symbols(conflict: FileConflict) -> list[str | None]:
+    """Return the symbol that each region is in, as ours has it, or else theirs or the base."""
+    assert conflict.marked is not None
+    split = split_marked(conflict.marked)
+    found: list[str | None] = [None] * len(split.regions)
+    for side in ("ours", "theirs", "base"):
+        parts = tuple(getattr(one.region, side) for one in split.regions)
+        index = SymbolIndex(conflict.new_path, split.with_each(parts))
+        line = 1
+        for number, part in enumerate(parts):
+            line += split.texts[number].count(b"\n")
+            lines = range(line, line + max(1, part.count(b"\n")))
+            found[number] = found[number] or next(filter(None, map(index.at, lines)), None)
+            line += part.count(b"\n")
+    return found
+
+
+class Whole(Struct, frozen=True):
+    """A file on each side, with the path that it has there."""
+
+    path: str
+    new_path: str
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None = None
+    result: bytes | None = None
+
+
+def symbols_of(names: Sequence[str], file: Whole) -> Iterator[SymbolSides]:
+    """Yield the whole text of each symbol on each side of a file, where a side has it."""
+    sides = [
+        None if readable(content) is None else Outline(path, content or b"")
+        for path, content in (
+            (file.path, file.base), (file.new_path, file.ours), (file.path, file.theirs),
+            (file.new_path, file.result),
+        )
+    ]  # fmt: skip
+    for name in names:
+        texts = [None if side is None else _text_of(side, name) for side in sides]
+        if any(text is not None for text in texts):
+            yield SymbolSides(name, file.new_path, *texts)
+
+
+def _text_of(side: Outline, name: str) -> str | None:
+    found = [b"".join(side.text_of(unit)) for unit in side.named(name)]
+    return b"".join(found).decode() if found else None
+
+
+def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
+    """Return the hunks of a diff that have a line of the texts or a name; all where none has."""
+    known = {line for text in texts for line in normal_lines(text)} - {b""}
+
+    def is_near(hunk: str) -> bool:
+        lines = "\n".join(line[1:] for line in hunk.split("\n")).encode("utf-8", "surrogateescape")
+        return not (
+            known.isdisjoint(normal_lines(lines)) and {*names}.isdisjoint(_WORD.findall(hunk))
+        )
+
+    near = []
+    for file in _FILE.split(diff):
+        head, *hunks = _HUNK.split(file)
+        kept = list(filter(is_near, hunks))
+        near += [head, *kept] if kept else []
+    return "".join(near) or diff
+
+
+def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
+    """Return an order of at most so many bytes: with texts cut behind whole statements."""
+    shorter = order
+    for cap in _CAPS:
+        if size(shorter) <= most:
+            break
+        shorter = _Cut(order, cap).shorter()
+    return shorter
+
+
+class _Cut:
+    """An order whose texts have at most so many letters."""
+
+    def __init__(self, order: WorkOrder, cap: int) -> None:
+        self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
+
+    def shorter(self) -> WorkOrder:
+        """Return it; `cut` names what was left out, and how much of it there is."""
+        order = self.order
+        made = {
+            name: self._value(getattr(order, name), name, order.new_path)
+            for name in order.__struct_fields__
+            if name not in ("base", "onto", "cut")
+        }
+        return replace(order, **made, cut=tuple(self.cut))
+
+    def _value(self, value: object, name: str, path: str) -> object:
+        if isinstance(value, str) and len(value) > self.cap and not name.endswith("path"):
+            self.cut[f"{name}: {self.cap} of {len(value)} letters at most"] = None
+            is_code = name.rpartition(".")[2] not in _PROSE
+            return first_statements(value, path if is_code else "", self.cap)
+        if isinstance(value, tuple) and len(value) > (most := max(2, self.cap // _LETTERS_AN_ITEM)):
+            self.cut[f"{name}: {most} of {len(value)}"] = None
+            value = value[:most]
+        if isinstance(value, tuple):
+            return tuple(self._value(one, name, path) for one in value)
+        if isinstance(value, Struct) and name != "reliability":
+            each = {
+                field: self._value(getattr(value, field), f"{name}.{field}", path)
+                for field in value.__struct_fields__
+            }
+            return replace(value, **each)
+        return value
+
+
+def first_statements(text: str, path: str, most: int) -> str:
+    """Return what of a text fits, up to the end of a statement, or else of a line."""
+    kept = "".join(_fitting(read(text[: most + 1], language_of(path)), most)[0])
+    return kept or text[: text.rfind("\n", 0, most) + 1]
+
+
+def _fitting(node: Node, left: int) -> tuple[list[str], int]:
+    """Return the first parts of a node that fit, and those of the block that does not."""
+    kept: list[str] = []
+    for part in node.parts:
+        if len(part.whole) > left:
+            if part.kind == "block" or any(below.kind == "block" for below in part.parts):
+                inner, left = _fitting(part, left)
+                kept += inner
+            break
+        kept.append(part.whole)
+        left -= len(part.whole)
+    return kept, left

@@ -1,0 +1,129 @@
+"""A work order: what whoever resolves a conflict has to know of it, as one value."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.outcome import ConflictKind, Likely, Reliability
+from patchmgr.model.upstream import Pin
+
+
+class SideText(Struct, frozen=True):
+    """A side of a conflict: its size in bytes, and its text where it is one in UTF-8."""
+
+    size: int
+    text: str | None
+    mode: str | None = None
+
+
+class Candidate(Struct, frozen=True):
+    """What a region could become, its number from 1, and how reliable such a text was."""
+
+    number: int
+    text: str
+    reliability: Reliability
+
+
+class OrderedRegion(Struct, frozen=True):
+    """A place in conflict; a side is None where it has no such file.
+
+    `line` counts from 1 in the file with markers, 0 where the whole file is in conflict.
+    `written_by` is the upstream commit that wrote what ours shows.
+    """
+
+    id: str
+    line: int
+    symbol: str | None
+    base: SideText | None
+    ours: SideText | None
+    theirs: SideText | None
+    candidates: tuple[Candidate, ...] = ()
+    written_by: str | None = None
+
+
+class SymbolSides(Struct, frozen=True):
+    """The whole text of a symbol on each side, None where it has no such symbol.
+
+    `result` is what a merge without conflict made of it, where the audit or the ledger stopped.
+    """
+
+    name: str
+    path: str
+    base: str | None
+    ours: str | None
+    theirs: str | None = None
+    result: str | None = None
+
+
+class UpstreamChange(Struct, frozen=True):
+    """An upstream commit (or release); `diff` is what it does to the place in conflict."""
+
+    commit: str
+    subject: str
+    pull: int | None
+    author: str
+    message: str = ""
+    diff: str = ""
+
+
+class Use(Struct, frozen=True):
+    """A line of upstream's new state that has the name of a symbol in conflict."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Earlier(Struct, frozen=True):
+    """What was made of a conflict of the same patch or file: its id, in words, and the text."""
+
+    id: str
+    path: str
+    seen: str
+    words: str
+    text: str | None
+
+
+class Requirement(Struct, frozen=True):
+    """What a solution must satisfy: the word of the check, and a sentence."""
+
+    check: str
+    text: str
+
+
+class WorkOrder(Struct, frozen=True):
+    """A conflict, and all that is known of it.
+
+    `why` is what the header says the patch is for, `message` the whole of its message. `uses` is
+    None where the store cannot be searched. `offered` names who proposed a solution that passed
+    and that nobody has accepted yet. `proposal` is a ruling that a person may well give, and
+    `likely` what speaks for it. `cut` says what was left out of a shorter order, and how long that
+    is.
+    """
+
+    id: str
+    kind: ConflictKind
+    series: str
+    patch: str
+    subject: str
+    message: str
+    why: str | None
+    fields: tuple[tuple[str, str], ...]
+    path: str
+    new_path: str
+    reason: str
+    base: Pin
+    onto: Pin
+    regions: tuple[OrderedRegion, ...] = ()
+    symbols: tuple[SymbolSides, ...] = ()
+    causes: tuple[UpstreamChange, ...] = ()
+    later: tuple[UpstreamChange, ...] = ()
+    uses: tuple[Use, ...] | None = None
+    earlier: tuple[Earlier, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    finding: AuditFinding | None = None
+    proposal: str | None = None
+    likely: tuple[Likely, ...] = ()
+    offered: str | None = None
+    cut: tuple[str, ...] = ()

@@ -1,0 +1,179 @@
+"""A work order as Markdown, as text, and in plain values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from patchmgr.model.work_order import OrderedRegion, SideText, UpstreamChange, WorkOrder
+from patchmgr.render.clean import clean, reliability_text
+from patchmgr.render.machine import keys, pin_value
+from patchmgr.render.markdown_text import text as escaped
+
+_TICKS = re.compile("`{3,}")
+
+
+class _Line(Struct, frozen=True):
+    text: str
+
+
+class _Code(Struct, frozen=True):
+    title: str
+    text: str
+
+
+_Section = tuple[str, list[_Line | _Code]]
+
+
+def order_value(order: WorkOrder) -> dict[str, Any]:
+    """Return an order in plain values."""
+    whole = {**keys(order), "base": pin_value(order.base), "onto": pin_value(order.onto)}
+    plain: dict[str, Any] = to_builtins({**whole, "fields": dict(order.fields)})
+    return plain
+
+
+def value_size(value: object) -> int:
+    """Return how many bytes a value has in a document, at the most."""
+    return len(json.dumps(to_builtins(value, enc_hook=str), indent=1)) * _NESTED // 100
+
+
+_NESTED = 110  # percent: what stands deeper in a document is indented more
+
+
+def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """Return what is on record of a conflict without its texts, where all is larger than so much.
+
+    The regions of the work order have them, and of many parts only the first are told.
+    """
+    if value_size(value) <= most or "conflict" not in value:
+        return dict(value)
+    conflict, *parts = (
+        {key: of for key, of in one.items() if key not in _TEXTS}
+        for one in (value["conflict"], *value["parts"])
+    )
+    return {**value, "conflict": conflict, "parts": parts[:_MOST_PARTS]}
+
+
+_TEXTS = ("base", "ours", "theirs", "resolution", "edits")
+_MOST_PARTS = 10
+
+
+def order_markdown(order: WorkOrder) -> str:
+    """Return an order as GitHub Markdown."""
+    return "".join(_markdown(*section) for section in _sections(order, has_sides=True))
+
+
+def order_text(order: WorkOrder) -> str:
+    """Return what an order says besides the sides of the conflict, for a person."""
+    return "".join(_text(*section) for section in _sections(order, has_sides=False))
+
+
+def _markdown(title: str, blocks: list[_Line | _Code]) -> str:
+    lines = [f"## {escaped(title)}", ""]
+    for block in blocks:
+        if isinstance(block, _Line):
+            lines.append(f"- {escaped(block.text)}")
+        else:
+            shown = clean(block.text, keep="\n\t").rstrip("\n")
+            ticks = max(map(len, _TICKS.findall(shown)), default=2) + 1
+            lines += [f"- {escaped(block.title)}", "", "`" * ticks, shown, "`" * ticks, ""]
+    return "\n".join((*lines, "", ""))
+
+
+def _text(title: str, blocks: list[_Line | _Code]) -> str:
+    lines = [f"{clean(title)}:"]
+    for block in blocks:
+        if isinstance(block, _Line):
+            lines.append(f"  {clean(block.text)}")
+        else:
+            shown = clean(block.text, keep="\n\t").rstrip("\n")
+            lines += [f"  {clean(block.title)}", *(f"    {one}" for one in shown.split("\n"))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
+    paths = " -> ".join(dict.fromkeys((order.path, order.new_path)))
+    where = f"{order.base.ref} ({order.base.commit[:12]}) to {order.onto.ref} "
+    yield (
+        f"Conflict {order.id}",
+        [
+            _Line(f"{order.kind.value} in {paths}: {order.reason}"),
+            _Line(f"{order.series}/{order.patch}: {order.subject}"),
+            _Line(f"{where}({order.onto.commit[:12]})"),
+            *([_Code("message", order.message)] if "\n" in order.message.strip() else []),
+            *(_Line(f"{name}: {value}") for name, value in order.fields),
+            *([_Line(f"proposed by {order.offered}, and passes")] if order.offered else []),
+        ],
+    )
+    for number, region in enumerate(order.regions, 1):
+        blocks = [*(_sides(region) if has_sides else ()), *_candidates(region)]
+        if blocks:
+            inside = f" in {region.symbol}" if region.symbol else ""
+            yield f"Region {number}{inside} ({region.id})", blocks
+    yield from _filled("Symbols", _symbols(order))
+    yield from _filled("Caused upstream by", (b for one in order.causes for b in _change(one)))
+    yield from _filled("Later upstream commits there", (_Line(_named(o)) for o in order.later))
+    uses = [_Line(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
+    if order.uses is None:
+        uses = [_Line("the store lacks files, and cannot be searched")]
+    yield from _filled("Named elsewhere upstream", iter(uses))
+    yield from _filled("Decided before about the like", _earlier(order))
+    needs = (_Line(f"{one.check}: {one.text}") for one in order.requirements)
+    yield from _filled("A solution must satisfy", needs)
+    yield from _filled("Cut; all of it with --full", (_Line(one) for one in order.cut))
+
+
+def _filled(title: str, blocks: Iterator[_Line | _Code]) -> Iterator[_Section]:
+    found = list(blocks)
+    if found:
+        yield title, found
+
+
+def _sides(region: OrderedRegion) -> Iterator[_Code | _Line]:
+    for name, side in (("base", region.base), ("ours", region.ours), ("theirs", region.theirs)):
+        yield from _side(name, side)
+
+
+def _side(name: str, side: SideText | None) -> Iterator[_Code | _Line]:
+    if side is None:
+        yield _Line(f"{name}: there is no such file")
+    elif side.text is None:
+        yield _Line(f"{name}: {side.size} bytes that are no text")
+    else:
+        yield _Code(name, side.text)
+
+
+def _candidates(region: OrderedRegion) -> Iterator[_Code]:
+    for one in region.candidates:
+        yield _Code(f"candidate {one.number}: {reliability_text(one.reliability)}", one.text)
+
+
+def _symbols(order: WorkOrder) -> Iterator[_Code]:
+    for one in order.symbols:
+        for side in ("base", "ours", "theirs", "result"):
+            found = getattr(one, side)
+            if found is not None:
+                yield _Code(f"{one.name}, {side}", found)
+
+
+def _named(change: UpstreamChange) -> str:
+    by = f" ({change.author})" if change.author else ""
+    return f"{change.commit[:12]} {change.subject}{by}"
+
+
+def _change(change: UpstreamChange) -> Iterator[_Line | _Code]:
+    yield _Line(_named(change))
+    if change.message:
+        yield _Code("message", change.message)
+    if change.diff:
+        yield _Code("diff", change.diff)
+
+
+def _earlier(order: WorkOrder) -> Iterator[_Line | _Code]:
+    for one in order.earlier:
+        told = " ".join(filter(None, (one.id, one.path, f"({one.seen})", one.words)))
+        yield _Line(told) if one.text is None else _Code(told, one.text)

@@ -1,0 +1,105 @@
+"""A rebase in progress, carried again: as `--continue` would, in a bench that is thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
+from patchmgr.services.memory import Memory
+from patchmgr.services.resolved_checkout import edits_of
+from patchmgr.services.session import Fetching, Session
+from patchmgr.services.upstream_states import UpstreamStates
+from patchmgr.services.work_area import InProgress, resolved_files, solved_on
+from patchmgr.store import Workspace
+
+SKIPPED = "left out by rebase --skip"
+
+Place = tuple[str, str]
+"""A file of a patch: the patch and its path."""
+
+
+def going_on(
+    workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
+) -> CarryOptions:
+    """Return how a rebase in progress goes on: with what was resolved and skipped since."""
+    left_out: dict[str, dict[str, str]] = {}
+    for series, patch in in_progress.skipped:
+        left_out.setdefault(series, {})[patch] = SKIPPED
+    return CarryOptions(
+        selected=frozenset(in_progress.selected),
+        solved=resolved_files(workspace, in_progress),
+        solved_on=solved_on(workspace, in_progress),
+        wants_detail=wants_detail,
+        left_out=left_out,
+        confidence=in_progress.confidence,
+        edits=edits_of(in_progress),
+    )
+
+
+class Carried(Struct, frozen=True):
+    """What became of a series, with the bench that has its files.
+
+    `top` is the commit of all that was carried.
+    """
+
+    session: Session
+    loaded: LoadedSeries
+    target: Resolved
+    bench: Workbench
+    outcome: SeriesOutcome
+    top: str
+
+    @property
+    def contents(self) -> Fetching:
+        """Return how files are read; what a partial clone lacks is fetched."""
+        return Fetching(self.loaded.side, self.bench.reader, self.bench.read)
+
+    def patch(self, name: str) -> PatchOutcome:
+        """Return what became of a patch; raise PatchmgrError where the series lost it."""
+        for one in self.outcome.patches:
+            if one.name == name:
+                return one
+        raise PatchmgrError("broken-workspace", f"the series has no patch {name} any more")
+
+    def conflict(self, place: Place) -> FileConflict | None:
+        """Return what is left in conflict of a file, None where nothing is."""
+        name, path = place
+        return next((one for one in self.patch(name).conflicts if one.path == path), None)
+
+
+@contextmanager
+def carried_again(
+    session: Session,
+    in_progress: InProgress,
+    series: str,
+    place: Place | None = None,
+    solution: tuple[bytes | None] | None = None,
+) -> Iterator[Carried]:
+    """Carry a series of the rebase in progress again, and those that it stands on.
+
+    What is made of the file at `place` is the `solution`, or nothing without one.
+    """
+    options = going_on(session.workspace, in_progress, wants_detail=True)
+    solved = {name: dict(files) for name, files in options.solved.items()}
+    if place is not None:
+        solved.setdefault(series, {}).pop(place, None)
+        if solution is not None:
+            solved[series][place] = solution[0]
+    options = replace(options, solved=solved)
+    memory, upstreams = Memory(session.workspace), UpstreamStates(session)
+    loaded, parents = load_series(session, series), Parents()
+    target = loaded.side.resolve(in_progress.onto)
+    with Toolbox() as formatters, Workbench([loaded.side.store]) as bench:
+        run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+        outcome = run.carry_onto(loaded, target, parents)
+        yield Carried(session, loaded, target, bench, outcome, parents[series].commit)

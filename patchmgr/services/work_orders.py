@@ -1,0 +1,295 @@
+"""Work orders: what a rebase, upstream's history and the workspace know of a conflict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import PurePosixPath
+from typing import Any
+
+from msgspec.structs import replace
+
+from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.conflicts.work_order import (
+    Whole,
+    near_hunks,
+    readable,
+    regions_of,
+    shortened,
+    symbols_of,
+)
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.moved.units import leaf_of
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.audit import AuditFinding
+from patchmgr.model.outcome import ConflictKind, PatchOutcome, Sighting, Verdict
+from patchmgr.model.patch import CONDITIONS
+from patchmgr.model.ports import Step
+from patchmgr.model.recorded import Recorded
+from patchmgr.model.work_order import (
+    Earlier,
+    OrderedRegion,
+    Requirement,
+    SymbolSides,
+    UpstreamChange,
+    Use,
+    WorkOrder,
+)
+from patchmgr.plumbing.diffs import diff_of_paths, lines_with
+from patchmgr.plumbing.git_process import text
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.render.work_order import order_value, value_size, without_sides
+from patchmgr.services.carried_again import Carried, Place, carried_again
+from patchmgr.services.decisions import decisions_on, open_findings, read_accepted
+from patchmgr.services.memory import Memory, waiting_with
+from patchmgr.services.session import Session
+from patchmgr.services.syncs import solved_as
+from patchmgr.services.work_area import read_in_progress
+
+_QUOTED = re.compile(r"`([^`]+)`")
+_OF_MAIL = ("from", "date", "subject")
+_SOLUTION = (
+    ("size", "it has at most 16 MiB"),
+    ("markers", "no conflict marker is left"),
+    ("syntax", "a file that could be read on all sides still can"),
+    ("merge", "the rebase takes it, and nothing of the file is in conflict any more"),
+    ("audit", "no certain finding is new: names resolve, calls fit, nothing is lost or doubled"),
+    ("ledger", "every line of the patch is carried, upstream's, or given up by a person"),
+    ("whitespace", "no white space error is new"),
+)
+
+
+def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
+    """Return the order of a conflict that a rebase in progress waits with, None for any other.
+
+    `name` is its full id, and `found` what is on record of it, None for a finding.
+    """
+    in_progress = read_in_progress(session.workspace)
+    if in_progress is None:
+        return None
+    if found is None:
+        open_ = {one.finding.id: one for one in open_findings(session.workspace)}
+        if name not in open_:
+            return None
+        with carried_again(session, in_progress, open_[name].series) as carried:
+            return order_of_finding(carried, open_[name].patch, name)
+    for item in waiting_with(session.workspace, Memory(session.workspace), found):
+        place = item.patch, item.path
+        with carried_again(session, in_progress, item.series, place) as carried:
+            return order_of_file(carried, place, name)
+    return None
+
+
+def order_of_file(carried: Carried, place: Place, name: str) -> WorkOrder | None:
+    """Return the order of a file in conflict, None where nothing of it is left.
+
+    `name` is the id that was asked for: of all that is in conflict in the file, or of one region.
+    """
+    conflict = carried.conflict(place)
+    if conflict is None or carried.patch(place[0]).verdict is not Verdict.CONFLICT:
+        return None
+    patch, regions = carried.patch(place[0]), regions_of(conflict)
+    regions = tuple(one for one in regions if one.id == name) or regions
+    known = [one.symbol for one in regions]
+    known += [h.symbol for h in patch.hunks if h.path == conflict.path and h.how is None]
+    names = tuple(name for name in dict.fromkeys(known) if name is not None)
+    file = Whole(conflict.path, conflict.new_path, conflict.base, conflict.ours, conflict.theirs)
+    made = _Order(carried, patch, (conflict.path, conflict.new_path))
+    order = made.order(name, conflict.kind, conflict.reason, tuple(symbols_of(names, file)))
+    return replace(
+        order,
+        regions=regions,
+        causes=made.causes([one for one in conflict.shown if one is not None], regions),
+        requirements=(*made.solution(has_regions=conflict.marked is not None), *made.conditions()),
+        proposal=conflict.proposal,
+        likely=patch.likely,
+    )
+
+
+def order_of_finding(carried: Carried, patch: str, name: str) -> WorkOrder | None:
+    """Return the order of what the audit, the ledger or a condition stopped at."""
+    outcome = carried.patch(patch)
+    finding = next((one for one in outcome.open_findings if one.id == name), None)
+    if finding is None:
+        return None
+    is_condition = finding.kind == "condition"
+    kind = ConflictKind.CONDITION if is_condition else ConflictKind.FINDING
+    made = _Order(carried, outcome, (finding.path, finding.path))
+    order = made.order(name, kind, finding.sentence(), tuple(made.symbols_of(finding)))
+    hint = "a person corrects the patch, skips it, or accepts this: patchmgr conflicts accept"
+    return replace(
+        order,
+        causes=made.causes_of(finding),
+        requirements=(Requirement("person", f"{hint} {name} --because TEXT"), *made.conditions()),
+        finding=finding,
+    )
+
+
+def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
+    """Return an order, and what is on record of its conflict, cut to what is read in one go."""
+    known = without_sides(value, MOST // 3)
+    cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
+    left = MOST - value_size(known)
+    order = shortened(replace(order, cut=cut), lambda one: value_size(order_value(one)), most=left)
+    return order, known
+
+
+MOST = 32_000  # bytes of a document that is not asked for in full
+_RECORD = "conflict, parts: their texts, which are in the regions"
+
+
+class _Order:
+    """The parts of an order of a patch that are not its conflict; `paths` are old and new."""
+
+    def __init__(self, carried: Carried, outcome: PatchOutcome, paths: tuple[str, str]) -> None:
+        self.carried, self.outcome, self.paths = carried, outcome, paths
+        self.workspace = carried.session.workspace
+        patches = {patch.name: patch for patch in carried.loaded.patches}
+        self.patch = patches[outcome.name]
+        side, base = carried.loaded.side, carried.loaded.base
+        self.history: GitHistory | ReleaseHistory = side.history(base, carried.target)
+        wanted = tuple(dict.fromkeys(path for path in paths if path))
+        self.steps = self.history.steps(wanted) if wanted else ()
+
+    def order(
+        self, name: str, kind: ConflictKind, reason: str, symbols: tuple[SymbolSides, ...]
+    ) -> WorkOrder:
+        """Return what every order has."""
+        outcome, series = self.outcome, self.carried.outcome
+        return WorkOrder(
+            name,
+            kind,
+            series.name,
+            outcome.name,
+            outcome.subject,
+            text(outcome.message),
+            outcome.description,
+            tuple(item for item in self.patch.fields.items() if item[0].lower() not in _OF_MAIL),
+            *self.paths,
+            reason,
+            series.base,
+            series.onto,
+            symbols=symbols,
+            later=self.later(),
+            uses=self.uses(symbols),
+            earlier=tuple(self.earlier(name)),
+        )
+
+    def _causes(self, shown: Sequence[Sighting]) -> list[Sighting]:
+        about = [one for one in self.outcome.cause if {*self.paths} & {*one.paths}]
+        return list({one.commit: one for one in (*about, *shown)}.values())
+
+    def causes(
+        self,
+        shown: Sequence[Sighting],
+        regions: Sequence[OrderedRegion],
+    ) -> tuple[UpstreamChange, ...]:
+        """Return the upstream commits that the patch collides with, and what they do there."""
+        texts = [
+            side.text.encode()
+            for region in regions
+            for side in (region.base, region.ours)
+            if side is not None and side.text is not None
+        ]
+        paths = tuple(path for path in self.paths if path)
+        return tuple(
+            self._change(one.commit, lambda diff: near_hunks(diff, texts), paths)
+            for one in self._causes(shown)
+        )
+
+    def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
+        """Return the upstream commit of a finding: what it does to the names that it is about."""
+        if finding.commit is None:
+            return ()
+        names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}
+        return (self._change(finding.commit, lambda diff: near_hunks(diff, (), names), ()),)
+
+    def _change(
+        self, commit: str, near: Callable[[str], str], paths: Sequence[str]
+    ) -> UpstreamChange:
+        store, reader = self.carried.bench.git_dir, self.carried.bench.reader
+        found = reader.find(commit)
+        head, _, message = (b"" if found is None else found.content).partition(b"\n\n")
+        subject, _, body = text(message).partition("\n")
+        author = next((line[7:] for line in text(head).split("\n") if line[:7] == "author "), "")
+        diff = near(diff_of_paths(store, self.history.before(commit), commit, paths))
+        told = author.rpartition(" <")[0]
+        return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
+
+    def later(self) -> tuple[UpstreamChange, ...]:
+        """Return the upstream commits to the file behind the last one that it collides with."""
+        causes = {one.commit for one in self._causes(())}
+        numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
+        behind = self.steps[numbers[-1] + 1 :] if numbers else ()
+        return tuple(map(_told, behind))
+
+    def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
+        """Return the lines of upstream's new state that name the symbols, outside of these."""
+        words = {leaf_of(one.name) for one in symbols}
+        words = {word for word in words if not word.startswith("__")}
+        suffix = PurePosixPath(self.paths[1]).suffix
+        if not words or not suffix:
+            return ()
+        commit, own = self.carried.target.commit, self.paths[1]
+        found = lines_with(self.carried.bench.git_dir, commit, sorted(words), suffix)
+        if found is None:
+            return None
+        inside = {line for one in symbols for line in (one.ours or "").split("\n")}
+        return tuple(Use(*row) for row in found if row[0] != own or row[2] not in inside)
+
+    def earlier(self, name: str) -> Iterator[Earlier]:
+        """Yield what was made of conflicts of the same patch or file, and decided about it."""
+        series, patch = self.carried.outcome.name, self.outcome.name
+        workspace, seen = self.workspace, f"{series}/{patch}"
+        memory = Memory(workspace)
+        for other in workspace.conflicts():
+            with suppress(PatchmgrError):  # a broken one is told by `conflicts list`
+                found = memory.get(other)
+                if found is None or found.resolution is None or other == name:
+                    continue
+                if found.seen == seen or found.path in self.paths:
+                    content = readable(found.resolution.content)
+                    yield Earlier(other, found.path, found.seen, solved_as(found), content)
+        for decision in decisions_on(workspace, series):
+            if decision.patch == patch:
+                words = f"decided: {decision.ruling.value} {decision.by}".rstrip()
+                yield Earlier("", self.paths[1], seen, words, None)
+        for one in read_accepted(workspace):
+            if (one.series, one.patch) == (series, patch):
+                yield Earlier(one.id, "", seen, f"accepted: {one.because}", one.text)
+
+    def solution(self, *, has_regions: bool) -> Iterator[Requirement]:
+        """Yield what is asked of a text."""
+        settings = self.workspace.settings(self.carried.outcome.name)
+        for check, told in _SOLUTION:
+            if check not in settings.left_out:
+                yield Requirement(check, told)
+        if has_regions:
+            yield Requirement("place", "nothing outside of the regions is other than before")
+        for command in settings.commands:
+            yield Requirement("run", f"with --run: {' '.join(command.run)}")
+
+    def conditions(self) -> Iterator[Requirement]:
+        """Yield what the header asks of upstream and of the result."""
+        for name, value in self.patch.fields.items():
+            if name.lower() in CONDITIONS:
+                yield Requirement("condition", f"{name}: {' '.join(value.split())}")
+
+    def symbols_of(self, finding: AuditFinding) -> Iterator[SymbolSides]:
+        """Yield the symbol that a finding is about."""
+        if not finding.path:
+            return
+        bench, contents = self.carried.bench, self.carried.contents
+        commits = (self.carried.loaded.base.commit, self.carried.target.commit, self.carried.top)
+        base, ours, result = (contents.file(bench.tree(commit), finding.path) for commit in commits)
+        name = finding.symbol
+        if name is None and finding.line and result is not None:
+            name = SymbolIndex(finding.path, result).at(finding.line)
+        if name is not None:
+            file = Whole(finding.path, finding.path, base, ours, result=result)
+            yield from symbols_of([name], file)
+
+
+def _told(step: Step) -> UpstreamChange:
+    return UpstreamChange(step.commit, step.subject, pull_number(step.subject), step.author)

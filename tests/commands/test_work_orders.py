@@ -1,0 +1,77 @@
+"""`conflicts show` of what a rebase waits with: the work order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.commands.classes import CLASSES, PATCH, leave
+from tests.commands.conftest import Scene
+from tests.commands.test_rebase import fork
+
+
+def order_of(scene: Scene, name: str, *options: str) -> Any:
+    return scene.call("conflicts", "show", name, "--json", *options).json["work_order"]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_conflict_of_each_class_has_a_work_order(scene: Scene, name: str) -> None:
+    found = leave(scene, name)
+    order = order_of(scene, found[:8])
+    assert (order["id"], order["kind"]) == (found, CLASSES[name].kind)
+    assert (order["series"], order["patch"]) == ("s", PATCH)
+    assert order["reason"]
+    assert order["requirements"]
+    has_text = name not in ("condition", "finding")
+    assert bool(order["regions"]) is has_text
+    assert bool(order["finding"]) is not has_text
+    assert [one["pull"] for one in order["causes"]] == ([7] if name != "condition" else [])
+    assert all(one["message"] == "Because it must." and one["diff"] for one in order["causes"])
+    told = scene.call("conflicts", "show", found).out
+    assert "A solution must satisfy:\n" in told
+    markdown = scene.call("conflicts", "show", found, "--format", "markdown").out
+    assert markdown.startswith(f"## Conflict {found}\n\n- {order['kind']} ")
+
+
+def test_an_order_has_the_symbol_on_all_sides_and_who_names_it(scene: Scene) -> None:
+    order = order_of(scene, leave(scene, "text"))
+    (region,), (symbol,) = order["regions"], order["symbols"]
+    assert (region["line"], region["symbol"]) == (9, "used")
+    assert region["theirs"] == {"mode": None, "size": 11, "text": "    x += 2\n"}
+    assert symbol["name"] == "used"
+    assert symbol["base"] == "def used(x):\n    x += 1\n    return x\n"
+    assert symbol["ours"] == symbol["base"].replace("1", "3")
+    assert symbol["theirs"] == symbol["base"].replace("1", "2")
+    assert [(one["path"], one["line"]) for one in order["uses"]] == [("b.py", 1), ("b.py", 3)]
+
+
+def test_an_order_tells_later_commits_and_what_was_decided_about_the_like(scene: Scene) -> None:
+    found = leave(scene, "text")
+    scene.call("conflicts", "accept", found, "theirs")
+    scene.call("rebase", "--abort")
+    same = scene.upstream.root / "a.py"
+    later = scene.upstream.commit({"a.py": same.read_text() + "# more\n"}, "upstream: later (#8)")
+    scene.upstream.commit({"a.py": same.read_text().replace("+= 3", "+= 4")}, "upstream: again")
+    scene.call("upstream", "fetch")
+    document = scene.rebase("s", "--onto", "upstream/main", code=3)
+    order = order_of(scene, document["series"][0]["patches"][0]["conflicts"][0]["id"])
+    assert later in [one["commit"] for one in order["later"]]
+    (earlier,) = order["earlier"]
+    assert (earlier["id"], earlier["words"]) == (found, "the patch's text was taken")
+
+
+def test_a_long_order_is_cut_at_whole_statements_and_says_so(scene: Scene) -> None:
+    base = "".join(f"def f{n}(x):\n    x += {n}\n    return x\n\n\n" for n in range(900))
+    fork(scene, {"a.py": f"{base}f1(2)\n"}, on={"a.py": base}, then={"a.py": None})
+    document = scene.rebase("s", "--onto", "upstream/main", code=3)
+    found = document["series"][0]["patches"][0]["conflicts"][0]["id"]
+    answer = scene.call("conflicts", "show", found, "--json")
+    assert 8_000 < len(answer.out.encode()) <= 32_000
+    order = answer.json["work_order"]
+    told = [one.split(":")[0] for one in order["cut"]]
+    assert {"conflict, parts", "regions.base.text", "causes.diff"} <= {*told}
+    assert order["regions"][0]["base"]["text"].endswith("    return x\n")
+    assert (order["regions"][0]["base"]["size"], order["regions"][0]["ours"]) == (len(base), None)
+    whole = scene.call("conflicts", "show", found, "--json", "--full").json
+    assert (whole["conflict"]["base"], whole["work_order"]["cut"]) == (base, [])
