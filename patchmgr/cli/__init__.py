@@ -42,15 +42,15 @@ __all__ = ["app", "main"]
 Verb = Callable[..., None]
 
 _VERBS: tuple[Verb, ...] = (
-    workspaces.init, patches.import_, patches.export_, planning.plan, rebasing.rebase,
-    rebasing.decide, targets.apply, targets.unapply, targets.verify, targets.overlay,
-    targets.wheel, targets.branch, targets.report, publishing.check, publishing.audit,
-    publishing.notes, publishing.diff, publishing.why, merging.mergetool, merging.merge_file,
-    workspaces.status, publishing.doctor, helping.help_, pushing.new, pushing.push, pushing.pop,
-    pushing.goto, pushing.refresh, pushing.applied, pushing.unapplied, pushing.top,
-    pushing.next_, pushing.prev, pushing.files, pushing.changes, editing.show_, editing.edit,
-    editing.rename, editing.drop, editing.move, editing.fold, editing.split, editing.log,
-    editing.undo, editing.redo,
+    workspaces.init, patches.import_, patches.export_, planning.plan, planning.forecast,
+    rebasing.rebase, rebasing.decide, targets.apply, targets.unapply, targets.verify,
+    targets.overlay, targets.wheel, targets.branch, targets.report, publishing.check,
+    publishing.audit, publishing.notes, publishing.diff, publishing.why, merging.mergetool,
+    merging.merge_file, workspaces.status, publishing.doctor, helping.help_, pushing.new,
+    pushing.push, pushing.pop, pushing.goto, pushing.refresh, pushing.applied,
+    pushing.unapplied, pushing.top, pushing.next_, pushing.prev, pushing.files, pushing.changes,
+    editing.show_, editing.edit, editing.rename, editing.drop, editing.move, editing.fold,
+    editing.split, editing.log, editing.undo, editing.redo,
 )  # fmt: skip
 _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     "upstream": (

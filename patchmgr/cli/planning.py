@@ -1,7 +1,8 @@
-"""`plan`: what a sync would come to, before anybody begins it."""
+"""`plan` and `forecast`: what a sync would come to, before anybody begins it."""
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Annotated
 
 import typer
@@ -61,3 +62,32 @@ def plan(
     if not Given.wants_json and not view.is_line:
         say(render.plans.after_plan(found))
     end_if(found.has_conflicts, EXIT_CONFLICTS)
+
+
+def forecast(
+    name: MaybeName = None,
+    watch: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Look at the newest N that are open.")
+    ] = 300,
+    select: Select = [],  # noqa: B006 - typer copies it
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say which open pull requests of upstream would break patches, absorb or touch them.
+
+    Each that changes a file of the series is merged into upstream's tip, and the series rebased
+    onto that. git cannot tell closed from open: as open counts what the remote offers a merge of,
+    or what had a commit in the last 90 days, and did not land.
+
+    Example: patchmgr forecast vllm --watch 100
+    """
+    view = view_of(verbose=verbose, quiet=quiet)
+    session, series = open_series(name)
+    options = services.carry.CarryOptions(frozenset(select))
+    now = datetime.now(timezone.utc)
+    found = commands.forecast.make_forecast(
+        session, series, watched=watch, options=options, today=now
+    )
+    text = render.forecasts.forecast_text(found, view)
+    answer("forecast", None, text, **render.forecasts.forecast_value(found))

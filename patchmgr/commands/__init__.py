@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from patchmgr.commands import (  # noqa: F401, I001
         applied, apply, apply_package, audit, branch, changes, check, conflicts, decide,
-        diff, doctor, drop, edit, export, files, fold, help, import_patches, init,
+        diff, doctor, drop, edit, export, files, fold, forecast, help, import_patches, init,
         merge_driver, merge_file, mergetool, move, new, notes, overlay, plan, push,
         rebase, refresh, report, series, show, split, status, undo, upstream, verify, wheel,
         why,

@@ -61,7 +61,7 @@ def make_plan(
         with Workbench([side.store]) as bench, Toolbox() as formatters:
             memory, upstreams = Memory(session.workspace), UpstreamStates(session)
             run = RebaseRun(session, options, bench, upstreams, memory, formatters)
-            planning = _Planning(run, stack, states, side, most or len(states))
+            planning = Planning(run, stack, states, side, most or len(states))
             steps = tuple(planning.steps())
         if is_back:
             steps = (replace(steps[0], is_back=True), *steps[1:])
@@ -89,7 +89,7 @@ def _states(session: Session, side: Side, name: str, onto: str) -> tuple[list[Re
     return way, False
 
 
-class _Tried(Struct, frozen=True):
+class Tried(Struct, frozen=True):
     """What a dry rebase gave, and how it would leave the workspace."""
 
     outcomes: tuple[SeriesOutcome, ...]
@@ -101,7 +101,7 @@ class _Tried(Struct, frozen=True):
         return tuple((o.name, p) for o in self.outcomes for p in o.patches if p.is_left)
 
 
-class _Planning:
+class Planning:
     """The way as far as it is planned; `at` is the number of the state that it has come to.
 
     `session` has the workspace as the steps so far leave it.
@@ -120,7 +120,7 @@ class _Planning:
         self.files: dict[str, bytes | None] = {}
         self.assuming: tuple[Assumption, ...] = ()
         self.probes: list[Probe] = []
-        self._tried: dict[int, _Tried] = {}
+        self._tried: dict[int, Tried] = {}
         self._suspects: dict[tuple[str, str], set[int]] = {}
         self._numbers = {state.commit: n for n, state in enumerate(states)}
 
@@ -135,7 +135,7 @@ class _Planning:
 
     def _stretch(self, number: int, end: int) -> PlanStep:
         tried = self._tried[end]
-        step = self._step(number, end, _changed(tried.outcomes))
+        step = self._step(number, end, changed_patches(tried.outcomes))
         self._go_on(end, tried)
         return step
 
@@ -144,8 +144,13 @@ class _Planning:
         end = self.at + 1
         tried = self._tried[end]
         known = _breaking_commit(self.side, self.states[self.at], self.states[end], tried)
-        step = self._step(number, end, _changed(tried.outcomes), known)
-        options = self.run.options
+        step = self._step(number, end, changed_patches(tried.outcomes), known)
+        self.pass_over(end, tried)
+        return step
+
+    def pass_over(self, end: int, tried: Tried | None = None) -> None:
+        """Go on to a state as if the conflicts there were resolved."""
+        tried, options = tried or self._carry(end), self.run.options
         while tried.left:
             options = _as_if_resolved(options, tried.left)
             tried = self._carry(end, options)
@@ -154,7 +159,6 @@ class _Planning:
             for patch in patches:
                 self._suspects.pop((series, patch), None)
         self._go_on(end, tried)
-        return step
 
     def _step(
         self,
@@ -168,7 +172,7 @@ class _Planning:
         count = end - self.at
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
 
-    def _go_on(self, end: int, tried: _Tried) -> None:
+    def _go_on(self, end: int, tried: Tried) -> None:
         """Take what a step leaves for what the next one starts from."""
         plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
         self.files |= tried.change.files
@@ -187,13 +191,13 @@ class _Planning:
     def _named(self) -> set[int]:
         return set().union(*self._suspects.values())
 
-    def _carry(self, end: int, options: CarryOptions | None = None) -> _Tried:
+    def _carry(self, end: int, options: CarryOptions | None = None) -> Tried:
         """Rebase the stack onto a state without writing it."""
         options = replace(options or self.run.options, audits_conflicts=False)
         run = replace(self.run, session=self.session, options=options)
         request = RebaseRequest(InProgress(self.stack, self.states[end].ref, ()), options, True)
         change = Change()
-        return _Tried(tuple(rebase_stack(run, self.stack, request, change)), change)
+        return Tried(tuple(rebase_stack(run, self.stack, request, change)), change)
 
 
 def _as_if_resolved(
@@ -239,7 +243,8 @@ def _suspected(patch: PatchOutcome) -> set[str]:
     return shown or {cause.commit for cause in patch.cause}
 
 
-def _changed(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
+def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
+    """Return what becomes of the patches that do not stay unchanged."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes
@@ -274,9 +279,7 @@ def _regions(conflict: FileConflict) -> Iterator[Place]:
         line += region.count(b"\n")
 
 
-def _breaking_commit(
-    side: Side, before: Resolved, state: Resolved, tried: _Tried
-) -> BreakingCommit:
+def _breaking_commit(side: Side, before: Resolved, state: Resolved, tried: Tried) -> BreakingCommit:
     """Return what is known of a commit that breaks patches."""
     ends, store = (before.commit, state.commit), side.store
     subject, author, date = commit_facts(store, state.commit)

@@ -147,6 +147,13 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
         yield Clash(path, sides.get(1), sides.get(2), sides.get(3), made.entry(path))
 
 
+def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
+    """Return the tree of two commits that git merges, None where they are in conflict."""
+    arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
+    code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
+    return None if code else git_process.text(printed).partition("\0")[0]
+
+
 def _on(bench: Workbench, commit: str, base: str) -> str:
     tree = bench.reader.tree_of(commit)
     return base if commit == base else bench.write_commit(tree, base, "side")

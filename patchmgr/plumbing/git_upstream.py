@@ -16,6 +16,7 @@ from packaging.version import InvalidVersion, Version
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
+from patchmgr.model.forecast import PullHead
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
@@ -85,6 +86,8 @@ HEAD = f"{_ALL}HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 # Words of a server that answers, and has no such object.
 _NO_OBJECT = ("not our ref", "unadvertised object", "did not send all necessary objects")
+_PULLS = ("refs/pull/*/head", "refs/pull/*/merge", "refs/merge-requests/*/head",
+          "refs/merge-requests/*/merge")  # fmt: skip
 # A server that sends nothing at all for that many seconds does not answer.
 _PATIENCE = {"GIT_HTTP_LOW_SPEED_LIMIT": "1", "GIT_HTTP_LOW_SPEED_TIME": "60"}
 # What the other side of a local path must be told to lend single objects and to leave out blobs.
@@ -185,11 +188,7 @@ class GitUpstream:
         Raises PatchmgrError "unknown-ref" where there is none of that number.
         """
         names = [f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"]
-        arguments = ["ls-remote", *self._upload_pack(), "--", self.url, *names]
-        try:
-            printed = git_process.text(git_process.output(arguments, env=_for_network()))
-        except PatchmgrError as fault:
-            raise self._unreachable(fault.message) from fault
+        printed = self._offered(names)
         commit, _, name = printed.partition("\n")[0].partition("\t")
         if not commit:
             message = f"{self._name} offers no pull request {number}"
@@ -197,6 +196,31 @@ class GitUpstream:
         if self.reader.commit(commit) is None:
             self._transfer([f"+{name}:refs/pulls/{number}"])
         return commit
+
+    def pull_heads(self) -> tuple[PullHead, ...]:
+        """Return the heads of all pull requests, of GitHub or GitLab, that the remote offers."""
+        rows = (line.split("\t") for line in self._offered(_PULLS).splitlines())
+        offered = {name: commit for commit, name in rows}
+        return tuple(
+            PullHead(int(name.split("/")[2]), name, commit, f"{name[:-4]}merge" in offered)
+            for name, commit in offered.items()
+            if name.endswith("/head") and name.split("/")[2].isdecimal()
+        )
+
+    def _offered(self, names: Sequence[str]) -> str:
+        """Return what the remote says of some refs."""
+        arguments = ["ls-remote", *self._upload_pack(), "--", self.url, *names]
+        try:
+            return git_process.text(git_process.output(arguments, env=_for_network()))
+        except PatchmgrError as fault:
+            raise self._unreachable(fault.message) from fault
+
+    def bring_pulls(self, pulls: Sequence[PullHead]) -> None:
+        """Bring the heads of pull requests, without contents."""
+        present = self.reader.kinds({one.head for one in pulls})
+        missing = [one for one in pulls if one.head not in present]
+        if missing:
+            self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Bring single objects (blobs, commits) that the store lacks, all at once."""

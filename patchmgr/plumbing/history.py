@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -216,6 +217,28 @@ def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
 
 def _after(raw: str) -> dict[str, Entry | None]:
     return {path: new for path, _, new in raw_changes(raw)}
+
+
+_LANDED = re.compile(
+    rf"^{_RECORD}(?:.*\(#(\d{{1,9}})\)|Merge pull request #(\d{{1,9}}) .*)$"
+    r"|^See merge request \S*!(\d{1,9})$",
+    re.MULTILINE,
+)
+
+
+def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
+    """Return the numbers of pull requests that commits up to a tip name as theirs."""
+    form = f"--format={_RECORD}%s%n%b"
+    arguments = ["log", "--first-parent", "--no-color", form, tip, "--"]
+    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    return frozenset(int(match[match.lastindex or 0]) for match in _LANDED.finditer(printed))
+
+
+def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
+    """Return the commits that a tip does not reach, and those before them."""
+    data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
+    printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
+    return frozenset(printed.decode().split())
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.render import (  # noqa: F401, I001
-        applied, authoring, checks, clean, conflicts, listings, machine, manual, notes,
+        applied, authoring, checks, clean, conflicts, forecasts, listings, machine, manual, notes,
         plans, publishing, recorded, report_html, report_markdown, report_terminal, reports,
         targets, terminal, view, work_order,
     )  # fmt: skip

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.plan import BreakingCommit, Place, Plan, PlannedPatch, PlanStep, Probe
+from patchmgr.model.plan import (
+    Assumption,
+    BreakingCommit,
+    Place,
+    Plan,
+    PlannedPatch,
+    PlanStep,
+    Probe,
+)
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import fields, pin_value
 from patchmgr.render.markdown_text import code, code_cell, text
@@ -28,7 +36,7 @@ def plan_text(plan: Plan, view: View) -> str:
             lines += view.folded(line, indent)
         for patch in step.patches:
             if patch.verdict in _LEFT or view.is_all:
-                lines += _patch_lines(patch, view, indent)
+                lines += patch_lines(patch, view, indent)
     if not view.is_line:
         lines += view.folded(_tried(plan), "  ")
     return "".join(f"{line}\n" for line in lines)
@@ -64,8 +72,13 @@ def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
             yield f"may know: {', '.join(map(clean, step.breaking.known_to))}"
     if changed:
         yield changed
-    skipped = sum(one.is_skipped for one in step.assuming)
-    taken = len(step.assuming) - skipped
+    yield from assumed(step.assuming)
+
+
+def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
+    """Yield what is assumed of patches in conflict, in one line, if anything is."""
+    skipped = sum(one.is_skipped for one in assuming)
+    taken = len(assuming) - skipped
     told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
     told += [f"that {counted(skipped, 'patch')} in conflict are skipped"] * bool(skipped)
     if told:
@@ -78,7 +91,8 @@ def _about(found: BreakingCommit) -> str:
     return f"{by}{found.date[:10]}, {counted(found.files, 'file')}{lines}"
 
 
-def _patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
+def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
+    """Yield verdict and name of a patch, and where it is touched, or why it is left."""
     verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]

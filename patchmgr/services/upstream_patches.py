@@ -35,7 +35,7 @@ def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatc
 
     Raises PatchmgrError "usage" for a merge, "unknown-ref" where upstream has no such commit.
     """
-    side = _git_side(session, record)
+    side = git_side(session, record)
     return _of_commit(side, side.resolve(name).commit)
 
 
@@ -46,7 +46,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     Raises PatchmgrError "usage" for the address of another repository, "unknown-ref" where
     upstream has no such pull request.
     """
-    side = _git_side(session, record)
+    side = git_side(session, record)
     match = _PULL.fullmatch(given.strip())
     if match is None:
         raise PatchmgrError("usage", f"{shown(given)} is no number or address of a pull request")
@@ -85,7 +85,8 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     return SourcePatch(with_fields(mails[0], fields), label)
 
 
-def _git_side(session: Session, record: SeriesRecord) -> GitUpstream:
+def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
+    """Return the git side of a series' upstream; raise PatchmgrError "usage" without one."""
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
         hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"

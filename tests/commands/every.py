@@ -165,6 +165,7 @@ ROWS = (
     Row("import --git {other} {fork}..more --series s", writes=True),
     Row("export s --as mbox --out {out}/s.mbox", writes=True),
     Row("plan s --onto {collides}", code=3),
+    Row("forecast s"),
     Row("rebase s --onto {later}", writes=True),
     Row("rebase s --onto {collides}", code=3, writes=True),
     Row("rebase --continue", "accepted", writes=True),

@@ -60,6 +60,7 @@ ASKED = {
     "series show ": ["s", "tail"],
     "series graph ": ["s", "tail"],
     "plan ": ["s", "tail"],
+    "forecast ": ["s", "tail"],
     "plan s --onto upstream/l": ["upstream/landed", "upstream/later"],
     "import --series ": ["s", "tail"],
     "series new x --on ": ["s", "tail"],

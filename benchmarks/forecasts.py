@@ -1,0 +1,140 @@
+"""Asks for forecasts of pull requests that landed, at their last head, and compares.
+
+    PATCHMGR_MIRRORS=<folder> python -m benchmarks.forecasts [REPOSITORY BASE FOLDER [COUNT]]
+
+FOLDER holds a series that is written against BASE. Each of the COUNT newest pull requests that
+landed after BASE and changed a file of the series is asked about on upstream's tip as it was when
+its head was written. True is what a rebase from the commit before the landing to it gives.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.clones import output, quiet_environment
+from benchmarks.pages import tell
+from patchmgr.cli import main as program
+from patchmgr.commands.forecast import Watch, effect_of
+from patchmgr.engines.cause.commits import pull_number
+from patchmgr.model.forecast import PullHead
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import RebaseRun
+from patchmgr.services.memory import Memory
+from patchmgr.services.session import Session, pinned_state
+from patchmgr.services.upstream_patches import git_side
+from patchmgr.services.upstream_states import UpstreamStates
+from patchmgr.store import Workspace
+
+FLASHINFER = ["flashinfer-ai+flashinfer/repo", "v0.6.12", "series/flashinfer"]
+COUNT = 60
+
+
+class _Silent:
+    def start(self, about: str, total: int | None) -> None: ...
+    def advance(self, steps: int) -> None: ...
+    def done(self) -> None: ...
+
+
+class Past:
+    """A public history with its pull requests, and a workspace with the series."""
+
+    def __init__(self, mirror: Path, root: Path, base: str, patches: Path) -> None:
+        self.mirror, self.root = mirror, root
+        self._call("init", str(root))
+        lent = ("--git", str(mirror), "--reference", str(mirror))
+        self._call("-C", str(root), "upstream", "add", "up", *lent)
+        self._call("-C", str(root), "series", "new", "s", "--upstream", "up", "--base", base)
+        self._call("-C", str(root), "import", str(patches), "--series", "s")
+        self.session = Session(Workspace(root), _Silent(), tell)
+        self.side = git_side(self.session, self.session.workspace.series_record("s"))
+
+    def _call(self, *words: str) -> None:
+        sys.argv = ["patchmgr", *words]
+        try:
+            program()
+        except SystemExit as ended:
+            if ended.code:
+                raise
+
+    def git(self, *words: str) -> str:
+        """Return what git says of the mirror."""
+        command = ["git", f"--git-dir={self.mirror}", *words]
+        return output(command, self.mirror, os.environ, good=False)
+
+    def landed(self, base: str, count: int) -> Iterator[tuple[int, str]]:
+        """Yield number and commit of the newest that changed a file of the series."""
+        patches = self.session.workspace.patches("s")
+        paths = sorted({path for patch in patches for path in patch.paths()})
+        log = self.git("log", "--first-parent", "--format=%H %s", f"{base}..main", "--", *paths)
+        for line in log.splitlines()[:count]:
+            commit, _, subject = line.partition(" ")
+            number = pull_number(subject)
+            if number is not None and self.git("rev-parse", "-q", "--verify", pull(number)):
+                yield number, commit
+
+    def watch(self, run: RebaseRun, tip: str) -> Watch:
+        """Return the series on a state of upstream."""
+        pin = self.session.workspace.series_record("s").pin
+        return Watch(run, ("s",), self.side, pinned_state(self.side, pin), Resolved(tip, tip))
+
+    def run(self, bench: Workbench, formatters: Toolbox) -> RebaseRun:
+        """Return a run as `forecast` makes one."""
+        options = CarryOptions(audits_conflicts=False, wants_detail=True)
+        states, memory = UpstreamStates(self.session), Memory(self.session.workspace)
+        return RebaseRun(self.session, options, bench, states, memory, formatters)
+
+
+def pull(number: int) -> str:
+    """Return the ref of a pull request's head."""
+    return f"refs/pull/{number}/head"
+
+
+def main() -> None:
+    """Compare, and print each pull request and the sums."""
+    given = sys.argv[1:] or FLASHINFER
+    mirror = Path(os.environ["PATCHMGR_MIRRORS"], given[0]).resolve()
+    count = int(given[3]) if given[3:] else COUNT
+    patches = Path(given[2]).resolve()
+    with tempfile.TemporaryDirectory(prefix="patchmgr-forecasts-") as folder:
+        os.environ |= quiet_environment(Path(folder, "home"))
+        past = Past(mirror, Path(folder, "workspace"), given[1], patches)
+        seen: Counter[tuple[str, str]] = Counter()
+        for number, commit in past.landed(given[1], count):
+            told, true = compared(past, given[1], number, commit)
+            seen[told, true] += 1
+            print(f"#{number} {commit[:12]} told {told}, true {true}", flush=True)
+        past.session.close()
+    right = sum(n for (told, true), n in seen.items() if told == true)
+    print(f"{right} of {seen.total()} are told rightly")
+    for (told, true), n in sorted(seen.items()):
+        print(f"  told {told}, true {true}: {n}")
+
+
+def compared(past: Past, base: str, number: int, commit: str) -> tuple[str, str]:
+    """Return what is told of a pull request when its head was written, and what it did."""
+    head = past.git("rev-parse", pull(number))
+    then = past.git("log", "-1", "--format=%cI", head)
+    tip = past.git("rev-list", "-1", "--first-parent", f"--before={then}", f"{commit}^")
+    if not past.git("rev-list", "-1", f"{base}..{tip}"):
+        tip = past.git("rev-parse", f"{base}^{{commit}}")
+    with Workbench([past.side.store]) as bench, Toolbox() as formatters:
+        run = past.run(bench, formatters)
+        truth = past.watch(run, past.git("rev-parse", f"{commit}^"))
+        true = effect_of(truth.patches_on(commit))
+        watch = past.watch(run, tip)
+        facts = watch.facts(head)
+        assert facts is not None
+        told = watch.forecast(PullHead(number, pull(number), head, has_merge=True), facts).effect
+    return told.value, true.value
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""`forecast`: what upstream's open pull requests would do to a series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
+
+from patchmgr.commands.plan import Planning, changed_patches
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.forecast import Effect, Forecast, PullFacts, PullForecast, PullHead
+from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.model.plan import Assumption, Place, PlannedPatch
+from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.diffs import changed_lines
+from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.git_process import require_git
+from patchmgr.plumbing.git_upstream import GitUpstream
+from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
+from patchmgr.services.memory import Memory
+from patchmgr.services.plans import digests_of
+from patchmgr.services.series import stacks_of, touched_paths, whole_stacks
+from patchmgr.services.session import Session, pin_of, pinned_state
+from patchmgr.services.upstream_patches import git_side
+from patchmgr.services.upstream_states import UpstreamStates
+
+DAYS = 90
+_RANK = list(Effect)
+_ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
+
+
+def make_forecast(
+    session: Session, name: str, *, watched: int, options: CarryOptions, today: datetime
+) -> Forecast:
+    """Say what the newest open pull requests would do to a series and its stack.
+
+    What was found for the same head, upstream and patches before is not looked at again.
+    """
+    require_git("a forecast")
+    with session.writing():
+        stack = stacks_of(session, whole_stacks(session, [name]))[0]
+        record = session.workspace.series_record(stack[0])
+        side = git_side(session, record)
+        tip = Resolved("upstream/main", side.fetch())
+        start = pinned_state(side, record.pin)
+        options = replace(options, audits_conflicts=False, wants_detail=True)
+        with Workbench([side.store]) as bench, Toolbox() as formatters:
+            memory, upstreams = Memory(session.workspace), UpstreamStates(session)
+            run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+            watch = Watch(run, stack, side, start, tip)
+            heads = list(watch.open_heads(watched, today))
+            found = [watch.forecast(head, facts) for head, facts in heads]
+            assuming = watch.assuming
+    told = [one for one in found if one.effect is not Effect.NONE]
+    told.sort(key=lambda one: (_RANK.index(one.effect), -one.number))
+    return Forecast(stack, pin_of(side.reader, tip), len(heads), DAYS, assuming, tuple(told))
+
+
+class Watch:
+    """A series on upstream's tip, and what pull requests would make of it there."""
+
+    def __init__(
+        self,
+        run: RebaseRun,
+        stack: tuple[str, ...],
+        side: GitUpstream,
+        start: Resolved,
+        tip: Resolved,
+    ) -> None:
+        self.run, self.stack, self.side, self.start, self.tip = run, stack, side, start, tip
+        self._kept = Answers()
+        session = run.session
+        patches = [patch for name in stack for patch in session.workspace.patches(name)]
+        self._paths = frozenset(touched_paths(patches))
+        digests = digests_of(session, stack, run.options.selected)
+        self._about = (tip.commit, *(f"{name} {digest}" for name, digest in digests.items()))
+
+    @property
+    def assuming(self) -> tuple[Assumption, ...]:
+        """Return what is assumed of patches that are in conflict at the tip itself."""
+        known = self._kept.get(("forecast", *self._about))
+        if known is not None:
+            return convert(known[0], tuple[Assumption, ...])
+        self._kept.put(("forecast", *self._about), to_builtins(self._on_tip.assuming))
+        return self._on_tip.assuming
+
+    def open_heads(self, most: int, today: datetime) -> Iterator[tuple[PullHead, PullFacts]]:
+        """Yield the newest heads that count as open, with what each is about."""
+        oldest = today - timedelta(days=DAYS)
+        heads = sorted(self.side.pull_heads(), key=lambda one: -one.number)
+        landed = landed_pulls(self.side.store, self.tip.commit)
+        heads = [one for one in heads if one.number not in landed]
+        count = 0
+        for at in range(0, len(heads), most):
+            some = heads[at : at + most]
+            self.side.bring_pulls(some)
+            own = not_in(self.side.store, [one.head for one in some], self.tip.commit)
+            for one in some:
+                facts = self.facts(one.head) if one.head in own else None
+                if facts is not None and (
+                    one.has_merge or datetime.fromisoformat(facts.date) >= oldest
+                ):
+                    yield one, facts
+                    count += 1
+                if count == most:
+                    return
+
+    def facts(self, head: str) -> PullFacts | None:
+        """Return what a head is about, None of one that has nothing in common with upstream."""
+        store, question = self.side.store, ("pull request", head)
+        known = self._kept.get(question)
+        if known is not None:
+            return convert(known[0], PullFacts)
+        try:
+            base, commits = own_range(store, head, self.tip.commit)
+        except PatchmgrError:
+            return None
+        first = told_by(self.side.reader, commits[0] if commits else head)
+        trees = self.side.reader.tree_of(base), self.side.reader.tree_of(head)
+        (changes,) = tree_changes(store, [trees])
+        date = commit_facts(store, head)[2]
+        facts = PullFacts(first.subject, first.author.name, date, tuple(changes))
+        self._kept.put(question, to_builtins(facts))
+        return facts
+
+    def forecast(self, pull: PullHead, facts: PullFacts) -> PullForecast:
+        """Return what a pull request would do to the series on upstream's tip."""
+        near = tuple(path for path in facts.paths if path in self._paths)
+        found = PullForecast(
+            pull.number, pull.head, facts.subject, facts.author, facts.date, Effect.NONE, near
+        )
+        if not near:
+            return found
+        question = ("forecast", pull.head, *self._about)
+        known = self._kept.get(question)
+        if known is None:
+            judged = self._judge(found)
+            self._kept.put(question, to_builtins(judged))
+            return judged
+        return convert(known[0], PullForecast)
+
+    def _judge(self, pull: PullForecast) -> PullForecast:
+        """Rebase the series from the tip onto the tip with the pull request merged."""
+        bench, tip = self.run.bench, self.tip.commit
+        self._bring(pull)
+        tree = merged_tree(bench.git_dir, tip, pull.head)
+        if tree is None:
+            return replace(pull, effect=Effect.UNKNOWN)
+        merged = bench.write_commit(tree, tip, f"pull request (#{pull.number})")
+        patches = self.patches_on(merged)
+        return replace(pull, effect=effect_of(patches), patches=patches)
+
+    def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
+        """Return what becomes of the patches on the commit after the tip, and which it touches."""
+        parents: Parents = {}
+        target = Resolved(merged, merged)
+        run = replace(self.run, session=self._on_tip.session)
+        outcomes = [run.carry_onto(one, target, parents) for one in self._loaded]
+        touched = {(p.series, p.name): p for p in _touched(outcomes, self._symbols(merged))}
+        for patch in changed_patches(outcomes):
+            known = touched.get((patch.series, patch.name))
+            places = patch.places or (() if known is None else known.places)
+            touched[patch.series, patch.name] = replace(patch, places=places)
+        return tuple(touched.values())
+
+    def _bring(self, pull: PullForecast) -> None:
+        """Bring what merging a pull request reads: the files that both sides changed."""
+        reader = self.side.reader
+        base, _ = own_range(self.side.store, pull.head, self.tip.commit)
+        trees = [reader.tree_of(commit) for commit in (base, pull.head, self.tip.commit)]
+        theirs, ours = tree_changes(self.side.store, [(trees[0], trees[1]), (trees[0], trees[2])])
+        pairs = [change for path in theirs.keys() & ours for change in (theirs[path], ours[path])]
+        pairs += [theirs[path] for path in pull.paths]
+        self.side.try_fetch_objects({e.blob for pair in pairs for e in pair if e is not None})
+
+    @cached_property
+    def _on_tip(self) -> Planning:
+        states = [self.start, self.tip] if self.start.commit != self.tip.commit else [self.tip]
+        planning = Planning(self.run, self.stack, states, self.side, 1)
+        if len(states) > 1:
+            planning.pass_over(1)
+        return planning
+
+    @cached_property
+    def _loaded(self) -> tuple[LoadedSeries, ...]:
+        """Return the stack on the tip; commits of the bench are upstream's there."""
+        session, progress = self._on_tip.session, self.run.session.progress
+        upstream = session.workspace.upstream(
+            session.workspace.series_record(self.stack[0]).upstream
+        )
+        side = GitUpstream(upstream, self.run.bench.reader, progress)
+        return tuple(_beside(load_series(session, name), side) for name in self.stack)
+
+    def _symbols(self, merged: str) -> Mapping[str, set[str]]:
+        """Return by path the symbols that a pull request changes, in files of the series."""
+        bench, found = self.run.bench, dict[str, set[str]]()
+        tree = bench.tree(merged)
+        for path, hunks in changed_lines(bench.git_dir, self.tip.commit, merged).items():
+            entry = tree.entry(path)
+            if path in self._paths and entry is not None:
+                index = SymbolIndex(path, bench.read(entry.blob))
+                lines = {n for _, _, at, count in hunks for n in range(at, at + max(count, 1))}
+                found[path] = {s for s in map(index.at, sorted(lines)) if s is not None}
+        return found
+
+
+def _beside(loaded: LoadedSeries, side: GitUpstream) -> LoadedSeries:
+    below = None if loaded.below is None else _beside(loaded.below, side)
+    return replace(loaded, side=side, below=below)
+
+
+def _touched(
+    outcomes: Sequence[SeriesOutcome], symbols: Mapping[str, set[str]]
+) -> Iterator[PlannedPatch]:
+    """Yield the patches with a hunk in a symbol that a pull request changes."""
+    for outcome in outcomes:
+        for patch in outcome.patches:
+            places = dict.fromkeys(
+                Place(hunk.new_path, hunk.line, hunk.symbol)
+                for hunk in patch.hunks
+                if hunk.symbol in symbols.get(hunk.new_path, ())
+            )
+            if places:
+                yield PlannedPatch(outcome.name, patch.name, patch.verdict, places=tuple(places))
+
+
+def effect_of(patches: Sequence[PlannedPatch]) -> Effect:
+    """Return what a change does to patches: the worst of what it does to each."""
+    verdicts = {patch.verdict for patch in patches}
+    if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
+        return Effect.BREAKS
+    if verdicts.intersection(_ABSORBED):
+        return Effect.ABSORBS
+    return Effect.TOUCHES if verdicts - {Verdict.SKIPPED} else Effect.NONE

@@ -1,0 +1,72 @@
+"""What open pull requests of upstream would do to a series."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+from patchmgr.model.plan import Assumption, PlannedPatch
+from patchmgr.model.upstream import Pin
+
+
+class Effect(str, Enum):
+    """What a pull request would do to a series, the first that holds.
+
+    `UNKNOWN` is for one that does not merge into upstream any more, and changes the same files.
+    """
+
+    BREAKS = "breaks"
+    ABSORBS = "absorbs"
+    TOUCHES = "touches"
+    UNKNOWN = "unknown"
+    NONE = "none"
+
+
+class PullHead(Struct, frozen=True):
+    """The head of a pull request, as its remote offers it; `has_merge` is its word for open."""
+
+    number: int
+    ref: str
+    head: str
+    has_merge: bool
+
+
+class PullFacts(Struct, frozen=True):
+    """What a head is about: its first own commit's subject and author, its last one's date.
+
+    `paths` are those that it changes since it left upstream.
+    """
+
+    subject: str
+    author: str
+    date: str
+    paths: tuple[str, ...]
+
+
+class PullForecast(Struct, frozen=True):
+    """What a pull request would do to the patches that it touches."""
+
+    number: int
+    head: str
+    subject: str
+    author: str
+    date: str
+    effect: Effect
+    paths: tuple[str, ...]
+    patches: tuple[PlannedPatch, ...] = ()
+
+
+class Forecast(Struct, frozen=True):
+    """The open pull requests that touch the files of a series, what breaks it first.
+
+    `open` counts those that were looked at. One counts as open if its remote offers a merge of
+    it, or if its last commit is not older than so many `days`.
+    """
+
+    series: tuple[str, ...]
+    tip: Pin
+    open: int
+    days: int
+    assuming: tuple[Assumption, ...]
+    pulls: tuple[PullForecast, ...]

@@ -1,0 +1,86 @@
+"""`forecast`: what open pull requests would do to a series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import SCENE, Scene
+from tests.commands.test_rebase import fork, text
+from tests.conftest import once
+
+CODE = "".join(
+    f"def f{n}():\n    a = {n}\n    b = {n}\n    c = {n}\n    d = {n}\n\n\n" for n in range(9)
+)
+MINE = CODE.replace("    b = 4\n", "    b = 40\n")
+
+
+@pytest.fixture
+def pulls(scene: Scene) -> Scene:
+    """Return a series of two patches, and seven pull requests; an eighth has landed."""
+
+    def make() -> None:
+        up = scene.upstream
+        fork(scene, {"a": text(l10="one\n")}, {"m.py": MINE}, on={"a": text(), "m.py": CODE})
+        start = up.head()
+        heads = {
+            1: {"a": text(l10="theirs\n")},
+            2: {"a": text(l10="one\n")},
+            3: {"m.py": CODE.replace("    d = 4\n", "    d = 44\n")},
+            4: {"m.py": CODE.replace("    d = 1\n", "    d = 11\n")},
+            5: {"other": "x\n"},
+            6: {"a": text(l50="in conflict\n")},
+            7: {"a": text(l10="old\n")},
+            8: {"a": text(l10="landed\n")},
+        }
+        for number, files in heads.items():
+            up.git("checkout", "--quiet", "-B", "pull", start)
+            up.commit(files, f"pull {number}")
+            up.git("update-ref", f"refs/pull/{number}/head", "HEAD")
+            if number != 7:
+                up.git("update-ref", f"refs/pull/{number}/merge", "HEAD")
+        up.git("checkout", "--quiet", "main")
+        up.git("branch", "-D", "pull")
+        up.commit({"a": text(l50="upstream\n")}, "upstream: eight (#8)")
+
+    once("pulls", scene.root.parent, SCENE, make)
+    return scene
+
+
+def forecast(scene: Scene, *words: str) -> Any:
+    return scene.call("forecast", "s", *words, "--json").json
+
+
+def test_what_pull_requests_would_do(pulls: Scene) -> None:
+    found = forecast(pulls)
+    told = [(pull["number"], pull["effect"]) for pull in found["pulls"]]
+    assert told == [(1, "breaks"), (2, "absorbs"), (3, "touches"), (6, "unknown")]
+    assert found["open"] == 6
+    breaks, absorbs, touches = (pull["patches"] for pull in found["pulls"][:3])
+    assert [(p["name"], p["verdict"]) for p in breaks] == [("fork-change-1.patch", "conflict")]
+    assert [place["line"] for place in breaks[0]["places"]] == [11]
+    assert [(p["name"], p["verdict"]) for p in absorbs] == [("fork-change-1.patch", "absorbed")]
+    assert [place["symbol"] for place in touches[0]["places"]] == ["f4"]
+
+
+def test_the_newest_so_many_are_looked_at(pulls: Scene) -> None:
+    found = forecast(pulls, "--watch", "3")
+    assert (found["open"], [pull["number"] for pull in found["pulls"]]) == (3, [6])
+
+
+def test_what_was_found_is_kept_and_a_new_tip_asks_again(pulls: Scene) -> None:
+    once_more = [forecast(pulls) for _ in range(2)]
+    assert once_more[0] == once_more[1]
+    pulls.upstream.commit({"a": text(l50="upstream\n", l10="one\n")}, "upstream: has it")
+    found = forecast(pulls)
+    assert [(p["number"], p["effect"]) for p in found["pulls"]] == [
+        (3, "touches"), (6, "unknown"), (1, "unknown"),
+    ]  # fmt: skip
+
+
+def test_text(pulls: Scene) -> None:
+    out = pulls.call("forecast", "s").out
+    assert "6 open pull requests: 1 breaks, 1 absorbs, 1 touches, 1 unknown" in out
+    assert "  breaks   #1 pull 1\n" in out
+    assert "does not merge into upstream; changes a\n" in out
