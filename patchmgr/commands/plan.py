@@ -205,20 +205,23 @@ def _as_if_resolved(
 ) -> CarryOptions:
     """Return options that resolve conflicts as `conflicts accept ID theirs` does.
 
-    A patch that is still left, or that is broken without a text in conflict, is left out, as
-    `rebase --skip` does.
+    What the audit is certain of is accepted. A patch that is still left is left out, as `rebase
+    --skip` does.
     """
     solved = {series: dict(known) for series, known in options.solved.items()}
     left_out = {series: dict(known) for series, known in options.left_out.items()}
+    accepted = dict(options.accepted)
     is_stuck = all(patch.verdict is Verdict.BLOCKED for _, patch in left)
     for series, patch in left:
         texts = {(patch.name, one.path): _theirs(one) for one in patch.conflicts}
+        faults = {one.id: "assumed by a plan" for one in patch.open_findings}
         known = solved.setdefault(series, {})
-        if texts and known.keys().isdisjoint(texts):
+        if (texts or faults) and known.keys().isdisjoint(texts):
             known |= texts
+            accepted |= faults
         elif patch.verdict is Verdict.CONFLICT or is_stuck:
             left_out.setdefault(series, {})[patch.name] = SKIPPED
-    return replace(options, solved=solved, left_out=left_out)
+    return replace(options, solved=solved, left_out=left_out, accepted=accepted)
 
 
 def _theirs(conflict: FileConflict) -> bytes | None:

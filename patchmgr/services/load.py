@@ -211,7 +211,7 @@ class RebaseRun(Struct, frozen=True):
             bench.tree(base),
             bench.tree(parent.commit),
             nobody(loaded.side, onto),
-            replace(options, accepted=reasons_to_accept(session.workspace)),
+            replace(options, accepted={**reasons_to_accept(session.workspace), **options.accepted}),
             self.upstreams.views(
                 record.upstream,
                 loaded.side,
