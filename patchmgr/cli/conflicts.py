@@ -12,11 +12,12 @@ from patchmgr.cli.root import (
     DryRun,
     Json,
     answer,
+    end_if,
     open_session,
     say_next,
     view_of,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,10 +116,61 @@ def _tell_solved(
     say_next(session)
 
 
+def propose(
+    name: Id,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="The whole file, or the text.")
+    ] = None,
+    candidate: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="A candidate of the work order.")
+    ] = None,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read it from standard input.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the file.")] = False,
+    accept: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take FILE, whatever the checks find.")
+    ] = None,
+    because: Annotated[str, typer.Option(metavar="TEXT", help="Why FILE is taken.")] = "",
+    by: Annotated[str, typer.Option(metavar="NAME", help="Who proposes it.")] = "",
+    run: Annotated[bool, typer.Option("--run", help="Run the series' commands, too.")] = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Check a solution, and keep one that passes.
+
+    A person accepts it. Checked are markers, the place, syntax, white space, what either side did, and all that a rebase
+    with it finds. Exit code 4 says that it does not pass; a person may take such a one with
+    --accept and a reason, a program may not.
+
+    Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
+
+    Example: patchmgr conflicts accept 4f08e2008bf8 proposed
+    """
+    if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
+        message = "give one of --file, --candidate, --stdin, --delete and --accept"
+        raise PatchmgrError("usage", message)
+    session = open_session()
+    by = by or commands.propose.who_types(session)
+    if accept is not None:
+        proposed, made = commands.propose.accept_anyway(
+            session, name, accept.absolute(), by=by, because=because, is_dry_run=dry_run
+        )
+        text = render.work_order.proposed_text(proposed)
+        text += render.recorded.solved_text(made, is_dry_run=dry_run)
+        recorded = [render.recorded.whole_value(one) for one in made]
+        answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=recorded)
+        say_next(session)
+        return
+    given = commands.propose.given(name, file=file, candidate=candidate, is_deleted=delete)
+    proposed = commands.propose.propose(session, name, given, by=by, runs=run, is_dry_run=dry_run)
+    text = render.work_order.proposed_text(proposed)
+    answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=[])
+    end_if(not proposed.has_passed, EXIT_FINDINGS)
+
+
 def accept(
     name: Id,
     side: Annotated[
-        str | None, typer.Argument(metavar="[ours|theirs]", help="The side to take.")
+        str | None, typer.Argument(metavar="[ours|theirs|proposed]", help="What to take.")
     ] = None,
     because: Annotated[
         str, typer.Option(metavar="TEXT", help="Why a finding without a text is accepted.")
@@ -126,9 +178,9 @@ def accept(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record one side of a conflict as its resolution.
+    """Record one side, or what was proposed, as the resolution.
 
-    The side ours is upstream's, theirs the patch's.
+    The side ours is upstream's, theirs the patch's. What was proposed is checked once more.
 
     A conflict without a text (a finding of the audit or the ledger, a condition that fails) has no
     sides: it is accepted with --because, and the same finding never asks again.
@@ -147,6 +199,11 @@ def accept(
         text = render.recorded.accepted_text(accepted, is_dry_run=dry_run)
         answer("conflicts accept", None, text, dry_run=dry_run, accepted=accepted)
         say_next(session)
+        return
+    if side == "proposed":
+        by = commands.propose.who_types(session)
+        solved = commands.propose.accept_proposed(session, name, by=by, is_dry_run=dry_run)
+        _tell_solved("accept", session, solved, is_dry_run=dry_run)
         return
     if side not in commands.conflicts.SIDES:
         hint = f"patchmgr conflicts accept {name} ours    (or theirs, the patch's)"

@@ -105,11 +105,11 @@ def _run_all(
     loaded.side.try_fetch_objects(whole_tree(loaded.side.store, loaded.base.commit))
     carried = [o.name for o in at_pin.carried.outcomes if o.is_carried]
     with ThrowAway(at_pin.bench.git_dir) as place:
-        runner = _Runner(session, loaded.record.name, place, states, carried)
+        runner = Runner(session, loaded.record.name, place, states, carried)
         return [runner.gate(command) for command in commands]
 
 
-class _Runner(Struct, frozen=True):
+class Runner(Struct, frozen=True):
     """Runs commands on the states of a branch: the pin, and after each patch."""
 
     session: Session

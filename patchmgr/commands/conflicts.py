@@ -60,7 +60,7 @@ def _listed(memory: Memory, name: str) -> Listed:
 def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
     """Return a conflict, and its parts where it has several."""
     memory = Memory(session.workspace)
-    found = _require(session.workspace, memory, name)
+    found = require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
 
 
@@ -110,14 +110,14 @@ def resolve_conflict(
     content = _content(file)
     with session.writing():
         workspace, memory = session.workspace, Memory(session.workspace)
-        found = _require(workspace, memory, name)
+        found = require(workspace, memory, name)
         if found.kind is Kind.FILE:
             pairs = [(found, content)]
         else:
             lessons = _lessons(workspace, memory, found, content, file)
-            pairs = [(_require(workspace, memory, one.id), one.resolution) for one in lessons]
+            pairs = [(require(workspace, memory, one.id), one.resolution) for one in lessons]
         solved = [_with(one, text, Origin.RESOLVE, "") for one, text in pairs]
-        return _record(session, memory, solved, is_dry_run)
+        return record(session, memory, solved, is_dry_run)
 
 
 def accept_side(
@@ -126,13 +126,13 @@ def accept_side(
     """Take one side of a conflict as its resolution; a file that the side lacks is deleted."""
     with session.writing():
         memory = Memory(session.workspace)
-        found = _require(session.workspace, memory, name)
+        found = require(session.workspace, memory, name)
         each = _parts(memory, found) or (found,)
         texts = [one.ours if side == "ours" else one.theirs for one in each]
         solved = [
             _with(one, text, Origin.ACCEPT, side) for one, text in zip(each, texts, strict=True)
         ]
-        return _record(session, memory, solved, is_dry_run)
+        return record(session, memory, solved, is_dry_run)
 
 
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
@@ -186,7 +186,8 @@ def _full_name(workspace: Workspace, name: str) -> str:
     raise PatchmgrError("unknown-conflict", f"there is no conflict {shown(name)} on record", hints)
 
 
-def _require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
+def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
+    """Return the conflict on record whose id begins so; raise PatchmgrError for none."""
     full = _full_name(workspace, name)
     found = memory.get(full)
     if found is None:
@@ -253,7 +254,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
     return replace(known, resolution=Resolution(content, origin, source))
 
 
-def _record(
+def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
     """Write resolutions; refuse to replace one that says something else."""

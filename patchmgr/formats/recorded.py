@@ -17,6 +17,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.shown import shown
 from patchmgr.formats.toml_text import converted, read_toml
+from patchmgr.model.operation import Commit
 from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
 
 CONFLICTS = "conflicts"
@@ -42,6 +43,10 @@ class _Meta(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     origin: Origin | None = None
     source: str = ""
     deleted: bool = False
+    proposed_by: str = ""
+    accepted_by: str = ""
+    because: str = ""
+    rests_on: Annotated[tuple[Commit, ...], Meta(max_length=MAX_PARTS)] = ()
 
 
 def is_conflict_id(name: str) -> bool:
@@ -66,6 +71,10 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
         origin=None if solved is None else solved.origin,
         source="" if solved is None else written_path(solved.source),
         deleted=solved is not None and solved.content is None,
+        proposed_by="" if solved is None else solved.proposed_by,
+        accepted_by="" if solved is None else solved.accepted_by,
+        because="" if solved is None else solved.because,
+        rests_on=() if solved is None else solved.rests_on,
     )
     files: dict[str, bytes | None] = {
         META: tomli_w.dumps(msgspec.to_builtins(meta, order="sorted")).encode(),
@@ -119,7 +128,9 @@ def _resolution(name: str, meta: _Meta, content: bytes | None) -> Resolution | N
         raise fault(name, "is both resolved and deleted")
     if meta.origin is None:
         raise fault(name, f"{META}: origin is missing")
-    return Resolution(content, meta.origin, read_path(meta.source))
+    source = read_path(meta.source)
+    by = (meta.proposed_by, meta.accepted_by, meta.because)
+    return Resolution(content, meta.origin, source, *by, meta.rests_on)
 
 
 def _shape_fault(recorded: Recorded) -> str | None:

@@ -30,18 +30,25 @@ class Origin(str, Enum):
     RESOLVE = "resolve"
     ACCEPT = "accept"
     LEARN = "learn"
+    PROPOSE = "propose"
 
 
 class Resolution(Struct, frozen=True):
     """What became of a conflict; without content the file is deleted.
 
     `origin` is the command that recorded it, and `source` what that was about: a series and its
-    patch, a merge commit, a side.
+    patch, a merge commit, a side. Of one that was proposed, `proposed_by` and `accepted_by` say by
+    whom, `rests_on` names the commits it was checked on, and `because` is a person's reason to
+    take one that does not pass.
     """
 
     content: bytes | None
     origin: Origin
     source: str = ""
+    proposed_by: str = ""
+    accepted_by: str = ""
+    because: str = ""
+    rests_on: tuple[str, ...] = ()
 
 
 class Recorded(Struct, frozen=True):

@@ -127,3 +127,33 @@ class WorkOrder(Struct, frozen=True):
     likely: tuple[Likely, ...] = ()
     offered: str | None = None
     cut: tuple[str, ...] = ()
+
+
+class Failure(Struct, frozen=True):
+    """A check that a solution does not pass: the word of its requirement, and why."""
+
+    check: str
+    text: str
+
+
+class Solution(Struct, frozen=True):
+    """What somebody proposes to make of a file in conflict: its content, None to delete it.
+
+    `by` is who proposes it.
+    """
+
+    content: bytes | None
+    by: str
+
+
+class Proposed(Struct, frozen=True, rename={"has_passed": "passed"}):
+    """A solution with what became of the checks, and the commits that it rests on."""
+
+    id: str
+    series: str
+    patch: str
+    path: str
+    by: str
+    has_passed: bool
+    failures: tuple[Failure, ...]
+    rests_on: tuple[str, ...] = ()

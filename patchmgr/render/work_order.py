@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, to_builtins
 
-from patchmgr.model.work_order import OrderedRegion, SideText, UpstreamChange, WorkOrder
+from patchmgr.model.work_order import OrderedRegion, Proposed, SideText, UpstreamChange, WorkOrder
 from patchmgr.render.clean import clean, reliability_text
 from patchmgr.render.machine import keys, pin_value
 from patchmgr.render.markdown_text import text as escaped
@@ -70,6 +70,17 @@ def order_markdown(order: WorkOrder) -> str:
 def order_text(order: WorkOrder) -> str:
     """Return what an order says besides the sides of the conflict, for a person."""
     return "".join(_text(*section) for section in _sections(order, has_sides=False))
+
+
+def proposed_text(proposed: Proposed) -> str:
+    """Return whether a solution passes, and what it does not satisfy."""
+    where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
+    state = "passes" if proposed.has_passed else "does not pass"
+    lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
+    lines += [f"  {one.check}: {clean(one.text)}" for one in proposed.failures]
+    if proposed.has_passed:
+        lines.append(f"  accept it with: patchmgr conflicts accept {proposed.id} proposed")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _markdown(title: str, blocks: list[_Line | _Code]) -> str:

@@ -31,6 +31,7 @@ from patchmgr.model.work_order import (
     Earlier,
     OrderedRegion,
     Requirement,
+    Solution,
     SymbolSides,
     UpstreamChange,
     Use,
@@ -46,16 +47,20 @@ from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import solved_as
 from patchmgr.services.work_area import read_in_progress
+from patchmgr.store import PRIVATE
+
+OFFERED = f"{PRIVATE}/proposals/{{}}.json"
+"""Where a solution is kept that passed, and that nobody has accepted yet, by id."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _OF_MAIL = ("from", "date", "subject")
 _SOLUTION = (
-    ("size", "it has at most 16 MiB"),
+    ("size", "it is not much longer than the sides, and has at most 16 MiB"),
     ("markers", "no conflict marker is left"),
     ("syntax", "a file that could be read on all sides still can"),
     ("merge", "the rebase takes it, and nothing of the file is in conflict any more"),
     ("audit", "no certain finding is new: names resolve, calls fit, nothing is lost or doubled"),
-    ("ledger", "every line of the patch is carried, upstream's, or given up by a person"),
+    ("ledger", "it has something of what each side does: only a person gives up a side"),
     ("whitespace", "no white space error is new"),
 )
 
@@ -157,6 +162,7 @@ class _Order:
     ) -> WorkOrder:
         """Return what every order has."""
         outcome, series = self.outcome, self.carried.outcome
+        offered = self.workspace.kept(OFFERED.format(name), Solution)
         return WorkOrder(
             name,
             kind,
@@ -174,6 +180,7 @@ class _Order:
             later=self.later(),
             uses=self.uses(symbols),
             earlier=tuple(self.earlier(name)),
+            offered=None if offered is None else offered.by,
         )
 
     def _causes(self, shown: Sequence[Sighting]) -> list[Sighting]:

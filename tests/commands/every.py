@@ -214,6 +214,7 @@ ROWS = (
     Row("conflicts show {conflict}", "collided"),
     Row("conflicts resolve {conflict} {checkout}/pkg/b.py", "collided", writes=True),
     Row("conflicts accept {conflict} theirs", "collided", writes=True),
+    Row("conflicts propose {conflict} --delete", "collided", code=4),
     Row("conflicts forget {conflict}", "accepted", writes=True),
     Row("conflicts learn merged --git {other}", writes=True),
     Row("merge-driver install --git {checkout}", writes=True),

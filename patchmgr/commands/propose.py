@@ -1,0 +1,279 @@
+"""`conflicts propose`: put a solution through every check, and take one that passes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.commands.check import Runner
+from patchmgr.commands.conflicts import record, require
+from patchmgr.engines.conflicts.solution import Fitted, fit, text_failures
+from patchmgr.engines.conflicts.work_order import regions_of
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.recorded import MAX_SIDE
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import FileConflict
+from patchmgr.model.recorded import Origin, Recorded, Resolution
+from patchmgr.model.work_order import Failure, Proposed, Solution
+from patchmgr.plumbing.clones import identity
+from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.outputs import read_named
+from patchmgr.plumbing.throwaway import ThrowAway, whole_tree
+from patchmgr.services.carried_again import Carried, Place, carried_again
+from patchmgr.services.decisions import is_finding
+from patchmgr.services.memory import Memory, waiting_with
+from patchmgr.services.session import Session
+from patchmgr.services.work_area import InProgress, Waiting, read_in_progress
+from patchmgr.services.work_orders import OFFERED
+
+Given = Callable[[FileConflict], "bytes | None"]
+"""Return the solution of a conflict, None to delete the file."""
+
+
+class _Target(Struct, frozen=True):
+    """What a rebase in progress waits with: what is on record of it, and the file."""
+
+    recorded: Recorded
+    item: Waiting
+    in_progress: InProgress
+
+    @property
+    def place(self) -> Place:
+        return self.item.patch, self.item.path
+
+
+class _Checked(Struct, frozen=True):
+    """What the checks found, and the solution in its file, None where it has no place there."""
+
+    proposed: Proposed
+    solution: Solution
+    fitted: Fitted | None
+
+
+def given(
+    name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
+) -> Given:
+    """Return how a solution is read: a file, a candidate by its number, or standard input.
+
+    A candidate stands for the region that `name` begins, or for the only one.
+    """
+    if is_deleted:
+        return lambda conflict: None
+    if candidate is not None:
+        return lambda conflict: _candidate(conflict, name, candidate)
+    if file is not None:
+        content = read_named(file.absolute(), limit=MAX_SIDE)
+    else:
+        content = sys.stdin.buffer.read(MAX_SIDE + 1)
+    return lambda conflict: content
+
+
+def _candidate(conflict: FileConflict, name: str, number: int) -> bytes:
+    regions = regions_of(conflict)
+    found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]
+    known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()
+    if number > len(known) or (len(regions) > 1 and not regions[found[0]].id.startswith(name)):
+        ids = ", ".join(one.id for one in regions)
+        message = f"{name} has no candidate {number}; name one of the regions {ids}"
+        raise PatchmgrError("usage", message)
+    return known[number - 1].text
+
+
+def propose(
+    session: Session, name: str, given: Given, *, by: str, runs: bool, is_dry_run: bool
+) -> Proposed:
+    """Check a solution; one that passes is kept, for a person to accept."""
+    with session.writing():
+        target = _target(session, name)
+        checked = _check(session, target, given, by=by, runs=runs)
+        if checked.proposed.has_passed and not is_dry_run:
+            path = OFFERED.format(target.recorded.id)
+            try:
+                session.workspace.keep(path, checked.solution)
+            except OSError as fault:
+                raise unwritable(path, fault) from fault
+        return checked.proposed
+
+
+def accept_proposed(
+    session: Session, name: str, *, by: str, is_dry_run: bool
+) -> tuple[Recorded, ...]:
+    """Record what was proposed and passed; it is checked once more.
+
+    Raises PatchmgrError "not-accepted" where nothing is proposed, or it does not pass any more.
+    """
+    with session.writing():
+        target = _target(session, name)
+        found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)
+        if found is None:
+            hint = f"patchmgr conflicts propose {name} --file FILE"
+            raise PatchmgrError("not-accepted", f"nothing is proposed for {name}", (hint,))
+        checked = _check(session, target, lambda conflict: found.content, by=found.by, runs=False)
+        if not checked.proposed.has_passed:
+            raise refused(checked.proposed)
+        return _accept(session, target, checked, by, "", is_dry_run=is_dry_run)
+
+
+def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
+    """Check a solution, and record it where it passes: who asked for that accepts it."""
+    with session.writing():
+        target = _target(session, name)
+        checked = _check(session, target, given, by=by, runs=False)
+        if checked.proposed.has_passed:
+            _accept(session, target, checked, who, "", is_dry_run=False)
+        return checked.proposed
+
+
+def accept_anyway(
+    session: Session, name: str, file: Path, *, by: str, because: str, is_dry_run: bool
+) -> tuple[Proposed, tuple[Recorded, ...]]:
+    """Record a person's own solution with the reason, whatever the checks find.
+
+    Raises PatchmgrError "bad-resolution" where it cannot stand for the conflict at all.
+    """
+    if not because.strip() or not because.isprintable():
+        raise PatchmgrError("usage", "--because must be one line of plain text")
+    content = read_named(file, limit=MAX_SIDE)
+    with session.writing():
+        target = _target(session, name)
+        checked = _check(session, target, lambda conflict: content, by=by, runs=False)
+        if checked.fitted is None:
+            problem = checked.proposed.failures[0]
+            message = f"{file} does not resolve {name}: {problem.text}"
+            raise PatchmgrError("bad-resolution", message)
+        made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
+        return checked.proposed, made
+
+
+def refused(proposed: Proposed) -> PatchmgrError:
+    """Return the error for a solution that does not pass."""
+    told = tuple(f"{one.check}: {one.text}" for one in proposed.failures)
+    return PatchmgrError("not-accepted", f"the solution of {proposed.id} does not pass", told)
+
+
+def who_types(session: Session) -> str:
+    """Return who the user is to git, by name."""
+    for name in sorted(session.workspace.lock().series):
+        found = identity(session.side_of(session.workspace.series_record(name)).store, "COMMITTER")
+        return found.partition(" <")[0] if found else "a person"
+    return "a person"
+
+
+def _target(session: Session, name: str) -> _Target:
+    workspace = session.workspace
+    if is_finding(workspace, name):
+        hints = (
+            "correct the patch: patchmgr edit, or in a checkout with push and refresh",
+            f"or accept it: patchmgr conflicts accept {name} --because TEXT",
+        )
+        raise PatchmgrError("usage", f"{name} is no conflict of a text: nothing to propose", hints)
+    memory = Memory(workspace)
+    found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
+    item = next(waiting_with(workspace, memory, found), None)
+    if in_progress is None or item is None:
+        hint = "patchmgr status says what waits"
+        raise PatchmgrError("usage", f"no rebase in progress waits with {found.id}", (hint,))
+    return _Target(found, item, in_progress)
+
+
+def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bool) -> _Checked:
+    """Put a solution through every check, the cheap ones first."""
+    if not by.strip() or not by.isprintable() or len(by) > _LONGEST_NAME:
+        raise PatchmgrError("usage", "--by must be a name in one line of plain text")
+    item, failures, rests = target.item, list[Failure](), tuple[str, ...]()
+    again = (session, target.in_progress, item.series, target.place)
+    with carried_again(*again) as carried:
+        conflict = carried.conflict(target.place)
+        known = {one.id for patch in carried.outcome.patches for one in patch.open_findings}
+    if conflict is None:
+        raise PatchmgrError("usage", f"nothing of {target.recorded.id} is in conflict any more")
+    content, fitted = given(conflict), None
+    if content is not None and len(content) > MAX_SIDE:
+        failures.append(Failure("size", f"it has more than {MAX_SIDE} bytes"))
+    else:
+        found = fit(conflict, content, target.recorded.id, Memory(session.workspace).find)
+        if isinstance(found, Failure):
+            failures.append(found)
+        else:
+            fitted = found
+            failures += text_failures(conflict, fitted)
+    if fitted is not None:
+        try:
+            with carried_again(*again, (fitted.content,)) as carried:
+                failures += _merge_failures(carried, target.place, known)
+                rests = _rests_on(carried, target.place)
+                if runs and not failures:
+                    failures += _run_failures(session, carried)
+        except PatchmgrError as fault:
+            if fault.kind != "bad-resolution":
+                raise
+            failures.append(Failure("merge", fault.message))
+    left_out = session.workspace.settings(item.series).left_out - {"markers"}
+    failures = [one for one in failures if one.check not in left_out]
+    proposed = Proposed(
+        target.recorded.id, item.series, item.patch, item.path, by, not failures, tuple(failures),
+        rests,
+    )  # fmt: skip
+    return _Checked(proposed, Solution(content, by), fitted)
+
+
+_LONGEST_NAME = 200
+
+
+def _merge_failures(carried: Carried, place: Place, known: set[str]) -> Iterator[Failure]:
+    """Yield what a rebase with the solution finds that one without it does not."""
+    left = carried.conflict(place)
+    if left is not None:
+        yield Failure("merge", left.reason)
+    for patch in carried.outcome.patches:
+        paths = {place[1], *(h.new_path for h in patch.hunks if h.path == place[1])}
+        for one in patch.open_findings:
+            if one.id not in known and (patch.name == place[0] or one.path in paths):
+                check = "condition" if one.kind == "condition" else "audit"
+                yield Failure(check, f"{shown(patch.name)}: {one.sentence()}")
+    if carried.outcome.ledger is not None:
+        for name, fault in carried.outcome.ledger.faults:
+            if fault.is_certain and name == place[0]:
+                yield Failure("ledger", fault.sentence())
+
+
+def _rests_on(carried: Carried, place: Place) -> tuple[str, ...]:
+    patch, outcome = carried.patch(place[0]), carried.outcome
+    causes = [one.commit for one in patch.cause if place[1] in one.paths]
+    return tuple(dict.fromkeys((outcome.base.commit, outcome.onto.commit, *causes)))
+
+
+def _run_failures(session: Session, carried: Carried) -> Iterator[Failure]:
+    """Yield the commands of the series that fail on what was carried."""
+    name, side, onto = carried.outcome.name, carried.loaded.side, carried.target.commit
+    side.try_fetch_objects(whole_tree(side.store, onto))
+    with ThrowAway(carried.bench.git_dir) as place:
+        runner = Runner(session, name, place, (onto, carried.top), ("the solution",))
+        for command in session.workspace.settings(name).commands:
+            for problem in runner.gate(command).problems:
+                yield Failure("run", f"{command.name}: {problem.sentence}")
+
+
+def _accept(
+    session: Session, target: _Target, checked: _Checked, by: str, because: str, *, is_dry_run: bool
+) -> tuple[Recorded, ...]:
+    """Put a solution on record, region by region."""
+    fitted, memory = checked.fitted, Memory(session.workspace)
+    assert fitted is not None
+    made = Resolution(
+        fitted.content, Origin.PROPOSE, f"{target.item.series}/{target.item.patch}",
+        checked.solution.by, by, because, checked.proposed.rests_on,
+    )  # fmt: skip
+    texts: dict[str, bytes | None] = {one.id: one.resolution for one in fitted.lessons}
+    solved = [
+        replace(require(session.workspace, memory, name), resolution=replace(made, content=text))
+        for name, text in (texts or {target.recorded.id: fitted.content}).items()
+    ]
+    recorded = record(session, memory, solved, is_dry_run)
+    if not is_dry_run:
+        (session.workspace.root / OFFERED.format(target.recorded.id)).unlink(missing_ok=True)
+    return recorded

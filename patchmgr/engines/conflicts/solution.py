@@ -1,0 +1,155 @@
+"""Whether a text can be the solution of a conflict, as far as texts alone tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+
+from msgspec import Struct
+
+from patchmgr.engines.conflicts.ids import region_id
+from patchmgr.engines.conflicts.memory import Lesson, compare, fits_region
+from patchmgr.engines.gates import whitespace_problems
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.model.outcome import ConflictKind, FileConflict
+from patchmgr.model.patch import Author, FilePatch, Hunk, Patch
+from patchmgr.model.recorded import Region
+from patchmgr.model.work_order import Failure
+
+_WORD = re.compile(rb"[A-Za-z_]\w+")
+_MORE = 4096  # bytes
+_BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
+Find = Callable[[bytes, bytes, bytes], "bytes | None"]
+"""Return what a region of base, ours and theirs became, None where nobody has said."""
+
+
+class Fitted(Struct, frozen=True):
+    """The whole file that a solution makes, and what it makes of each region (none: the file)."""
+
+    content: bytes | None
+    lessons: tuple[Lesson, ...] = ()
+
+
+def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
+    """Put a solution into the file: it is the whole file, or the text of the `wanted` region.
+
+    What others made of the other regions is as `find` has it, else upstream's.
+    """
+    left = leftover_marker(content or b"", _sides(conflict))
+    if left is not None:
+        return Failure("markers", f"line {left[0]}: {left[1].decode('utf-8', 'replace')}")
+    if conflict.marked is None:
+        return Fitted(content)
+    if content is None:
+        return Failure("place", "the file has more than the regions in conflict")
+    split, marked = split_marked(conflict.marked), conflict.marked
+    regions = [(region_id(r.base, r.ours, r.theirs), r) for r in (s.region for s in split.regions)]
+    told = compare(marked, content)
+    lessons = {one.id: one for one in told if isinstance(one, Lesson)}
+    reasons = [one.reason for one in told if not isinstance(one, Lesson)]
+    is_whole, asked = not reasons, dict(regions).get(wanted)
+    if not is_whole and asked is not None:
+        text = content if not content or content.endswith(b"\n") else content + b"\n"
+        refused = fits_region(asked, text, whole=marked)
+        reasons = [] if refused is None else [refused]
+        lessons = {wanted: Lesson(wanted, asked, text)}
+    if reasons:
+        return Failure("place", reasons[0])
+    parts = tuple(
+        lessons[name].resolution if name in lessons else _known(region, find)
+        for name, region in regions
+    )
+    whole = split.with_each(parts)
+    if is_whole and whole.rstrip(b"\n") != content.rstrip(b"\n"):
+        return Failure("place", "something outside of the regions is other than before")
+    return Fitted(content if is_whole else whole, tuple(lessons.values()))
+
+
+def _sides(conflict: FileConflict) -> list[bytes]:
+    sides = (conflict.base, conflict.ours, conflict.theirs)
+    return [side for side in sides if side is not None]
+
+
+def _known(region: Region, find: Find) -> bytes:
+    found = find(region.base, region.ours, region.theirs)
+    return region.ours if found is None else found
+
+
+def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
+    """Yield what is wrong with a solution, before a rebase tries it."""
+    is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
+    if is_move or conflict.kind in _BY_NO_CHECK:
+        yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
+    content, path, sides = fitted.content, conflict.new_path, _sides(conflict)
+    if content is not None:
+        if len(content) > 2 * sum(map(len, sides)) + _MORE:
+            yield Failure("size", "it is much longer than the sides of the conflict")
+        broken = syntax_problem(path, content, sides)
+        if broken is not None:
+            yield Failure("syntax", f"line {broken[0]}: {broken[1]}")
+        known = {line for side in sides for line in split_lines(side)}
+        yield from _whitespace(path, content, known)
+    for one in fitted.lessons:
+        region = one.region
+        yield from _given_up(region.base, region.ours, region.theirs, one.resolution)
+    if not fitted.lessons:
+        yield from _given_up(conflict.base, conflict.ours, conflict.theirs, content)
+
+
+def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator[Failure]:
+    """Yield what the gate of `check` finds in the lines that no side has."""
+    hunks = tuple(
+        Hunk(number, 0, number, 1, b"", (b"+" + line,))
+        for number, line in enumerate(split_lines(content), 1)
+        if line not in known
+    )
+    file = FilePatch(path, path, hunks=hunks)
+    nobody = Author("", "", "")
+    patch = Patch("", b"", b"", b"", "", b"", nobody, (file,), is_mailbox=False)
+    for problem in whitespace_problems(patch):
+        yield Failure("whitespace", f"line {problem.line}: {problem.sentence}")
+
+
+def _given_up(
+    base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None
+) -> Iterator[Failure]:
+    """Yield whose change a solution has nothing of: only a person gives up a side."""
+    for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
+        is_other = _said(text) == _said(other) != _said(side)
+        if side != base and (is_other or _has_nothing(base, side, other, text)):
+            yield Failure("ledger", f"it has nothing of what {who} does here")
+
+
+def _has_nothing(
+    base: bytes | None, side: bytes | None, other: bytes | None, text: bytes | None
+) -> bool:
+    """Say whether a text has nothing that a side adds, and all that it takes away.
+
+    Lines and words count that the other side has not as well.
+    """
+    if None in (side, text):
+        return side != text
+    before, after, there, now = (_lines(one) for one in (base, side, other, text))
+    added, removed = after - before - there, (before & there) - after
+    if added & now or (removed and not removed <= now):
+        return False
+    words, known = _words(added), _words(before | there)
+    new = words - known
+    return not new & _words(now) if new else bool(added or removed)
+
+
+def _said(text: bytes | None) -> list[bytes] | None:
+    """Return the lines with one kind of white space, without blank ones."""
+    if text is None:
+        return None
+    return [line for line in (b" ".join(each.split()) for each in split_lines(text)) if line]
+
+
+def _lines(text: bytes | None) -> frozenset[bytes]:
+    return frozenset(_said(text) or ())
+
+
+def _words(lines: Collection[bytes]) -> frozenset[bytes]:
+    return frozenset(word for line in lines for word in _WORD.findall(line))

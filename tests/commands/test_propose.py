@@ -1,0 +1,131 @@
+"""`conflicts propose`, and `conflicts accept ID proposed`: what passes, and who said so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.classes import CLASSES, leave
+from tests.commands.conftest import Scene
+from tests.commands.scenes import picture
+from tests.commands.test_rebase import fork, verdicts
+
+BASE = (
+    "import os\n\n\ndef used(x):\n    y = first(x)\n    return y\n\n\ndef first(x):\n    return x\n"
+)
+OURS = BASE.replace("y = first(x)", "y = first(x.upstream)")
+THEIRS = BASE.replace("y = first(x)", "y = first(x, mine=True)").replace(
+    "first(x):", "first(x, mine=0):"
+)
+BOTH = THEIRS.replace("first(x, mine=T", "first(x.upstream, mine=T")
+
+
+def collide(scene: Scene) -> str:
+    """Leave a conflict that a solution can unite; return its id."""
+    fork(scene, {"a.py": THEIRS}, on={"a.py": BASE}, then={"a.py": OURS})
+    document = scene.rebase("s", "--onto", "upstream/main", code=3)
+    return str(document["series"][0]["patches"][0]["conflicts"][0]["id"])
+
+
+def propose(scene: Scene, name: str, content: str | bytes, *more: str, code: int = 0) -> Any:
+    file = scene.root.parent / "solution"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    line = ("conflicts", "propose", name, "--file", file, "--by", "agent", *more, "--json")
+    return scene.call(*line, code=code).json
+
+
+def test_what_passes_is_kept_and_accepted_by_a_person(scene: Scene) -> None:
+    name = collide(scene)
+    made = propose(scene, name, BOTH)
+    assert (made["passed"], made["failures"]) == (True, [])
+    order = scene.call("conflicts", "show", name, "--json").json["work_order"]
+    assert order["offered"] == "agent"
+    scene.call("conflicts", "accept", name, "proposed")
+    meta = (scene.root / "conflicts" / name / "meta.toml").read_text()
+    assert 'origin = "propose"\n' in meta
+    assert 'proposed_by = "agent"\n' in meta
+    assert 'accepted_by = "C. Committer"\n' in meta
+    assert all(order[end]["commit"] in meta for end in ("base", "onto"))
+    document = scene.rebase("--continue")
+    assert verdicts(document) == ["modified"]
+    head = document["series"][0]["head"]
+    scene.call("branch", "s", "--repo", scene.upstream.root, "--name", "made")
+    assert scene.upstream.git("show", "made:a.py") + "\n" == BOTH, head
+
+
+TEXTS = [name for name in CLASSES if name not in ("condition", "finding")]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_hostile_solution_of_any_class_passes_or_leaves_a_trace(scene: Scene, name: str) -> None:
+    found = leave(scene, name)
+    (region,) = scene.call("conflicts", "show", found, "--json").json["work_order"]["regions"]
+    waiting = next(p for p in (scene.root / ".patchmgr/rebase/s").rglob("*") if p.is_file())
+    sides = [region[side] for side in ("base", "ours", "theirs")]
+    hostile = {
+        "markers": waiting.read_bytes(),
+        "large": b"x = 1\n" * 1_700_000,
+        "outside": b"import sys\n" + waiting.read_bytes(),
+        "empty": b"",
+        "binary": b"\0\1\2",
+        **{side: (region[side] or {}).get("text") or b"" for side in ("base", "ours", "theirs")},
+    }
+    before = picture(scene.root, without=("lock", "log"))
+    for content in hostile.values():
+        made = propose(scene, found, content, code=4)
+        assert (made["passed"], bool(made["failures"])) == (False, True)
+    made = scene.call("conflicts", "propose", found, "--delete", "--json", code=4).json
+    assert made["failures"]
+    answer = scene.call("conflicts", "accept", found, "proposed", "--json", code=1)
+    assert answer.json["error"]["kind"] == "not-accepted"
+    assert picture(scene.root, without=("lock", "log")) == before
+    assert sides
+
+
+@pytest.mark.parametrize("name", ["condition", "finding"])
+def test_what_has_no_text_is_for_a_person(scene: Scene, name: str) -> None:
+    answer = scene.call("conflicts", "propose", leave(scene, name), "--delete", "--json", code=2)
+    assert "accept it: patchmgr conflicts accept" in str(answer.json["error"]["hints"])
+
+
+FAULTS = {
+    "markers": (BOTH.replace("    return y", "<<<<<<< ours\n    return y"), "markers"),
+    "syntax": (BOTH.replace("mine=True", "mine=("), "syntax"),
+    "whitespace": (BOTH.replace("mine=True)", "mine=True)  "), "whitespace"),
+    "outside": (BOTH.replace("import os", "import os, sys"), "place"),
+    "a side": (THEIRS, "ledger"),
+    "names": (BOTH.replace("mine=True", "mine=unheard_of"), "audit"),
+}
+
+
+def test_a_solution_is_refused_by_the_check_that_it_fails(scene: Scene) -> None:
+    name = collide(scene)
+    for label, (content, check) in FAULTS.items():
+        made = propose(scene, name, content, code=4)
+        assert check in [one["check"] for one in made["failures"]], (label, made["failures"])
+    assert scene.rebase("--continue", code=3)["series"][0]["head"] is None
+
+
+def test_a_person_takes_one_that_fails_with_a_reason(scene: Scene) -> None:
+    name, file = collide(scene), scene.root.parent / "mine"
+    file.write_text(THEIRS)
+    line = ("conflicts", "propose", name, "--accept", file, "--json")
+    assert "--because" in scene.call(*line, code=2).json["error"]["message"]
+    made = scene.call(*line, "--because", "upstream will go back").json
+    assert [one["check"] for one in made["failures"]] == ["ledger"]
+    meta = (scene.root / "conflicts" / name / "meta.toml").read_text()
+    assert 'because = "upstream will go back"\n' in meta
+    scene.rebase("--continue")
+
+
+def test_a_command_that_was_asked_for_is_run_on_the_solution(scene: Scene) -> None:
+    name = collide(scene)
+    settings: Path = scene.root / "series/s/series.toml"
+    settings.write_text('[check.commands.grep]\nrun = ["grep", "-q", "upstream, mine", "a.py"]\n')
+    assert propose(scene, name, BOTH, "--run", "--dry-run")["passed"]
+    settings.write_text('[check.commands.grep]\nrun = ["grep", "-q", "nowhere", "a.py"]\n')
+    assert propose(scene, name, BOTH)["passed"]
+    made = propose(scene, name, BOTH, "--run", code=4)
+    assert [one["check"] for one in made["failures"]] == ["run"]

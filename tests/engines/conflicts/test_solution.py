@@ -1,0 +1,116 @@
+"""Which texts can be the solution of a conflict, as far as texts alone tell."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from patchmgr.engines.conflicts.solution import Fitted, fit, text_failures
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.model.outcome import ConflictKind, FileConflict
+from patchmgr.model.work_order import Failure
+from tests.tables import table
+
+HEAD, TAIL = b"first = 1\nsecond = 2\n", b"third = 3\nlast = 4\n"
+
+
+def conflict(base: bytes, ours: bytes, theirs: bytes, path: str = "a") -> FileConflict:
+    """Return one region between two texts."""
+    marked = b"<<<<<<< ours\n%b||||||| base\n%b=======\n%b>>>>>>> theirs\n" % (ours, base, theirs)
+    sides = (HEAD + side + TAIL for side in (base, ours, theirs))
+    return FileConflict("", path, path, "", *sides, HEAD + marked + TAIL)
+
+
+def failures(given: FileConflict, content: bytes | None) -> list[str]:
+    """Return the checks that a solution does not pass."""
+    found = fit(given, content, "", lambda base, ours, theirs: None)
+    told = [found] if isinstance(found, Failure) else text_failures(given, found)
+    return [one.check for one in told]
+
+
+BASE, OURS, THEIRS = b"call(x)\n", b"call(x.new)\n", b"call(x, mine)\n"
+
+
+@table(
+    "text, checks",
+    {
+        "both": (b"call(x.new, mine)\n", []),
+        "in other words": (b"called(mine, of=new)\n", []),
+        "ours": (OURS, ["ledger"]),
+        "theirs": (THEIRS, ["ledger"]),
+        "base": (BASE, ["ledger", "ledger"]),
+        "nothing": (b"", ["ledger", "ledger"]),
+        "white space": (b"call(x.new, mine) \n", ["whitespace"]),
+        "a marker": (b"call(x.new, mine)\n>>>>>>> theirs\n", ["markers"]),
+        "an indented marker": (b"  =======\ncall(x.new, mine)\n", ["markers"]),
+        "much": (b"call(x.new, mine)\n" * 999, ["size"]),
+    },
+)
+def test_a_text_fails_what_it_does_not_satisfy(text: bytes, checks: list[str]) -> None:
+    assert failures(conflict(BASE, OURS, THEIRS), HEAD + text + TAIL) == checks
+
+
+@table(
+    "base, ours, theirs, text, checks",
+    {
+        "a deletion is undone": (b"old()\n", b"old()\nnew()\n", b"", b"old()\nnew()\n", ["ledger"]),
+        "a deletion is made": (b"old()\n", b"old()\nnew()\n", b"", b"new()\n", []),
+        "two insertions": (b"", b"ours()\n", b"mine()\n", b"mine()\nours()\n", []),
+    },
+)
+def test_a_deletion_counts(
+    base: bytes, ours: bytes, theirs: bytes, text: bytes, checks: list[str]
+) -> None:
+    assert failures(conflict(base, ours, theirs), HEAD + text + TAIL) == checks
+
+
+@table("kind", [ConflictKind.BINARY, ConflictKind.MODE, ConflictKind.RENAME])
+def test_what_no_check_can_judge_does_not_pass(kind: ConflictKind) -> None:
+    whole = FileConflict("", "a", "a", "", b"\0a", b"\0b", b"\0c", None, kind=kind)
+    assert "kind" in failures(whole, b"\0bc")
+
+
+def test_a_file_that_is_kept_or_deleted_gives_up_a_side() -> None:
+    gone = FileConflict("", "a", "a", "", b"a\n", None, b"a\nb\n", None)
+    assert failures(gone, b"a\nb\n") == failures(gone, None) == ["ledger"]
+
+
+LINE = st.sampled_from(
+    [b"call(x)", b"mine", b"x = new", b"", b"}", b"return y", b"=", b"first = 1"]
+)
+TEXT = st.lists(LINE, max_size=6).map(lambda lines: b"".join(line + b"\n" for line in lines))
+MARKER = st.sampled_from([b"<<<<<<< ours", b"||||||| base", b"=======", b">>>>>>> theirs"])
+
+
+@given(TEXT, TEXT, TEXT, st.one_of(TEXT, st.binary(max_size=60)), st.booleans())
+def test_whatever_fits_leaves_the_rest_as_it_was(
+    base: bytes, ours: bytes, theirs: bytes, content: bytes, is_whole: bool
+) -> None:
+    made = conflict(base, ours, theirs)
+    assert made.marked is not None
+    found = fit(made, HEAD + content + TAIL if is_whole else content, "", lambda *sides: None)
+    if isinstance(found, Fitted):
+        parts = tuple(lesson.resolution for lesson in found.lessons)
+        whole = split_marked(made.marked).with_each(parts)
+        assert found.content is not None
+        assert whole.rstrip(b"\n") == found.content.rstrip(b"\n")
+
+
+@given(TEXT, TEXT, TEXT, TEXT, MARKER, st.integers(0, 9))
+def test_a_marker_anywhere_is_never_taken(
+    base: bytes, ours: bytes, theirs: bytes, text: bytes, marker: bytes, at: int
+) -> None:
+    lines = (HEAD + text + TAIL).splitlines(keepends=True)
+    lines.insert(at, marker + b"\n")
+    assert failures(conflict(base, ours, theirs), b"".join(lines))
+
+
+@given(TEXT, TEXT, TEXT, st.integers(0, 2))
+def test_a_side_that_differs_is_never_taken_whole(
+    base: bytes, ours: bytes, theirs: bytes, which: int
+) -> None:
+    said = [set(side.split()) for side in (base, ours, theirs)]
+    if said[0] == said[1] or said[0] == said[2] or said[1] == said[2]:
+        return
+    side = (base, ours, theirs)[which]
+    assert failures(conflict(base, ours, theirs), HEAD + side + TAIL)
