@@ -116,7 +116,7 @@ def _link(library: Path) -> dict[str, Any]:
     folders = [path for path in cpp_extension.library_paths() if "torch" in path]
     return machine.run(
         (
-            *("nvcc", "-shared", "-o", library, *library.parent.glob("*.o")),
+            *("nvcc", "-shared", "-o", str(library), *map(str, library.parent.glob("*.o"))),
             *(f"-L{folder}" for folder in folders),
             *(f"-l{name}" for name in torch_libs),
         ),

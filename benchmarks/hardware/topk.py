@@ -165,14 +165,14 @@ def _checks(rows: int, columns: int) -> dict[str, Callable[[], bool]]:
     def top_k() -> bool:
         values, indices = flashinfer.top_k(logits, K)
         in_order = values.sort(-1, descending=True).values
-        return torch.equal(in_order, best) and torch.equal(logits.gather(1, indices), values)
+        return bool(torch.equal(in_order, best) and torch.equal(logits.gather(1, indices), values))
 
     def mask() -> bool:
-        return torch.equal(flashinfer.sampling.top_k_mask_logits(logits, K), masked)
+        return bool(torch.equal(flashinfer.sampling.top_k_mask_logits(logits, K), masked))
 
     def renorm() -> bool:
         answer = flashinfer.sampling.top_k_renorm_probs(probs, K)
-        return torch.allclose(answer, renormed, rtol=1e-4, atol=0)
+        return bool(torch.allclose(answer, renormed, rtol=1e-4, atol=0))
 
     return dict(zip(KERNELS, (top_k, mask, renorm), strict=True))
 

@@ -137,9 +137,9 @@ def propose(
 ) -> None:
     """Check a solution, and keep one that passes.
 
-    A person accepts it. Checked are markers, the place, syntax, white space, what either side did, and all that a rebase
-    with it finds. Exit code 4 says that it does not pass; a person may take such a one with
-    --accept and a reason, a program may not.
+    A person accepts it. Checked are markers, the place, syntax, white space, what either side did,
+    and all that a rebase with it finds. Exit code 4 says that it does not pass; a person may take
+    such a one with --accept and a reason, a program may not.
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 

@@ -32,7 +32,7 @@ def collide(scene: Scene) -> str:
 def propose(scene: Scene, name: str, content: str | bytes, *more: str, code: int = 0) -> Any:
     file = scene.root.parent / "solution"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
-    line = ("conflicts", "propose", name, "--file", file, "--by", "agent", *more, "--json")
+    line = ("conflicts", "propose", name, "--file", str(file), "--by", "agent", *more, "--json")
     return scene.call(*line, code=code).json
 
 

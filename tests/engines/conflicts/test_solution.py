@@ -17,8 +17,9 @@ HEAD, TAIL = b"first = 1\nsecond = 2\n", b"third = 3\nlast = 4\n"
 def conflict(base: bytes, ours: bytes, theirs: bytes, path: str = "a") -> FileConflict:
     """Return one region between two texts."""
     marked = b"<<<<<<< ours\n%b||||||| base\n%b=======\n%b>>>>>>> theirs\n" % (ours, base, theirs)
-    sides = (HEAD + side + TAIL for side in (base, ours, theirs))
-    return FileConflict("", path, path, "", *sides, HEAD + marked + TAIL)
+    sides = (base, ours, theirs)
+    old, mine, new = (HEAD + side + TAIL for side in sides)
+    return FileConflict("", path, path, "", old, mine, new, HEAD + marked + TAIL)
 
 
 def failures(given: FileConflict, content: bytes | None) -> list[str]:
