@@ -91,13 +91,14 @@ def timed(workspace: Workspace, *words: str) -> tuple[float, Any]:
 def is_true(workspace: Workspace, step: Any, rest: list[Any]) -> bool:
     """Take a step, and say whether it went as the plan says."""
     tell(f"taking step {step['number']}")
-    if step["clean"] and rest:
+    is_clean = step["breaking"] is None
+    if is_clean and rest:
         longer = could_be_longer(workspace, step, rest)
         print(f"step {step['number']}: of {SAMPLE} later states {longer} carry in one go")
     found = workspace.left(workspace.json("rebase", SERIES, "--onto", f"plan:{step['number']}"))
     verdicts = {p["name"] for p in step["patches"] if p["verdict"] in ("conflict", "blocked")}
     # Whose conflicts show only behind others is not known before these are resolved.
-    is_so = found == verdicts and step["clean"] is not bool(found)
+    is_so = found == verdicts and is_clean is not bool(found)
     skipped = {one["patch"] for one in rest[0]["assuming"] if one["skipped"]} if rest else set()
     print(f"step {step['number']}: {'true' if is_so else f'FALSE, left: {sorted(found)}'}")
     while found and rest:

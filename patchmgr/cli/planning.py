@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+import time
 from typing import Annotated
 
 import typer
@@ -58,7 +58,7 @@ def plan(
     shown = (
         render.plans.plan_markdown(found) if is_markdown else render.plans.plan_text(found, view)
     )
-    answer("plan", None, shown, **render.plans.plan_value(found))
+    answer("plan", found, shown)
     if not Given.wants_json and not view.is_line:
         say(render.plans.after_plan(found))
     end_if(found.has_conflicts, EXIT_CONFLICTS)
@@ -85,9 +85,8 @@ def forecast(
     view = view_of(verbose=verbose, quiet=quiet)
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))
-    now = datetime.now(timezone.utc)
+    now = int(time.time())
     found = commands.forecast.make_forecast(
-        session, series, watched=watch, options=options, today=now
+        session, series, watched=watch, options=options, now=now
     )
-    text = render.forecasts.forecast_text(found, view)
-    answer("forecast", None, text, **render.forecasts.forecast_value(found))
+    answer("forecast", found, render.forecasts.forecast_text(found, view))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import cached_property
 
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from patchmgr.commands.plan import Planning, changed_patches
+from patchmgr.commands.plan import Planning, changed_patches, planned
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.forecast import Effect, Forecast, PullFacts, PullForecast, PullHead
@@ -21,7 +20,7 @@ from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_change
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
-from patchmgr.plumbing.history import commit_facts, landed_pulls, not_in
+from patchmgr.plumbing.history import commit_facts, commit_times, landed_pulls, not_in
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
@@ -29,17 +28,18 @@ from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory
 from patchmgr.services.plans import digests_of
 from patchmgr.services.series import stacks_of, touched_paths, whole_stacks
-from patchmgr.services.session import Session, pin_of, pinned_state
+from patchmgr.services.session import Session, pinned_state
 from patchmgr.services.upstream_patches import git_side
 from patchmgr.services.upstream_states import UpstreamStates
 
 DAYS = 90
+BATCH = 200  # heads
 _RANK = list(Effect)
 _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
 def make_forecast(
-    session: Session, name: str, *, watched: int, options: CarryOptions, today: datetime
+    session: Session, name: str, *, watched: int, options: CarryOptions, now: int
 ) -> Forecast:
     """Say what the newest open pull requests would do to a series and its stack.
 
@@ -51,18 +51,21 @@ def make_forecast(
         record = session.workspace.series_record(stack[0])
         side = git_side(session, record)
         tip = Resolved("upstream/main", side.fetch())
+        if record.pin.archive is not None:
+            message = f"{stack[0]} is on a release of a package, and pull requests are of git"
+            raise PatchmgrError("usage", message, ("patchmgr series new NAME --base TAG",))
         start = pinned_state(side, record.pin)
         options = replace(options, audits_conflicts=False, wants_detail=True)
         with Workbench([side.store]) as bench, Toolbox() as formatters:
             memory, upstreams = Memory(session.workspace), UpstreamStates(session)
             run = RebaseRun(session, options, bench, upstreams, memory, formatters)
             watch = Watch(run, stack, side, start, tip)
-            heads = list(watch.open_heads(watched, today))
+            heads = list(watch.open_heads(watched, now))
             found = [watch.forecast(head, facts) for head, facts in heads]
             assuming = watch.assuming
     told = [one for one in found if one.effect is not Effect.NONE]
     told.sort(key=lambda one: (_RANK.index(one.effect), -one.number))
-    return Forecast(stack, pin_of(side.reader, tip), len(heads), DAYS, assuming, tuple(told))
+    return Forecast(stack, planned(tip), len(heads), DAYS, assuming, tuple(told))
 
 
 class Watch:
@@ -93,26 +96,29 @@ class Watch:
         self._kept.put(("forecast", *self._about), to_builtins(self._on_tip.assuming))
         return self._on_tip.assuming
 
-    def open_heads(self, most: int, today: datetime) -> Iterator[tuple[PullHead, PullFacts]]:
-        """Yield the newest heads that count as open, with what each is about."""
-        oldest = today - timedelta(days=DAYS)
+    def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
+        """Yield the newest heads that count as open, with what each is about.
+
+        Behind many of which none is young, only those with a merge are looked at.
+        """
+        store, tip = self.side.store, self.tip.commit
+        landed = landed_pulls(store, tip)
         heads = sorted(self.side.pull_heads(), key=lambda one: -one.number)
-        landed = landed_pulls(self.side.store, self.tip.commit)
-        heads = [one for one in heads if one.number not in landed]
-        count = 0
-        for at in range(0, len(heads), most):
-            some = heads[at : at + most]
+        rest, has_young = [one for one in heads if one.number not in landed], True
+        while rest and most:
+            some, rest = rest[:BATCH], rest[BATCH:]
+            some = [one for one in some if one.has_merge or has_young]
             self.side.bring_pulls(some)
-            own = not_in(self.side.store, [one.head for one in some], self.tip.commit)
-            for one in some:
-                facts = self.facts(one.head) if one.head in own else None
-                if facts is not None and (
-                    one.has_merge or datetime.fromisoformat(facts.date) >= oldest
-                ):
-                    yield one, facts
-                    count += 1
-                if count == most:
-                    return
+            own = not_in(store, [one.head for one in some], tip)
+            times = commit_times(store, [one.head for one in some])
+            young = {head for head, seconds in times.items() if now - seconds <= DAYS * 86400}
+            has_young = has_young and bool(young)
+            is_open = [
+                one for one in some if one.head in own and (one.has_merge or one.head in young)
+            ]
+            found = [(one, facts) for one in is_open if (facts := self.facts(one.head))][:most]
+            most -= len(found)
+            yield from found
 
     def facts(self, head: str) -> PullFacts | None:
         """Return what a head is about, None of one that has nothing in common with upstream."""

@@ -21,6 +21,7 @@ from patchmgr.model.plan import (
     Place,
     Plan,
     PlannedPatch,
+    PlannedState,
     PlanStep,
     Probe,
 )
@@ -37,7 +38,7 @@ from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory
 from patchmgr.services.plans import digests_of, keep_plan
 from patchmgr.services.series import stacks_of, whole_stacks
-from patchmgr.services.session import Session, pin_of, pinned_state
+from patchmgr.services.session import Session, pinned_state
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import InProgress
 from patchmgr.store import Change, Foreseen
@@ -65,11 +66,9 @@ def make_plan(
             steps = tuple(planning.steps())
         if is_back:
             steps = (replace(steps[0], is_back=True), *steps[1:])
-        base, target = (pin_of(side.reader, state) for state in (states[0], states[-1]))
-        plan = Plan(
-            stack, base, target, side.step, len(states) - 1, selected, steps,
-            tuple(planning.probes),
-        )  # fmt: skip
+        base, target = planned(states[0]), planned(states[-1])
+        count, probes = len(states) - 1, tuple(planning.probes)
+        plan = Plan(stack, base, target, side.step, count, selected, steps, probes)
         keep_plan(session.workspace, plan)
         return plan
 
@@ -87,6 +86,11 @@ def _states(session: Session, side: Side, name: str, onto: str) -> tuple[list[Re
         if before is not None and before != start.commit:
             return [start, Resolved(before, before), *way[1:]], True
     return way, False
+
+
+def planned(state: Resolved) -> PlannedState:
+    """Return what a plan says of a state."""
+    return PlannedState(state.ref, state.commit, state.archive, state.sha256)
 
 
 class Tried(Struct, frozen=True):
@@ -167,7 +171,7 @@ class Planning:
         patches: tuple[PlannedPatch, ...],
         known: BreakingCommit | None = None,
     ) -> PlanStep:
-        base, onto = (pin_of(self.side.reader, self.states[n]) for n in (self.at, end))
+        base, onto = planned(self.states[self.at]), planned(self.states[end])
         start = digests_of(self.session, self.stack, self.run.options.selected)
         count = end - self.at
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)

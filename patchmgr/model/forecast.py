@@ -6,8 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from patchmgr.model.plan import Assumption, PlannedPatch
-from patchmgr.model.upstream import Pin
+from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
 class Effect(str, Enum):
@@ -65,7 +64,7 @@ class Forecast(Struct, frozen=True):
     """
 
     series: tuple[str, ...]
-    tip: Pin
+    tip: PlannedState
     open: int
     days: int
     assuming: tuple[Assumption, ...]

@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.upstream import Pin
 
 PLAN_FORMAT = 1
+
+
+class PlannedState(Struct, frozen=True, omit_defaults=True):
+    """An upstream state of a plan, with the archive of a release."""
+
+    ref: str
+    commit: str
+    archive: str | None = None
+    sha256: str | None = None
 
 
 class Place(Struct, frozen=True):
@@ -36,7 +44,7 @@ class PlannedPatch(Struct, frozen=True):
 class BreakingCommit(Struct, frozen=True):
     """An upstream commit (or release) that does not carry, though the state before it does.
 
-    `date` is of the committer, as git has it in ISO form. `added` and `removed` are lines, None
+    `date` is the day on which it was committed. `added` and `removed` are lines, None
     where contents are missing. `known_to` are those who may know: the author, then who last wrote
     the lines that it changed in the files that are in conflict.
     """
@@ -63,7 +71,7 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
     is_skipped: bool = False
 
 
-class PlanStep(Struct, frozen=True):
+class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
     """One rebase, from a state to a later one: a stretch that carries, or a commit that does not.
 
     `patches` are those that do not stay unchanged. `assuming` is about the patches that steps
@@ -72,8 +80,8 @@ class PlanStep(Struct, frozen=True):
     """
 
     number: int
-    base: Pin
-    onto: Pin
+    base: PlannedState
+    onto: PlannedState
     commits: int
     patches: tuple[PlannedPatch, ...]
     breaking: BreakingCommit | None
@@ -82,8 +90,8 @@ class PlanStep(Struct, frozen=True):
     is_back: bool = False
 
 
-class Probe(Struct, frozen=True):
-    """A dry rebase of a plan: from the series at one number of commits to another."""
+class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
+    """A dry rebase of a plan: from the series at one number of commits to another one."""
 
     start: int
     end: int
@@ -94,8 +102,8 @@ class Plan(Struct, frozen=True):
     """The steps from the pin to a state; `commits` are upstream's (or releases) between them."""
 
     series: tuple[str, ...]
-    base: Pin
-    onto: Pin
+    base: PlannedState
+    onto: PlannedState
     unit: str
     commits: int
     selected: tuple[str, ...]

@@ -93,8 +93,8 @@ class GitHistory(Struct, frozen=True):
 
 
 def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
-    """Return subject, author, and committer date in ISO form."""
-    arguments = ["log", "-1", "--no-color", "--format=%an%n%cI%n%s", commit, "--"]
+    """Return subject, author, and the day on which it was committed."""
+    arguments = ["log", "-1", "--no-color", "--format=%an%n%cs%n%s", commit, "--"]
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
     author, date, subject = printed.rstrip("\n").split("\n", 2)
     return subject, author, date
@@ -239,6 +239,15 @@ def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
     data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
     printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
     return frozenset(printed.decode().split())
+
+
+def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
+    """Return the seconds since 1970 when each commit was committed."""
+    data = "".join(f"{commit}\n" for commit in commits).encode()
+    arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ct", "--stdin"]
+    printed = git_process.output(arguments, git_dir=git_dir, data=data).decode()
+    rows = (line.split() for line in printed.splitlines())
+    return {commit: int(seconds) for commit, seconds in rows}
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from patchmgr.model.forecast import Effect, Forecast, PullForecast
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields, pin_value
 from patchmgr.render.plans import assumed, patch_lines
 from patchmgr.render.terminal import VERDICT_COLOURS, painted
 from patchmgr.render.view import View
@@ -45,15 +43,9 @@ def _pull_lines(pull: PullForecast, view: View) -> Iterator[str]:
     word = painted(pull.effect.value.ljust(_WIDTH), _COLOURS[pull.effect], colour=view.colour)
     yield f"  {word}  #{pull.number} {clean(pull.subject)}"
     indent = " " * (_WIDTH + 4)
-    yield from view.folded(f"by {clean(pull.author)}, {pull.date[:10]}", indent)
+    yield from view.folded(f"by {clean(pull.author)}, {pull.date}", indent)
     if pull.effect is Effect.UNKNOWN:
         paths = ", ".join(map(clean, pull.paths))
         yield from view.folded(f"does not merge into upstream; changes {paths}", indent)
     for patch in pull.patches:
         yield from patch_lines(patch, view, indent)
-
-
-def forecast_value(found: Forecast) -> dict[str, Any]:
-    """Return a forecast in plain values."""
-    names = ("series", "open", "days", "assuming", "pulls")
-    return fields(found, *names, tip=pin_value(found.tip))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.plan import (
@@ -14,10 +13,8 @@ from patchmgr.model.plan import (
     Plan,
     PlannedPatch,
     PlanStep,
-    Probe,
 )
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields, pin_value
 from patchmgr.render.markdown_text import code, code_cell, text
 from patchmgr.render.terminal import VERDICT_COLOURS, painted, short_ref, sighting_text
 from patchmgr.render.view import View
@@ -88,7 +85,7 @@ def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
 def _about(found: BreakingCommit) -> str:
     by = f"by {clean(found.author)}, " if found.author else ""
     lines = "" if found.added is None else f", +{found.added} -{found.removed}"
-    return f"{by}{found.date[:10]}, {counted(found.files, 'file')}{lines}"
+    return f"{by}{found.date}, {counted(found.files, 'file')}{lines}"
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
@@ -114,12 +111,7 @@ def plan_markdown(plan: Plan) -> str:
     """Return a section for the plan, and one with a body for each step."""
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step) for step in plan.steps]
-    return "\n\n".join([*blocks, text_line(_tried(plan))]) + "\n"
-
-
-def text_line(line: str) -> str:
-    """Return our own words; there is nothing foreign in them."""
-    return line[:1].upper() + line[1:] + "."
+    return "\n\n".join([*blocks, _tried(plan)]) + "\n"
 
 
 def _step_markdown(plan: Plan, step: PlanStep) -> str:
@@ -141,30 +133,3 @@ def _step_markdown(plan: Plan, step: PlanStep) -> str:
         where += [text(patch.reason)] if patch.reason else []
         lines.append(f"| {code_cell(patch.name)} | {word} | {'<br>'.join(where)} |")
     return "\n".join(lines)
-
-
-def plan_value(plan: Plan) -> dict[str, Any]:
-    """Return a plan in plain values."""
-    return fields(
-        plan,
-        *("series", "unit", "commits", "selected"),
-        base=pin_value(plan.base),
-        onto=pin_value(plan.onto),
-        steps=[_step_value(step) for step in plan.steps],
-        tried=[_probe_value(probe) for probe in plan.probes],
-    )
-
-
-def _step_value(step: PlanStep) -> dict[str, Any]:
-    return fields(
-        step,
-        *("number", "commits", "patches", "breaking", "assuming"),
-        base=pin_value(step.base),
-        onto=pin_value(step.onto),
-        clean=step.breaking is None,
-        back=step.is_back,
-    )
-
-
-def _probe_value(probe: Probe) -> dict[str, Any]:
-    return {"from": probe.start, "to": probe.end, "clean": probe.is_clean}

@@ -35,7 +35,7 @@ def plan(scene: Scene, *words: str, code: int = 3) -> Any:
 
 def steps(document: Any) -> list[tuple[int, bool, list[str]]]:
     return [
-        (step["commits"], step["clean"], [one["patch"] for one in step["assuming"]])
+        (step["commits"], step["breaking"] is None, [one["patch"] for one in step["assuming"]])
         for step in document["steps"]
     ]
 
@@ -54,7 +54,7 @@ def test_the_way_is_stretches_and_commits_that_break(planned: Scene) -> None:
 
 
 def test_what_was_tried_is_said(planned: Scene) -> None:
-    tried = [(one["from"], one["to"], one["clean"]) for one in plan(planned)["tried"]]
+    tried = [(one["start"], one["end"], one["clean"]) for one in plan(planned)["probes"]]
     assert tried[:2] == [(0, 6, False), (0, 3, True)]
     assert (3, 4, False) in tried
     assert tried[-1] == (4, 6, True)
@@ -118,7 +118,7 @@ def test_a_pin_on_a_branch_goes_back_first(scene: Scene) -> None:
     scene.upstream.commit({"b": "x\n"})
     scene.call("upstream", "fetch")
     found = plan(scene, code=0)
-    assert [(s["commits"], s["clean"], s["back"]) for s in found["steps"]] == [(2, True, True)]
+    assert [(s["commits"], s["breaking"], s["back"]) for s in found["steps"]] == [(2, None, True)]
 
 
 def test_a_stack_is_planned_as_a_whole(planned: Scene) -> None:
