@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from patchmgr import commands, render
+from patchmgr.cli.choosing import chooser
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
 from patchmgr.cli.root import (
     DryRun,
@@ -162,6 +163,10 @@ def split(
     absorbed: Annotated[
         str | None, typer.Option(metavar="REF", help="The hunks that upstream has at REF go.")
     ] = None,
+    interactive: Annotated[
+        bool,
+        typer.Option("--interactive", "-i", "-p", help="Choose hunks, as in git add -p."),
+    ] = False,
     subject: Annotated[str, typer.Option(help="The subject of the new patch.")] = "",
     message: Annotated[str, typer.Option("--message", "-m", help="Its text.")] = "",
     to: To = None,
@@ -174,9 +179,16 @@ def split(
     Example: patchmgr split fix-allow-list fix-docs --file docs
 
     Example: patchmgr split fix-allow-list landed --absorbed upstream/main
+
+    Example: patchmgr split fix-allow-list fix-docs --interactive
     """
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
-    part = commands.split.PatchPart(tuple(file), tuple(hunk), subject=subject, message=message)
+    if interactive and (file or hunk or absorbed):
+        raise PatchmgrError("usage", "--interactive goes without --file, --hunk and --absorbed")
+    choose = chooser(new) if interactive else None
+    part = commands.split.PatchPart(
+        tuple(file), tuple(hunk), subject=subject, message=message, choose=choose
+    )
     if absorbed:
         part = commands.split.with_absorbed(session, patch, options, part, absorbed)
     done = commands.split.split(session, patch, new, options, part)

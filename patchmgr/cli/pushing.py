@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from patchmgr import commands, render
+from patchmgr.cli.choosing import chooser
 from patchmgr.cli.root import (
     DryRun,
     Given,
@@ -31,6 +32,9 @@ To = Annotated[
 ]
 OfSeries = Annotated[
     str | None, typer.Option("--series", metavar="S", help="The series, if there are several.")
+]
+Interactive = Annotated[
+    bool, typer.Option("--interactive", "-i", help="Choose hunks, as in git add -p.")
 ]
 MaybePatch = Annotated[
     str | None, typer.Argument(metavar="[PATCH]", help="A name, the start of one, or a number.")
@@ -148,6 +152,7 @@ def refresh(
     auto: Annotated[
         bool, typer.Option("--auto", help="Each edit into the patch that wrote its lines.")
     ] = False,
+    interactive: Interactive = False,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -161,15 +166,19 @@ def refresh(
     Example: patchmgr refresh src/model.py
 
     Example: patchmgr refresh --auto --dry-run
+
+    Example: patchmgr refresh --interactive
     """
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if auto:
-        if patch is not None or allow_empty or rewrite:
-            raise PatchmgrError("usage", "--auto goes without --patch, --allow-empty, --rewrite")
+        if patch is not None or allow_empty or rewrite or interactive:
+            words = "--patch, --allow-empty, --rewrite, --interactive"
+            raise PatchmgrError("usage", f"--auto goes without {words}")
         shared = commands.refresh.distribute(session, paths or (), options, cwd=Path.cwd())
         answer("refresh", shared, render.authoring.distributed_text(shared))
         return
-    how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite)
+    choose = chooser(patch or "the top patch") if interactive else None
+    how = commands.refresh.RefreshOptions(patch, allow_empty, rewrite, choose)
     done = commands.refresh.refresh(session, paths or (), options, how, cwd=Path.cwd())
     answer("refresh", done, render.authoring.refreshed_text(done))
 

@@ -21,6 +21,7 @@ from patchmgr.engines.series.layers import (
 )
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
+from patchmgr.engines.text.offers import Chooser, Offer, mode_words, offers_of, with_taken
 from patchmgr.engines.text.origins import origins
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.patch_files import parse_patch
@@ -66,12 +67,14 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 class RefreshOptions(Struct, frozen=True):
     """Which patch is refreshed, the top unless it is named, and how.
 
-    What `rewrites` gives the patch git's diff even if that says the same.
+    What `rewrites` gives the patch git's diff even if that says the same. `choose` lets a person
+    say which hunks go in.
     """
 
     patch: str | None = None
     allows_empty: bool = False
     rewrites: bool = False
+    choose: Chooser | None = None
 
 
 def refresh(
@@ -97,6 +100,9 @@ def refresh(
         _refuse_rejects(opened, name)
         named = paths_of(opened, given, cwd)
         edits = edited_files(opened, named)
+        if how.choose is not None:
+            edits = _chosen(opened, edits, how.choose)
+            named = tuple(edits)  # a person saw each of them
         state = {**opened.state, **edits}
         _refuse_put_back(opened, name, {**edited_files(opened), **edits}, named)
         edit = opened.ground.between(name, opened.state, state)
@@ -107,6 +113,28 @@ def refresh(
         revision = Revision(opened.names, states[-1], raws, kept=frozenset(edits), settles=True)
         make(opened, revision, is_dry_run=options.is_dry_run)
         return _told(opened, name, raws, tuple(edits), options)
+
+
+def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
+    """Return the files with the hunks of their edits that a person takes."""
+    ground, offers = opened.ground, list[Offer]()
+    ends = {path: (ground.entry(opened.state, path), after) for path, after in edits.items()}
+    for path, (before, after) in ends.items():
+        whole = mode_words(before, after)
+        texts = (None if end is None else ground.content(end) for end in (before, after))
+        offers += offers_of(path, *texts, whole=whole)
+    taken: dict[str, list[Offer]] = {}
+    for offer in choose(offers):
+        taken.setdefault(offer.path, []).append(offer)
+    found: dict[str, Entry | None] = {}
+    for path, own in taken.items():
+        after = edits[path]
+        if after is not None and not own[0].whole:
+            blocks = (block for offer in own for block in offer.blocks)
+            content = with_taken(own[0].old, own[0].new, blocks)
+            after = Entry(after.mode, opened.bench.add(content))
+        found[path] = after
+    return found
 
 
 class LeftEdit(Struct, frozen=True):

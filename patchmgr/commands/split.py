@@ -13,6 +13,8 @@ from patchmgr.engines.series.fold import FileStep, step_patch
 from patchmgr.engines.series.layers import State
 from patchmgr.engines.series.picking import file_name
 from patchmgr.engines.series.placement import take_in
+from patchmgr.engines.text.differences import changed_blocks
+from patchmgr.engines.text.offers import Chooser, Offer, mode_words, offers_of, with_taken
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
@@ -42,7 +44,7 @@ class PatchPart(Struct, frozen=True):
     """The part of a patch that is meant: whole files, and hunks (from 1) of others.
 
     `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
-    `subject` and `message` are those of its own patch.
+    `subject` and `message` are those of its own patch. `choose` lets a person say which hunks.
     """
 
     files: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class PatchPart(Struct, frozen=True):
     absorbed: frozenset[tuple[str, int]] = frozenset()
     subject: str = ""
     message: str = ""
+    choose: Chooser | None = None
 
 
 def split(
@@ -105,6 +108,8 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
     old, new = chain.states[at], chain.states[at + 1]
     steps = step_patch(opened.ground.overlay(old), patch, opened.bench)
     middle = dict(new)
+    if part.choose is not None:
+        middle |= _left_of(opened, steps, old, part.choose)
     taken = _taken(patch, steps, part)
     for number, step in enumerate(steps):
         chosen = taken.get(number, frozenset())
@@ -121,6 +126,37 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
                 "usage", f"that is the {what} {shown(patch.name)}: nothing to split"
             )
     return middle
+
+
+def _left_of(
+    opened: OpenSeries, steps: Sequence[FileStep], old: State, choose: Chooser
+) -> dict[str, Entry | None]:
+    """Return the files without the hunks that a person takes out of a patch."""
+    offers = [offer for step in steps for offer in _offers(opened, step)]
+    by_path = {step.change.path: step for step in steps}
+    taken: dict[str, list[Offer]] = {}
+    for offer in choose(offers):
+        taken.setdefault(offer.path, []).append(offer)
+    found: dict[str, Entry | None] = {}
+    for path, own in taken.items():
+        step, gone = by_path[path], {block for offer in own for block in offer.blocks}
+        if own[0].whole or step.theirs is None:
+            paths = filter(None, (step.change.old_path, step.change.new_path))
+            found |= {each: opened.ground.entry(old, each) for each in paths}
+            continue
+        stay = (block for block in changed_blocks(own[0].old, own[0].new) if block not in gone)
+        content = with_taken(own[0].old, own[0].new, stay)
+        found[path] = Entry(step.theirs.mode, opened.bench.add(content))
+    return found
+
+
+def _offers(opened: OpenSeries, step: FileStep) -> list[Offer]:
+    change = step.change
+    moved = "copied" if change.is_copy else "moved" if change.is_rename else ""
+    whole = f"{moved} from {shown(str(change.old_path))}" if moved else ""
+    whole = whole or mode_words(step.base, step.theirs)
+    contents = [None if e is None else opened.ground.content(e) for e in (step.base, step.theirs)]
+    return offers_of(change.path, *contents, whole=whole)
 
 
 def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Entry:

@@ -1,0 +1,58 @@
+"""Hunks chosen one by one at the terminal, or by keys from a pipe, as in `git add --patch`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from patchmgr import render
+from patchmgr.cli.root import say, wants_colour
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from patchmgr.engines.text.offers import Chooser, Offer
+
+_HELP = (
+    ("y", "put this hunk into {0}"),
+    ("n", "leave this hunk"),
+    ("q", "quit; leave this hunk and all that are left"),
+    ("a", "put this hunk and all later ones of the file into {0}"),
+    ("d", "leave this hunk and all later ones of the file"),
+    ("s", "split this hunk into smaller ones"),
+    ("?", "print help"),
+)
+
+
+def chooser(into: str) -> Chooser:
+    """Return what asks which hunks go into a patch; it reads a line a hunk, to the end of input."""
+    from patchmgr.engines.text.offers import choose
+
+    shown: list[str] = []
+
+    def ask(offer: Offer, number: int, total: int, keys: str) -> str:
+        if shown[-1:] != [offer.path]:
+            shown.append(offer.path)
+            say(_painted(f"--- {render.clean.clean(offer.path)}"))
+        for line in render.terminal.content_lines(b"".join(offer.lines())):
+            say(_painted(line))
+        prompt = f"({number}/{total}) Put this hunk into {into} [{','.join(keys)},?]? "
+        while True:
+            sys.stderr.write(prompt)
+            sys.stderr.flush()
+            line = sys.stdin.readline()
+            key = line.strip().lower()[:1] if line else "q"
+            if key and key in keys:
+                return key
+            for name, words in _HELP:
+                if name in f"{keys}?":
+                    say(f"{name} - {words.format(into)}")
+
+    def asking(offers: Sequence[Offer]) -> Sequence[Offer]:
+        return choose(offers, ask)
+
+    return asking
+
+
+def _painted(line: str) -> str:
+    return render.terminal.painted_line(line, colour=sys.stderr.isatty() and wants_colour())

@@ -1,0 +1,121 @@
+"""Hunks that a person chooses from one by one, as in `git add --patch`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.differences import Block, changed_blocks
+from patchmgr.model.snapshot import FILE_MODES, Entry
+
+CONTEXT = 3  # lines around a change, as git's diffs have them
+
+Line = bytes
+
+
+class Offer(Struct, frozen=True):
+    """A hunk of a file: the whole texts, and the blocks of them that it is about.
+
+    `whole` says what happens to a file that is taken or left as one: it comes, goes, has no lines.
+    """
+
+    path: str
+    old: tuple[Line, ...]
+    new: tuple[Line, ...]
+    blocks: tuple[Block, ...]
+    whole: str = ""
+
+    def parts(self) -> tuple[Offer, ...]:
+        """Return the smaller hunks that this one can be split into, itself where there are none."""
+        if self.whole or len(self.blocks) < 2:
+            return (self,)
+        return tuple(replace(self, blocks=(block,)) for block in self.blocks)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield what a diff has of it, from its header on."""
+        if self.whole:
+            yield self.whole.encode() + b"\n"
+        if not self.blocks:
+            return
+        first, last = self.blocks[0], self.blocks[-1]
+        before = min(CONTEXT, first.old_start)
+        start, end = first.old_start - before, min(last.old_end + CONTEXT, len(self.old))
+        added = sum(block.new_end - block.new_start for block in self.blocks)
+        removed = sum(block.old_end - block.old_start for block in self.blocks)
+        size = end - start
+        places = (start + 1, size, first.new_start - before + 1, size - removed + added)
+        yield b"@@ -%d,%d +%d,%d @@\n" % places
+        for block in self.blocks:
+            yield from (b" " + line for line in self.old[start : block.old_start])
+            yield from (b"-" + line for line in self.old[block.old_start : block.old_end])
+            yield from (b"+" + line for line in self.new[block.new_start : block.new_end])
+            start = block.old_end
+        yield from (b" " + line for line in self.old[start:end])
+
+
+Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
+"""Lets a person choose from hunks; returns those that are taken, or the parts of them."""
+
+
+def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
+    """Return the hunks of a file; one where it comes or goes, or where `whole` says what it is."""
+    lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
+    if old is None or new is None:
+        whole = whole or ("new file" if old is None else "deleted file")
+    if b"\0" in (old or b"") + (new or b""):
+        return [Offer(path, (), (), (), whole or "binary file")]
+    blocks = changed_blocks(*lines)
+    if whole:
+        return [Offer(path, *lines, blocks, whole)]
+    found: list[list[Block]] = []
+    for block in blocks:
+        if found and block.old_start - found[-1][-1].old_end <= 2 * CONTEXT:
+            found[-1].append(block)
+        else:
+            found.append([block])
+    return [Offer(path, *lines, tuple(group)) for group in found]
+
+
+def mode_words(before: Entry | None, after: Entry | None) -> str:
+    """Return what a change is about besides lines: a mode, a link; nothing of a plain file."""
+    if before is None or after is None:
+        return ""
+    if before.mode == after.mode and before.mode in FILE_MODES:
+        return ""
+    is_same = before.mode == after.mode
+    return "no plain file" if is_same else f"mode {before.mode} to {after.mode}"
+
+
+def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block]) -> bytes:
+    """Return the old text with some blocks as the new one has them."""
+    lines = list(old)
+    for block in sorted(taken, key=lambda each: each.old_start, reverse=True):
+        lines[block.old_start : block.old_end] = new[block.new_start : block.new_end]
+    return b"".join(lines)
+
+
+Ask = Callable[[Offer, int, int, str], str]
+"""Shows a hunk, its number of how many, and the keys that mean something; returns a key."""
+
+
+def choose(offers: Sequence[Offer], ask: Ask) -> list[Offer]:
+    """Ask about one hunk after the other; the keys are those of `git add --patch`."""
+    rest, taken, number = list(offers), list[Offer](), 0
+    while number < len(rest):
+        offer = rest[number]
+        parts = offer.parts()
+        key = ask(offer, number + 1, len(rest), "ynadqs" if len(parts) > 1 else "ynadq")
+        if key == "q":
+            break
+        if key == "s":
+            rest[number : number + 1] = parts
+            continue
+        end = number + 1
+        while key in "ad" and end < len(rest) and rest[end].path == offer.path:
+            end += 1
+        taken += rest[number:end] if key in "ya" else []
+        number = end
+    return taken
