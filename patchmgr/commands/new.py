@@ -17,8 +17,6 @@ from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_se
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session
 
-_IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
-
 
 def new_patch(
     session: Session,
@@ -57,16 +55,16 @@ def _words(name: str) -> str:
 
 def _author(opened: OpenSeries, given: str) -> Author:
     """Return who writes a patch: as given, else as git knows the user; the date is git's."""
-    known = _IDENTITY.fullmatch(opened.need_checkout().clone.identity() or "")
+    known = opened.need_checkout().clone.author()
     if given:
         person = parse_person(given)
         if person is None:
             raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
-        return Author(*person, known[3] if known else _now())
+        return Author(*person, known.date if known else _now())
     if known is None:
         hints = ("patchmgr new --author 'Name <name@example.org>'", "or: git config user.name")
         raise PatchmgrError("usage", "git does not know who you are", hints)
-    return Author(known[1], known[2], known[3])
+    return known
 
 
 def _now() -> str:

@@ -35,8 +35,6 @@ from patchmgr.services.rebase_checkout import RebaseCheckout, check_checkout
 from patchmgr.services.resolved_checkout import (
     NOT_SAID,
     OtherEdits,
-    forget_trust,
-    is_trusted,
     require_trusted,
     take_back,
     tree_of,
@@ -219,7 +217,9 @@ def rebase(
         check_checkout(session, request)
         if shown_in != NOWHERE and not is_dry_run:
             trust(session, request)
-        return _rebase_all(session, RebaseRequest(request, options, is_dry_run, tree_of(request)))
+        return _rebase_all(
+            session, RebaseRequest(request, options, is_dry_run, tree_of(session, request))
+        )
 
 
 def continue_rebase(
@@ -285,7 +285,7 @@ def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False
             raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
         require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, first))
-        return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(in_progress))
+        return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(session, in_progress))
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
@@ -301,15 +301,13 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
         files = {**closed_files(memory, in_progress.opened), **closed_work(session.workspace)}
         session.workspace.make(Change(files, spent=[STATE]))
         forget_work(session.workspace)
-        is_known = is_trusted(session, in_progress)
-        tree = tree_of(in_progress) if is_known else None
+        tree = tree_of(session, in_progress)
         if tree is not None and tree.is_untouched():
             tree.remove()
         elif tree is not None:
             root = tree.clone.root
             tree.release()
             session.say(f"{root} stays: it has edits. To remove it: git worktree remove -f {root}")
-        forget_trust(session, in_progress)
 
 
 def require_in_progress(session: Session) -> InProgress:
@@ -358,7 +356,6 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
         result = _finish(session, request, result, change, memory)
         if checkout is not None:
             checkout.release()
-            forget_trust(session, request.in_progress)
     elif not request.is_dry_run:
         if checkout is not None:
             state = replace(request.in_progress, ran=checkout.ran, failed=checkout.failed)

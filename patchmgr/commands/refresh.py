@@ -21,7 +21,7 @@ from patchmgr.engines.series.layers import (
 )
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
-from patchmgr.engines.text.offers import Chooser, Offer, mode_words, offers_of, with_taken
+from patchmgr.engines.text.offers import Chooser, Offer, choices, mode_words, offers_of
 from patchmgr.engines.text.origins import origins
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.patch_files import parse_patch
@@ -123,16 +123,11 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
         whole = mode_words(before, after)
         texts = (None if end is None else ground.content(end) for end in (before, after))
         offers += offers_of(path, *texts, whole=whole)
-    taken: dict[str, list[Offer]] = {}
-    for offer in choose(offers):
-        taken.setdefault(offer.path, []).append(offer)
     found: dict[str, Entry | None] = {}
-    for path, own in taken.items():
+    for path, choice in choices(offers, choose).items():
         after = edits[path]
-        if after is not None and not own[0].whole:
-            blocks = (block for offer in own for block in offer.blocks)
-            content = with_taken(own[0].old, own[0].new, blocks)
-            after = Entry(after.mode, opened.bench.add(content))
+        if after is not None and not choice.is_whole:
+            after = Entry(after.mode, opened.bench.add(choice.taken))
         found[path] = after
     return found
 

@@ -13,8 +13,7 @@ from patchmgr.engines.series.fold import FileStep, step_patch
 from patchmgr.engines.series.layers import State
 from patchmgr.engines.series.picking import file_name
 from patchmgr.engines.series.placement import take_in
-from patchmgr.engines.text.differences import changed_blocks
-from patchmgr.engines.text.offers import Chooser, Offer, mode_words, offers_of, with_taken
+from patchmgr.engines.text.offers import Chooser, Offer, choices, mode_words, offers_of
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
@@ -134,19 +133,14 @@ def _left_of(
     """Return the files without the hunks that a person takes out of a patch."""
     offers = [offer for step in steps for offer in _offers(opened, step)]
     by_path = {step.change.path: step for step in steps}
-    taken: dict[str, list[Offer]] = {}
-    for offer in choose(offers):
-        taken.setdefault(offer.path, []).append(offer)
     found: dict[str, Entry | None] = {}
-    for path, own in taken.items():
-        step, gone = by_path[path], {block for offer in own for block in offer.blocks}
-        if own[0].whole or step.theirs is None:
+    for path, choice in choices(offers, choose).items():
+        step = by_path[path]
+        if choice.is_whole or step.theirs is None:
             paths = filter(None, (step.change.old_path, step.change.new_path))
             found |= {each: opened.ground.entry(old, each) for each in paths}
-            continue
-        stay = (block for block in changed_blocks(own[0].old, own[0].new) if block not in gone)
-        content = with_taken(own[0].old, own[0].new, stay)
-        found[path] = Entry(step.theirs.mode, opened.bench.add(content))
+        else:
+            found[path] = Entry(step.theirs.mode, opened.bench.add(choice.left))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -10,12 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.objects import object_named
 
 _DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
+_IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -117,9 +120,10 @@ class Clone(Struct, frozen=True, dict=True):
         printed = self.ask("ls-files", "--others", "--exclude-standard", "-z")
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
-    def identity(self) -> str | None:
-        """Return who the user is to git, as `name <email> seconds zone`; None where unknown."""
-        return identity(self.private)
+    def author(self) -> Author | None:
+        """Return who the user is to git, and the date of now; None where unknown."""
+        known = _IDENTITY.fullmatch(identity(self.private) or "")
+        return None if known is None else Author(known[1], known[2], known[3])
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None

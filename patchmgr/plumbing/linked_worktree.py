@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert, to_builtins
@@ -24,7 +25,6 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.durable import replace_file
-from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.stores import references
 
 BRANCHES = "patchmgr-rebase/"
@@ -170,7 +170,10 @@ class LinkedWorktree:
             now = self.snapshot()
             if before is not None:
                 known = [self.seen] if self.seen else [before.left, before.moving_from]
-                has_edits = self._stash_beyond(list(filter(None, known)), now)
+                edits = self._beyond(known, now)
+                if edits:
+                    self.stash(self.with_entries(now, edits), now)
+                    now, has_edits = self.snapshot(), True
             self._note(replace(stand, moving_from=now))
             self._ask("update-ref", _LEFT, stand.left)
             self._ask("read-tree", "-m", "-u", now, stand.left, index=True)
@@ -192,25 +195,16 @@ class LinkedWorktree:
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():
             return False
-        now = self.snapshot()
-        known = filter(None, (stand.left, stand.moving_from))
-        found = [self.changes(each, now) for each in known]
-        return not any(all(path in other for other in found) for path in found[0])
+        return not self._beyond([stand.left, stand.moving_from], self.snapshot())
 
     def edits(self, stand: Stand) -> Changes:
         """Return what differs from what the tree was left with."""
         return self.changes(stand.left, self.snapshot())
 
-    def _stash_beyond(self, known: Sequence[str], now: str) -> bool:
-        """Put into git's stash what the files have that none of the known states has."""
-        found = [self.changes(each, now) for each in known]
-        if not found:
-            return False
-        paths = [path for path in found[0] if all(path in other for other in found)]
-        if paths:
-            self.stash(self.with_entries(now, {path: found[0][path][0] for path in paths}), now)
-            self.snapshot()
-        return bool(paths)
+    def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
+        """Return the files that differ from all known states, as the first of these has them."""
+        first, *others = [self.changes(each, now) for each in known if each]
+        return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 
     def stash(self, base: str, tree: str) -> None:
         """Put a tree's difference to another into git's stash."""
@@ -267,6 +261,9 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
     if is_half_made(folder):
         (folder / ".git").unlink()
     git_process.output(["worktree", "prune"], git_dir=clone.git_dir)
+    # What no ref names is in use in a store: git, typed in the worktree, must not collect it.
+    if clone.is_bare:
+        git_process.output(["config", "gc.auto", "0"], git_dir=clone.git_dir)
     place = ["--detach"] if stand.branch is None else ["-B", stand.branch]
     arguments = ["worktree", "add", "-f", "-f", "--quiet", "--no-checkout", *place]
     git_process.output([*arguments, str(folder), stand.head], git_dir=clone.git_dir)
@@ -297,23 +294,10 @@ def is_half_made(folder: Path) -> bool:
 
 
 def free_branch(clone: Clone, series: str) -> str:
-    """Return the name of a branch that is not there, or that an earlier tree of ours left."""
-    known, busy = references(clone.git_dir, f"refs/heads/{BRANCHES}"), clone.checked_out()
-    names = (f"{series}{end}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
-    return BRANCHES + next(
-        name
-        for name in names
-        if name not in known
-        or (f"refs/heads/{BRANCHES}{name}" not in busy and _is_ours(clone, known[name]))
-    )
-
-
-def _is_ours(clone: Clone, commit: str) -> bool:
-    """Say whether a commit is patchmgr's, or one below all of them."""
-    if object_named(clone.git_dir, f"{commit}^{{commit}}") is None:
-        return False
-    found = git_process.output(["cat-file", "commit", commit], git_dir=clone.git_dir)
-    return f"\ncommitter {COMMITTER_NAME} <{COMMITTER_EMAIL}> ".encode() in found
+    """Return the name of a branch that is not there yet."""
+    known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
+    names = chain([series], (f"{series}-{n}" for n in count(2)))
+    return BRANCHES + next(name for name in names if name not in known)
 
 
 def run_in(folder: Path, command: str) -> int:

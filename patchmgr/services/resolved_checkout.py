@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from msgspec import Struct
@@ -89,18 +90,13 @@ def trust(session: Session, in_progress: InProgress) -> None:
     note.touch()
 
 
-def is_trusted(session: Session, in_progress: InProgress) -> bool:
-    """Say whether the user named what a rebase in progress uses, if it uses anything."""
-    is_asked = bool(in_progress.checkout or in_progress.command)
-    return not is_asked or _known_as(session, in_progress).exists()
-
-
 def require_trusted(session: Session, in_progress: InProgress) -> None:
     """Raise PatchmgrError "usage" where nobody here named the checkout, or the command.
 
     What is in progress may have come along with the folder of a stranger.
     """
-    if not is_trusted(session, in_progress):
+    is_asked = in_progress.checkout or in_progress.command
+    if is_asked and not _known_as(session, in_progress).exists():
         words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise PatchmgrError(
@@ -110,14 +106,12 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
         )
 
 
-def forget_trust(session: Session, in_progress: InProgress) -> None:
-    """Forget it with the rebase."""
-    _known_as(session, in_progress).unlink(missing_ok=True)
-
-
-def tree_of(in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the checkout that shows a rebase, None where there is none."""
-    return find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
+def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
+    """Return the checkout that shows a rebase, None where there is none of this workspace."""
+    tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
+    stand = None if tree is None else tree.stand()
+    is_ours = stand is not None and stand.workspace == str(session.workspace.root)
+    return tree if is_ours else None
 
 
 def take_back(
@@ -131,7 +125,7 @@ def take_back(
     Raises PatchmgrError "unresolved" where a file there is in conflict still and `is_answered`
     does not say that it was resolved in another way, and "other-edits".
     """
-    tree = tree_of(in_progress)
+    tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()
     if tree is None or stand is None or stand.moving_from:
         return in_progress, tree
@@ -213,11 +207,8 @@ def _content(tree: LinkedWorktree, entry: Entry) -> bytes:
 def _contents(tree: LinkedWorktree, edits: Changes) -> dict[str, bytes | None]:
     """Return the files of the work area that keep what edits are about."""
     entries = {entry for change in edits.values() for entry in change if entry is not None}
-    files: dict[str, bytes | None] = {}
-    for entry in entries:
-        if entry.mode != GITLINK:
-            files |= edit_file(tree.blob(entry))
-    return files
+    contents = (tree.blob(entry) for entry in entries if entry.mode != GITLINK)
+    return {path: content for each in contents for path, content in edit_file(each).items()}
 
 
 def _with_edits(
@@ -251,19 +242,11 @@ def _new_patch(
     taken = {*session.workspace.series_file(stand.series).names()}
     taken |= {one.name for one in in_progress.added}
     stem = stand.patch.removesuffix(SUFFIX)
-    names = (f"{stem}-edits{end}{SUFFIX}" for end in ("", *(f"-{n}" for n in range(2, 1000))))
+    names = (f"{stem}-edits{end}{SUFFIX}" for end in chain([""], (f"-{n}" for n in count(2))))
     name = next(name for name in names if name not in taken)
-    who = tree.clone.identity() or f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> 0 +0000"
-    author = _author(who)
-    subject = f"Edits beside {shown(stem)}"
-    header = new_header(subject, "", author)
+    author = tree.clone.author() or Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+    header = new_header(f"Edits beside {shown(stem)}", "", author)
     return Added(stand.series, stand.patch, name, git_process.text(header))
-
-
-def _author(identity: str) -> Author:
-    name, _, rest = identity.partition(" <")
-    email, _, date = rest.partition("> ")
-    return Author(name, email, date)
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:

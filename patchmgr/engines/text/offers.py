@@ -89,6 +89,29 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
     return "no plain file" if is_same else f"mode {before.mode} to {after.mode}"
 
 
+class Choice(Struct, frozen=True):
+    """What a person takes of a file: all as one, or the text with it, and that with the rest."""
+
+    is_whole: bool
+    taken: bytes
+    left: bytes
+
+
+def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Choice]:
+    """Let a person choose; return by path what they take, of the files that they take from."""
+    found: dict[str, list[Offer]] = {}
+    for offer in choose(offers):
+        found.setdefault(offer.path, []).append(offer)
+    return {path: _choice(own) for path, own in found.items()}
+
+
+def _choice(own: Sequence[Offer]) -> Choice:
+    old, new = own[0].old, own[0].new
+    taken = {block for offer in own for block in offer.blocks}
+    left = (block for block in changed_blocks(old, new) if block not in taken)
+    return Choice(bool(own[0].whole), with_taken(old, new, taken), with_taken(old, new, left))
+
+
 def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block]) -> bytes:
     """Return the old text with some blocks as the new one has them."""
     lines = list(old)
