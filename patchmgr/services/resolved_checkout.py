@@ -156,7 +156,7 @@ def take_back(
 
 def stashed_text(root: Path) -> str:
     """Return what a person is told of edits that were put into git's stash."""
-    return f"What was edited in {root} beside is in git's stash: git -C {root} stash list"
+    return f"What was edited in {root} is in git's stash: git -C {root} stash list"
 
 
 def _resolved(
