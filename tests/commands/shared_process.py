@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,39 +62,52 @@ def shared_process() -> Iterator[None]:
                     process.kill()
 
 
+class _OfBench(ObjectReader):
+    """Reads what a bench itself has."""
+
+
 @contextmanager
 def shared_readers() -> Iterator[None]:
     """Let each command leave the reader of a repository to the next one of the same test.
 
-    A reader with a question open and the one of a bench, which is deleted, end as they always do,
-    and so does one whose repository is another by now, or borrows from another.
+    A reader with a question open ends as it always does, and so does one whose repository is
+    another by now, or borrows from another. The reader of a bench, which is deleted, is that of
+    the store it borrows from; what the store has not is asked of the bench.
     """
-    idle: dict[_Where, subprocess.Popen[bytes]] = {}
+    idle = defaultdict[_Where, list[subprocess.Popen[bytes]]](list)
     started: dict[int, _Where] = {}
+    own: dict[int, _OfBench] = {}
     asking = set[int]()
     ask, replies, close = ObjectReader._ask, ObjectReader._answers, ObjectReader.close
 
     def ask_or_take(self: ObjectReader, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        if self._asker == os.getpid() and not self._processes:
-            place = started[id(self)] = _where(self)
-            if place in idle:
-                self._processes["--batch-command"] = idle.pop(place)
+        is_new = self._asker == os.getpid() and not self._processes and not self._is_split
+        if is_new and not isinstance(self, _OfBench):
+            folder = _asked(self)
+            waiting = idle[started.setdefault(id(self), _where(folder))]
+            self._processes[_BATCH[1]] = (
+                waiting.pop() if waiting else git_process.spawn(_BATCH, git_dir=folder)
+            )
         return ask(self, verb, names)
 
     def replies_noted(self: ObjectReader, verb: str, names: Sequence[str]) -> Any:
         asking.add(id(self))
-        yield from replies(self, verb, names)
+        for name, (process, words) in zip(names, replies(self, verb, names), strict=True):
+            if words is None and _asked(self) != self.git_dir and not isinstance(self, _OfBench):
+                reader = own.setdefault(id(self), _OfBench(self.git_dir))
+                ((process, words),) = replies(reader, verb, [name])
+            yield process, words
         asking.discard(id(self))
 
     def leave(self: ObjectReader) -> None:
         place = started.pop(id(self), None)
-        is_kept = id(self) not in asking and not self._is_split and place == _where(self)
-        if is_kept and place not in idle and not self.git_dir.name.startswith("bench-"):
-            process = self._processes.pop("--batch-command", None)
-            if process is not None and place is not None:
-                idle[place] = process
+        is_kept = id(self) not in asking and not self._is_split and place == _where(_asked(self))
+        if is_kept and place is not None and _BATCH[1] in self._processes:
+            idle[place].append(self._processes.pop(_BATCH[1]))
         asking.discard(id(self))
         close(self)
+        if id(self) in own:
+            close(own.pop(id(self)))
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ObjectReader, "_ask", ask_or_take)
@@ -102,10 +116,11 @@ def shared_readers() -> Iterator[None]:
         try:
             yield
         finally:
-            for place, process in idle.items():
-                last = ObjectReader(place[1])
-                last._processes["--batch-command"] = process
-                close(last)
+            for place, processes in idle.items():
+                for process in processes:
+                    last = ObjectReader(place[1])
+                    last._processes[_BATCH[1]] = process
+                    close(last)
 
 
 @contextmanager
@@ -167,10 +182,18 @@ def _content(path: str) -> bytes | None:
 
 
 _Where = tuple[int, Path, int, bytes]
+_BATCH = ["cat-file", "--batch-command"]
 
 
-def _where(reader: ObjectReader) -> _Where:
-    folder = reader.git_dir
+def _asked(reader: ObjectReader) -> Path:
+    """Return the repository that is asked: for a bench the first that it borrows from."""
+    lenders = reader.git_dir / "objects/info/alternates"
+    is_bench = reader.git_dir.name.startswith("bench-") and lenders.exists()
+    first = os.fsdecode(lenders.read_bytes().split(b"\n")[0]) if is_bench else ""
+    return Path(first).parent if first else reader.git_dir
+
+
+def _where(folder: Path) -> _Where:
     lenders = folder / "objects/info/alternates"
     number = folder.stat().st_ino if folder.exists() else 0
     return os.getpid(), folder, number, lenders.read_bytes() if lenders.exists() else b""
