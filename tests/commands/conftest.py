@@ -106,6 +106,10 @@ class Scene:
         box.write_bytes(patches)
         self.call("import", box, "--series", name)
 
+    def once(self, key: str, make: Callable[[], object]) -> None:
+        """Make of this scene what is made once in a session; all that was done to it is lost."""
+        once(key, self.root.parent, SCENE, make)
+
     def rebase(self, *arguments: str, code: int = 0) -> Any:
         """Rebase and return the JSON document."""
         return self.call("rebase", *arguments, "--json", code=code).json

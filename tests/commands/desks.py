@@ -94,9 +94,12 @@ def made(stage: Stage, key: str, make: Callable[[Hands], None]) -> Hands:
 
 def hands(stage: Stage, *, name: str = "s") -> Hands:
     """Return a desk at the series of the stage, or at a new one without patches."""
-    if name != "s":
+    if name == "s":
+        return Hands(stage, stage.clone(), name)
+
+    def make() -> None:
         stage.run("series", "new", name, "--upstream", "up", "--base", stage.base)
-    found = Hands(stage, stage.clone(), name)
-    if name != "s":
-        found.run("goto", "0", "--series", name)
-    return found
+        Hands(stage, stage.clone(), name).run("goto", "0", "--series", name)
+
+    once(f"hands {name}", stage.folder, PARTS, make)
+    return Hands(stage, Repository(stage.folder / "checkout", is_there=True), name)

@@ -10,8 +10,9 @@ import pytest
 
 from tests.commands.conftest import Run, Scene
 from tests.commands.index import Index
-from tests.commands.test_rebase import fork, text, verdicts, workspace_files
+from tests.commands.test_rebase import Files, fork, text, verdicts, workspace_files
 from tests.conftest import Repository, once
+from tests.tables import table
 
 MORE = ("s", "--onto", "upstream/main", "--dry-run")
 
@@ -29,12 +30,10 @@ def reasons(document: Any) -> list[str | None]:
 
 def two_patches(scene: Scene) -> None:
     """Make a series of two patches on one file and say nothing yet."""
-    fork(
-        scene,
-        {"a": text(l10="one\n")},
-        {"a": text(l10="one\n", l40="two\n")},
-        on={"a": text(), "old": "x\n"},
-    )
+    one, two = text(l10="one\n"), text(l10="one\n", l40="two\n")
+    start: Files = {"a": text(), "old": "x\n"}
+    make = lambda: fork(scene, {"a": one}, {"a": two}, on=start)  # noqa: E731
+    scene.once("two patches", make)
 
 
 def test_a_patch_is_skipped_where_it_is_not_needed_and_comes_back(scene: Scene) -> None:
@@ -98,7 +97,7 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
     assert verdicts(scene.rebase("--continue")) == ["skipped", "unchanged"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("field", "kind", "message"),
     [
         (
@@ -198,8 +197,8 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
 def test_another_upstream_is_looked_at_where_it_is_tracked(
     scene: Scene, make_repository: Callable[[str], Repository]
 ) -> None:
-    other = other_upstream(scene, make_repository)
     two_patches(scene)
+    other = other_upstream(scene, make_repository)
     say(scene, "fork-change-1.patch", 'Needed-When: no pattern "y" in kernels/120.h of lib')
     scene.upstream.commit({"a": text(l2="x\n")}, "upstream: more")
     assert verdicts(scene.rebase(*MORE)) == ["unchanged", "unchanged"]
@@ -214,9 +213,9 @@ def test_another_upstream_is_looked_at_where_it_is_tracked(
 def test_a_content_that_nobody_has_is_an_error(
     scene: Scene, make_repository: Callable[[str], Repository]
 ) -> None:
+    two_patches(scene)
     other = other_upstream(scene, make_repository)
     blob = other.git("rev-parse", "HEAD:kernels/90.h")
-    two_patches(scene)
     say(scene, "fork-change-1.patch", 'Needed-When: no pattern "y" in kernels/90.h of lib')
     scene.call("upstream", "fetch", "lib")
     (other.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
@@ -256,7 +255,7 @@ def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene
     return Scene(upstream, root, run)
 
 
-@pytest.mark.parametrize(
+@table(
     ("field", "expected"),
     [
         ("Needed-When: release >=1.1,<2", ["skipped", "unchanged", "skipped"]),
@@ -268,10 +267,13 @@ def packaged(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene
     ],
 )
 def test_releases_have_versions_and_trees(packaged: Scene, field: str, expected: list[str]) -> None:
+    patch = packaged.root / "series/s/ours.patch"
+    before = patch.read_bytes()
     say(packaged, "ours.patch", field)
     targets = ("--onto", "1.0", "--onto", "1.1", "--onto", "2.0")
     answer = packaged.rebase("s", *targets, "--dry-run")
     assert [verdicts(target)[0] for target in answer["targets"]] == expected
+    patch.write_bytes(before)
 
 
 def test_a_reason_names_the_release(packaged: Scene) -> None:
@@ -311,7 +313,7 @@ def bring(scene: Scene, tmp_path: Path, *fields: str, code: int = 0) -> Any:
     return scene.call("import", box, "--series", "s", code=code)
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "message"),
     [
         ("Ensures: path x path", "Patch more.patch Ensures column 8: "),

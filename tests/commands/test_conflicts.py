@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import SCENE, Answer, Scene
+from tests.commands.conftest import Answer, Scene
 from tests.commands.test_rebase import fork, text, verdicts, workspace_files
-from tests.conftest import once
 from tests.tables import table
 
 WORK = ".patchmgr/rebase/s/fork-change-1.patch"
@@ -55,7 +54,7 @@ def collided(scene: Scene) -> Scene:
         scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
         scene.rebase("s", "--onto", "upstream/main", code=3)
 
-    once("collided", scene.root.parent, SCENE, make)
+    scene.once("collided", make)
     return scene
 
 
@@ -69,7 +68,7 @@ def twice(scene: Scene) -> Scene:
         scene.upstream.commit({"a": text(l10="theirs\n", l40="yours\n")}, "upstream: collides")
         scene.rebase("s", "--onto", "upstream/main", code=3)
 
-    once("twice", scene.root.parent, SCENE, make)
+    scene.once("twice", make)
     return scene
 
 
@@ -250,7 +249,19 @@ def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     assert ("resolution: the file is deleted" in shown) is deletes
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def module(scene: Scene) -> Scene:
+    """Return a scene with a line of Python in conflict, left by a rebase."""
+
+    def make() -> None:
+        fork(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
+        scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    scene.once("module", make)
+    return scene
+
+
+@table(
     ("left", "problem"),
     [
         pytest.param("x = 1\n=======\n", ":2: =======: a conflict marker is left", id="middle"),
@@ -260,26 +271,20 @@ def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
         pytest.param("x = (1\n", ":1: it does not compile", id="no Python any more"),
     ],
 )
-def test_continue_refuses_what_looks_unfinished(scene: Scene, left: str, problem: str) -> None:
-    fork(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
-    file = scene.root / WORK / "m.py"
+def test_continue_refuses_what_looks_unfinished(module: Scene, left: str, problem: str) -> None:
+    file = module.root / WORK / "m.py"
     file.write_text(left, newline="")
-    before = workspace_files(scene.root)
-    refused = scene.call("rebase", "--continue", code=1)
+    before = workspace_files(module.root)
+    refused = module.call("rebase", "--continue", code=1)
     assert f"s/fork-change-1.patch/m.py{problem}" in refused.err
-    assert workspace_files(scene.root) == before
-    scene.call("rebase", "--continue", "--accept", "other", code=2)
-    file.write_text("x = 3\n")
-    scene.rebase("--continue")
+    assert workspace_files(module.root) == before
 
 
-def test_what_does_not_compile_is_taken_when_it_is_named(scene: Scene) -> None:
-    fork(scene, {"m.py": "x = 1\n"}, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
-    scene.rebase("s", "--onto", "upstream/main", code=3)
-    (scene.root / WORK / "m.py").write_text("print 3\n")
-    scene.call("rebase", "--onto", "upstream/main", "--accept", "m.py", code=2)
-    scene.rebase("--continue", "--accept", str(scene.root / WORK / "m.py"))
+def test_what_does_not_compile_is_taken_when_it_is_named(module: Scene) -> None:
+    (module.root / WORK / "m.py").write_text("print 3\n")
+    module.call("rebase", "--continue", "--accept", "other", code=2)
+    module.call("rebase", "--onto", "upstream/main", "--accept", "m.py", code=2)
+    module.rebase("--continue", "--accept", str(module.root / WORK / "m.py"))
 
 
 def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from msgspec import Struct
 
-from tests.commands.scenes import Stage, text
-from tests.conftest import Repository
+from tests.commands.scenes import PARTS, Stage, text
+from tests.conftest import Repository, once
 from tests.tables import table
 
 
@@ -28,8 +30,20 @@ class Upstream(Struct, frozen=True):
 @pytest.fixture
 def pulls(stage: Stage) -> Upstream:
     """Return an upstream with pull requests: 5 squashed, 6 merged, 7 open, 8 of GitLab."""
-    up = Repository(stage.folder / "pulled")
-    found = {"base": up.commit({"pkg/a.py": text()}, "start")}
+    up, found = Repository(stage.folder / "pulled"), dict[str, str]()
+
+    def make() -> None:
+        _pulled(up, found)
+        stage.run("upstream", "add", "pulled", "--git", up.root)
+        stage.run("series", "new", "w", "--upstream", "pulled", "--base", found["base"])
+        (up.root / ".git/found").write_text(json.dumps(found))
+
+    once("pulls", stage.folder, (*PARTS, "pulled"), make)
+    return Upstream(stage, json.loads((up.root / ".git/found").read_text()))
+
+
+def _pulled(up: Repository, found: dict[str, str]) -> None:
+    found["base"] = up.commit({"pkg/a.py": text()}, "start")
 
     def branch(name: str, *steps: tuple[dict[str, str], str]) -> None:
         up.git("checkout", "--quiet", "-B", name, found["base"])
@@ -50,9 +64,6 @@ def pulls(stage: Stage) -> Upstream:
     up.git("merge", "--quiet", "--no-ff", "-m", "Merge pull request #6", "six")
     found["merge"] = up.head()
     found["last"] = up.commit({"last": "1\n"}, "last")
-    stage.run("upstream", "add", "pulled", "--git", up.root)
-    stage.run("series", "new", "w", "--upstream", "pulled", "--base", found["base"])
-    return Upstream(stage, found)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,11 @@ HEADER = "\n\nWhy.\n\nDrop-When: never\n"
 
 def build(scene: Scene) -> tuple[str, str]:
     """Make a series of three patches: one lands upstream, one collides, one stays as it is."""
+    scene.once("publishing", lambda: _build(scene))
+    return scene.upstream.git("rev-parse", "main~3"), scene.upstream.head()
+
+
+def _build(scene: Scene) -> None:
     base = scene.upstream.commit({"pkg/a.py": A, "pkg/b.py": A, "csrc/k.cu": A}, "start")
     scene.upstream.git("checkout", "--quiet", "-b", "fork")
     landed = A.replace("line 5\n", "five\n")
@@ -27,8 +32,7 @@ def build(scene: Scene) -> tuple[str, str]:
     scene.series("s", base, scene.upstream.patches("main..fork"))
     scene.upstream.commit({"pkg/a.py": landed}, "fix five (#12)")
     scene.upstream.commit({"pkg/b.py": A.replace("line 30\n", "thirty\n")}, "thirty (#13)")
-    onto = scene.upstream.commit({"other.txt": "x\n"}, "elsewhere (#14)")
-    return base, onto
+    scene.upstream.commit({"other.txt": "x\n"}, "elsewhere (#14)")
 
 
 def notes(scene: Scene, *arguments: str) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.commands.conftest import Run, Scene
 from tests.conftest import Repository
+from tests.tables import table
 
 LINES = [f"line {n}\n" for n in range(60)]
 
@@ -278,7 +279,7 @@ def test_a_renamed_file_is_followed(scene: Scene) -> None:
     assert b"+++ b/a-new" in (scene.root / "series/s/fork-change-1.patch").read_bytes()
 
 
-@pytest.mark.parametrize(
+@table(
     ("upstream", "verdict"),
     [
         pytest.param({"a": None}, "conflict", id="upstream-deleted-what-we-edit"),
@@ -293,11 +294,9 @@ def test_a_renamed_file_is_followed(scene: Scene) -> None:
 def test_files_that_come_and_go(
     scene: Scene, upstream: dict[str, bytes | str | None], verdict: str
 ) -> None:
-    fork(
-        scene,
-        {"a": text(l30="ours\n"), "new": "ours\n", "gone": None},
-        on={"a": text(), "gone": text()},
-    )
+    ours: Files = {"a": text(l30="ours\n"), "new": "ours\n", "gone": None}
+    start: Files = {"a": text(), "gone": text()}
+    scene.once("come and go", lambda: fork(scene, ours, on=start))
     scene.upstream.commit(upstream, "upstream: something")
     code = 3 if verdict == "conflict" else 0
     assert verdicts(scene.rebase("s", "--onto", "upstream/main", "--dry-run", code=code)) == [

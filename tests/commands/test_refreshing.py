@@ -297,10 +297,15 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
         pytest.param(("clean", "-fdq"), id="what-git-does-not-know"),
     ],
 )
-def test_what_git_put_back_goes_into_no_other_patch(desk: Hands, put_back: tuple[str, ...]) -> None:
-    files = {"pkg/b.py": None, "new": "new\n"}
-    desk.patch("one", {"pkg/a.py": text(l10="one\n"), **files})
-    desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
+def test_what_git_put_back_goes_into_no_other_patch(
+    stage: Stage, put_back: tuple[str, ...]
+) -> None:
+    def make(desk: Hands) -> None:
+        files = {"pkg/b.py": None, "new": "new\n"}
+        desk.patch("one", {"pkg/a.py": text(l10="one\n"), **files})
+        desk.patch("two", {"pkg/a.py": text(l10="one\n", l40="two\n")})
+
+    desk = made(stage, "put back", make)
     before = desk.raw("one.patch"), desk.raw("two.patch")
     desk.checkout.git(*put_back)
     file = desk.root / "pkg/a.py"
