@@ -113,7 +113,7 @@ def _step(jump: Cell, step: Cell) -> str:
 def _jumps(workspace: Path, name: str, last: str) -> dict[str, dict[str, Cell]]:
     end = f"v{last}" if last else "upstream/main"
     words = ("rebase", name, "--onto", f"..{end}", "--every", "release", "--dry-run")
-    document = _patchmgr(workspace, *words)
+    document = patchmgr(workspace, *words)
     if "error" in document:
         if document["error"]["kind"] == "usage":
             return {}
@@ -127,13 +127,13 @@ def _steps(workspace: Path, name: str, refs: Sequence[str]) -> dict[str, dict[st
     found: dict[str, dict[str, Cell]] = {}
     gone: dict[str, Cell] = {}
     for ref in refs:
-        document = _patchmgr(workspace, "rebase", name, "--onto", ref)
+        document = patchmgr(workspace, "rebase", name, "--onto", ref)
         if "error" in document:
             raise SystemExit(f"{name} onto {ref}: {document['error']['message']}")
         cells = _cells(document["series"])
         found[ref] = {**gone, **cells}
         while any(cell[0] in _LEFT for cell in _cells(document["series"]).values()):
-            document = _patchmgr(workspace, "rebase", "--skip")
+            document = patchmgr(workspace, "rebase", "--skip")
             if "error" in document:
                 raise SystemExit(f"{name} onto {ref}: {document['error']['message']}")
         rest = _cells(document["series"])
@@ -146,7 +146,7 @@ def _steps(workspace: Path, name: str, refs: Sequence[str]) -> dict[str, dict[st
     return found
 
 
-def _patchmgr(workspace: Path, *arguments: str) -> Any:
+def patchmgr(workspace: Path, *arguments: str) -> Any:
     """Run the patchmgr of this checkout and return what it answers."""
     command = [sys.executable, "-m", "patchmgr", "-C", str(workspace), *arguments, "--json"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)

@@ -163,9 +163,10 @@ def _extension(tree: Path) -> str:
     import torch
 
     try:
-        torch.ops.load_library(str(tree / "deep_gemm/_C.so"))
+        ctypes.CDLL(str(tree / "deep_gemm/_C.so"))  # torch's load_library does not say why not
     except OSError as error:
         return str(error)
+    torch.ops.load_library(str(tree / "deep_gemm/_C.so"))
     return "loaded"
 
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from benchmarks.hardware import machine
 
 EXPERTS, TOP_K, SIZE_K, SIZE_N, GROUP = 8, 2, 2048, 4096, 128
 BATCHES = (1, 2, 3, 5, 8, 16, 33, 64, 127, 256, 512)
+CAPTURED = (1, 2, 4, *range(8, 256, 8), *range(256, 513, 16))
+"""The batch sizes that vLLM captures CUDA graphs for."""
 MARLIN = "csrc/moe/marlin_moe_wna16"
 FEW = """QUANT_CONFIGS[:] = [
     config | {"a_type": ["kBFloat16"], "c_type": ["kBFloat16"], "group_blocks": [8]}
@@ -243,30 +246,36 @@ def _measure(tree: Path, library: Path) -> dict[str, Any]:
     import torch
 
     operator = Operator(tree, library)
-    outputs, rows, inputs = {}, [], []
+    outputs, rows = {}, []
     for batch in BATCHES:
-        a = torch.randn(batch, SIZE_K, device="cuda").mul_(0.5).bfloat16()
-        experts = torch.stack([torch.randperm(EXPERTS)[:TOP_K] for _ in range(batch)]).cuda()
-        block = 8 if batch <= 16 else 16 if batch <= 64 else 64
-        align = _align(experts, block)
-        inputs.append((a, align, block))
+        a, experts, *given = _inputs(batch)
         for _ in range(2):  # the second call is measured: the first one may load kernels
             torch.cuda.synchronize()
             before = torch.cuda.memory_allocated()
             torch.cuda.reset_peak_memory_stats()
-            answer = operator.call(*inputs[-1])
+            answer = operator.call(a, *given)
             peak = torch.cuda.max_memory_allocated() - before
         wanted = _by_expert(a, experts, operator.reference)
         worst = ((answer.float() - wanted).abs().max() / wanted.abs().max()).item()
         outputs[str(batch)] = answer.cpu()
         own = answer.numel() * answer.element_size()
-        rows.append({"batch": batch, "block": block, "worst": worst, "c_tmp_bytes": peak - own})
+        rows.append({"batch": batch, "block": given[1], "worst": worst, "c_tmp_bytes": peak - own})
     torch.save(outputs, library.with_name("outputs.pt"))
     graphs = {
-        "small first": _graphs(operator, inputs),
-        "large first": _graphs(operator, inputs[::-1]),
+        "small first": _graphs(operator, CAPTURED),
+        "large first": _graphs(operator, CAPTURED[::-1]),
     }
     return {"schema": operator.schema, "rows": rows, "graphs": graphs}
+
+
+def _inputs(batch: int) -> tuple[Any, Any, tuple[Any, Any, Any], int]:
+    """Return rows, the experts of each, these by expert, and the size of a block."""
+    import torch
+
+    a = torch.randn(batch, SIZE_K, device="cuda").mul_(0.5).bfloat16()
+    experts = torch.stack([torch.randperm(EXPERTS)[:TOP_K] for _ in range(batch)]).cuda()
+    block = 8 if batch <= 16 else 16 if batch <= 64 else 64
+    return a, experts, _align(experts, block), block
 
 
 def _by_expert(a: Any, experts: Any, weights: Any) -> Any:
@@ -280,24 +289,25 @@ def _by_expert(a: Any, experts: Any, weights: Any) -> Any:
     return wanted.reshape(-1, SIZE_N)
 
 
-def _graphs(operator: Operator, inputs: list[Any]) -> list[dict[str, int]]:
-    """Capture a graph for each batch in one pool; return what is reserved after each."""
+def _graphs(operator: Operator, batches: Sequence[int]) -> dict[str, int]:
+    """Capture a graph for each batch in one pool; return how the memory of the pool grows."""
     import torch
 
-    pool, kept, rows = torch.cuda.graph_pool_handle(), [], []
+    inputs = [_inputs(batch) for batch in batches]
+    pool, kept, reserved = torch.cuda.graph_pool_handle(), [], []
     torch.cuda.synchronize()
     torch.cuda.empty_cache()
     start = torch.cuda.memory_reserved()
-    for one in inputs:
+    for a, _, align, block in inputs:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=pool):
-            operator.call(*one)
+            operator.call(a, align, block)
         kept.append(graph)
-        rows.append({"batch": one[0].shape[0], "reserved": torch.cuda.memory_reserved() - start})
+        reserved.append(torch.cuda.memory_reserved() - start)
     for graph in kept:
         graph.replay()
     torch.cuda.synchronize()
-    return rows
+    return {"graphs": len(kept), "first": reserved[0], "all": reserved[-1]}
 
 
 if __name__ == "__main__":
