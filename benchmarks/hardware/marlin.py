@@ -248,18 +248,18 @@ def _measure(tree: Path, library: Path) -> dict[str, Any]:
     operator = Operator(tree, library)
     outputs, rows = {}, []
     for batch in BATCHES:
-        a, experts, *given = _inputs(batch)
+        a, experts, by_expert, block = _inputs(batch)
         for _ in range(2):  # the second call is measured: the first one may load kernels
             torch.cuda.synchronize()
             before = torch.cuda.memory_allocated()
             torch.cuda.reset_peak_memory_stats()
-            answer = operator.call(a, *given)
+            answer = operator.call(a, by_expert, block)
             peak = torch.cuda.max_memory_allocated() - before
         wanted = _by_expert(a, experts, operator.reference)
         worst = ((answer.float() - wanted).abs().max() / wanted.abs().max()).item()
         outputs[str(batch)] = answer.cpu()
         own = answer.numel() * answer.element_size()
-        rows.append({"batch": batch, "block": given[1], "worst": worst, "c_tmp_bytes": peak - own})
+        rows.append({"batch": batch, "block": block, "worst": worst, "c_tmp_bytes": peak - own})
     torch.save(outputs, library.with_name("outputs.pt"))
     graphs = {
         "small first": _graphs(operator, CAPTURED),
