@@ -2,7 +2,7 @@
 
     PATCHMGR_MIRRORS=<folder> python -m benchmarks.forecasts [REPOSITORY BASE FOLDER [COUNT]]
 
-FOLDER holds a series that is written against BASE. Each of the COUNT newest pull requests that
+FOLDER holds a series that is written against BASE. Each of the COUNT first pull requests that
 landed after BASE and changed a file of the series is asked about on upstream's tip as it was when
 its head was written. True is what a rebase from the commit before the landing to it gives.
 """
@@ -70,10 +70,11 @@ class Past:
         return output(command, self.mirror, os.environ, good=False)
 
     def landed(self, base: str, count: int) -> Iterator[tuple[int, str]]:
-        """Yield number and commit of the newest that changed a file of the series."""
+        """Yield number and commit of the first that changed a file of the series."""
         patches = self.session.workspace.patches("s")
         paths = sorted({path for patch in patches for path in patch.paths()})
-        log = self.git("log", "--first-parent", "--format=%H %s", f"{base}..main", "--", *paths)
+        form = "--format=%H %s"
+        log = self.git("log", "--first-parent", "--reverse", form, f"{base}..main", "--", *paths)
         for line in log.splitlines()[:count]:
             commit, _, subject = line.partition(" ")
             number = pull_number(subject)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 from msgspec import convert, to_builtins
@@ -158,7 +159,9 @@ class Watch:
         """Rebase the series from the tip onto the tip with the pull request merged."""
         bench, tip = self.run.bench, self.tip.commit
         self._bring(pull)
-        tree = merged_tree(bench.git_dir, tip, pull.head)
+        tree = None
+        with suppress(PatchmgrError):  # git cannot look for moved files without their contents
+            tree = merged_tree(bench.git_dir, tip, pull.head)
         if tree is None:
             return replace(pull, effect=Effect.UNKNOWN)
         merged = bench.write_commit(tree, tip, f"pull request (#{pull.number})")
@@ -179,13 +182,15 @@ class Watch:
         return tuple(touched.values())
 
     def _bring(self, pull: PullForecast) -> None:
-        """Bring what merging a pull request reads: the files that both sides changed."""
+        """Bring what merging a pull request reads: its files, and where upstream moved them."""
         reader = self.side.reader
         base, _ = own_range(self.side.store, pull.head, self.tip.commit)
         trees = [reader.tree_of(commit) for commit in (base, pull.head, self.tip.commit)]
         theirs, ours = tree_changes(self.side.store, [(trees[0], trees[1]), (trees[0], trees[2])])
-        pairs = [change for path in theirs.keys() & ours for change in (theirs[path], ours[path])]
-        pairs += [theirs[path] for path in pull.paths]
+        shared = [ours[path] for path in theirs.keys() & ours]
+        has_moved = any(after is None for _, after in shared)
+        new = [pair for pair in ours.values() if pair[0] is None] if has_moved else []
+        pairs = (*theirs.values(), *shared, *new)
         self.side.try_fetch_objects({e.blob for pair in pairs for e in pair if e is not None})
 
     @cached_property

@@ -37,9 +37,9 @@ def pulls(scene: Scene) -> Scene:
         for number, files in heads.items():
             up.git("checkout", "--quiet", "-B", "pull", start)
             up.commit(files, f"pull {number}")
-            up.git("update-ref", f"refs/pull/{number}/head", "HEAD")
-            if number != 7:
-                up.git("update-ref", f"refs/pull/{number}/merge", "HEAD")
+            kind = "merge-requests" if number == 3 else "pull"  # as GitLab calls them
+            for end in ("head", "merge") if number != 7 else ("head",):
+                up.git("update-ref", f"refs/{kind}/{number}/{end}", "HEAD")
         up.git("checkout", "--quiet", "main")
         up.git("branch", "-D", "pull")
         up.commit({"a": text(l50="upstream\n")}, "upstream: eight (#8)")
