@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.conftest import SCENE, Scene
+from tests.commands.conftest import SCENE, Run, Scene
+from tests.commands.index import Index
 from tests.commands.test_rebase import fork, text
-from tests.conftest import once
+from tests.conftest import Repository, once
 
 STEPS = [(3, True, []), (1, False, []), (2, True, ["fork-change-1.patch"])]
 
@@ -137,3 +139,29 @@ def test_text_and_markdown(planned: Scene) -> None:
     assert "assuming that the lines of 1 patch in conflict are taken" in out
     text = planned.call("plan", "s", "--format", "markdown", code=3).out
     assert "| `fork-change-1.patch` | **conflict** | `a:11`<br>a: upstream changed" in text
+
+
+def test_releases_of_a_package_are_planned_one_by_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = Index(tmp_path / "index")
+    monkeypatch.setenv("PIP_INDEX_URL", index.root.as_uri())
+    for version, line in {"1.0": "x", "1.1": "x", "1.2": "theirs", "2.0": "theirs"}.items():
+        index.release("p", version, {"a": text(l10=f"{line}\n", l50=f"{version}\n")})
+    upstream = Repository(tmp_path / "upstream")
+    base = upstream.commit({"a": text(l10="x\n", l50="1.0\n")})
+    upstream.commit({"a": text(l10="ours\n", l50="1.0\n")}, "ours")
+    scene = Scene(upstream, tmp_path / "packages", run)
+    run("init", scene.root)
+    scene.call("upstream", "add", "up", "--package", "p")
+    scene.series("s", "1.0", upstream.patches(f"{base}..HEAD"))
+    found = scene.call("plan", "s", "--onto", "2.0", "--json", code=3).json
+    assert (found["unit"], steps(found)) == (
+        "release",
+        [(1, True, []), (1, False, []), (1, True, ["ours.patch"])],
+    )
+    assert [step["onto"]["ref"] for step in found["steps"]] == ["v1.1", "v1.2", "v2.0"]
+    assert "sha256" in found["steps"][0]["onto"]
+    assert "the upstream up has no git" in scene.call("forecast", "s", code=2).err
+    scene.call("rebase", "s", "--onto", "plan:1")
+    scene.call("rebase", "s", "--onto", "plan:2", code=3)
