@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from patchmgr.commands.rebase import RebaseResult, ShownIn
+    from patchmgr.commands.resolver import Asked
     from patchmgr.model.outcome import TargetOutcome
     from patchmgr.render.view import View
 
@@ -78,6 +79,13 @@ def rebase(
         str | None,
         typer.Option(metavar="patch|new|none", help="Where edits beside a conflict go."),
     ] = None,
+    resolver: Annotated[
+        str | None,
+        typer.Option("--resolver", metavar="CMD", help="Ask CMD about each conflict."),
+    ] = None,
+    resolver_timeout: Annotated[
+        int, typer.Option(metavar="SECONDS", min=1, help="How long CMD may take for one.")
+    ] = 600,
     show_conflicts: Annotated[
         bool, typer.Option("--show-conflicts", help="Print the conflicts in git's markers.")
     ] = False,
@@ -94,6 +102,10 @@ def rebase(
 
     REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run,
     several of them, or a range with --every, give a table: patch by target.
+
+    With --resolver, CMD gets the work order of each conflict as JSON, and answers with JSON:
+    {"content": TEXT}, {"candidate": N} or {"delete": true}. What passes every check of `conflicts
+    propose` is taken, and nothing else.
 
     With --checkout, resolve in DIR as in any rebase of git, and run `patchmgr rebase --continue`
     there.
@@ -115,6 +127,10 @@ def rebase(
         raise PatchmgrError("usage", f"--other-edits is patch, new or none, not {other_edits}")
     if other_edits and not continue_:
         raise PatchmgrError("usage", "--other-edits goes with --continue")
+    if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
+        raise PatchmgrError("usage", "--resolver needs a command, and no --checkout")
+    if resolver is not None and (dry_run or abort):
+        raise PatchmgrError("usage", "--resolver goes with a run that writes")
     if abort:
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Forgot the rebase.")
@@ -158,7 +174,12 @@ def rebase(
             is_dry_run=dry_run,
             shown_in=shown_in,
         )
-    _show_rebase(result, view, shows_conflicts=show_conflicts)
+    asked: Sequence[Asked] = ()
+    if resolver is not None:
+        result, asked = commands.resolver.resolve_all(
+            session, result, resolver, seconds=resolver_timeout, wants_detail=detail
+        )
+    _show_rebase(result, view, asked, shows_conflicts=show_conflicts)
 
 
 def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
@@ -202,7 +223,9 @@ def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> Non
     end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)
 
 
-def _show_rebase(result: RebaseResult, view: View, *, shows_conflicts: bool) -> None:
+def _show_rebase(
+    result: RebaseResult, view: View, asked: Sequence[Asked], *, shows_conflicts: bool
+) -> None:
     if Given.wants_json:
         show(
             render.machine.rebase_document(
@@ -211,6 +234,7 @@ def _show_rebase(result: RebaseResult, view: View, *, shows_conflicts: bool) -> 
                 replayed=[render.recorded.replayed_value(one) for one in result.replayed],
                 learned=[render.recorded.recorded_value(one) for one in result.learned],
                 checkout=None if result.checkout is None else str(result.checkout),
+                resolver=asked,
             )
         )
     else:
@@ -227,6 +251,7 @@ def _show_rebase(result: RebaseResult, view: View, *, shows_conflicts: bool) -> 
             if result.checkout is not None:
                 place = near_path(result.checkout)
                 told = render.terminal.after_checkout(result.series, place)
+            show(render.work_order.asked_text(asked))
             for line in (*render.recorded.after_memory(result), *told):
                 say(line)
     end_if(result.has_conflicts, EXIT_CONFLICTS)

@@ -64,7 +64,7 @@ def given(
     if is_deleted:
         return lambda conflict: None
     if candidate is not None:
-        return lambda conflict: _candidate(conflict, name, candidate)
+        return lambda conflict: candidate_of(conflict, name, candidate)
     if file is not None:
         content = read_named(file.absolute(), limit=MAX_SIDE)
     else:
@@ -72,7 +72,8 @@ def given(
     return lambda conflict: content
 
 
-def _candidate(conflict: FileConflict, name: str, number: int) -> bytes:
+def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
+    """Return a candidate of the region that a name begins, or of the only one."""
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]
     known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()

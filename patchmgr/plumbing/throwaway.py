@@ -86,11 +86,11 @@ class ThrowAway(Closing):
                 code = TIMED_OUT
                 out.write(f"ended after {timeout:.0f} s\n".encode())
             finally:
-                _end(process)
+                end_group(process)
         return Ended(code, time.monotonic() - start)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end_group(process: subprocess.Popen[bytes]) -> None:
     """End a command and what it has started: gently first, then for good."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
 
@@ -13,6 +13,9 @@ from patchmgr.model.work_order import OrderedRegion, Proposed, SideText, Upstrea
 from patchmgr.render.clean import clean, reliability_text
 from patchmgr.render.machine import keys, pin_value
 from patchmgr.render.markdown_text import text as escaped
+
+if TYPE_CHECKING:
+    from patchmgr.commands.resolver import Asked
 
 _TICKS = re.compile("`{3,}")
 
@@ -80,6 +83,19 @@ def proposed_text(proposed: Proposed) -> str:
     lines += [f"  {one.check}: {clean(one.text)}" for one in proposed.failures]
     if proposed.has_passed:
         lines.append(f"  accept it with: patchmgr conflicts accept {proposed.id} proposed")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def asked_text(asked: Sequence[Asked]) -> str:
+    """Return what became of each conflict that a program was asked about."""
+    lines = list[str]()
+    for one in asked:
+        state = "taken" if one.is_taken else one.error or "not taken"
+        lines.append(
+            f"  resolver  {one.id}  {clean(f'{one.series}/{one.patch}: {one.path}')}  {state}"
+        )
+        lines += [f"    {clean(one.message)}"] if one.message else []
+        lines += [f"    {each.check}: {clean(each.text)}" for each in one.failures]
     return "".join(f"{line}\n" for line in lines)
 
 

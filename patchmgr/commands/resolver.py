@@ -1,0 +1,108 @@
+"""`rebase --resolver`: a program is asked for each conflict, and what passes is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from patchmgr.commands.propose import Given, candidate_of, resolve_if_passed, who_types
+from patchmgr.commands.rebase import RebaseResult, continue_rebase
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.work_order import Failure, WorkOrder
+from patchmgr.plumbing.resolvers import Resolver
+from patchmgr.render.machine import document
+from patchmgr.render.work_order import order_value
+from patchmgr.services.memory import Memory
+from patchmgr.services.session import Session
+from patchmgr.services.work_area import is_unresolved, read_in_progress
+from patchmgr.services.work_orders import work_order
+
+_LONGEST_NAME = 100
+
+
+class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
+    """What became of a conflict that a program was asked about.
+
+    `failures` are the checks that its answer did not pass, and `error` the kind of what went wrong
+    with the program itself.
+    """
+
+    id: str
+    series: str
+    patch: str
+    path: str
+    is_taken: bool
+    failures: tuple[Failure, ...] = ()
+    error: str | None = None
+    message: str = ""
+
+
+class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a program may say: the file or the region's text, a candidate, or to delete the file."""
+
+    content: str | None = None
+    candidate: int | None = None
+    delete: bool = False
+
+
+def resolve_all(
+    session: Session, result: RebaseResult, command: str, *, seconds: int, wants_detail: bool
+) -> tuple[RebaseResult, tuple[Asked, ...]]:
+    """Ask about each conflict that is left, and go on with what is taken, as long as that helps."""
+    told, resolver = dict[str, Asked](), Resolver(command, seconds)
+    while result.has_conflicts:
+        new = [name for name in _waiting(session) if name not in told]
+        told |= {name: _asked(session, name, resolver) for name in new}
+        if not any(told[name].is_taken for name in new):
+            break
+        result = continue_rebase(session, is_dry_run=False, wants_detail=wants_detail)
+    return result, tuple(told.values())
+
+
+def _waiting(session: Session) -> Iterator[str]:
+    """Yield the conflicts on record that the rebase in progress waits with, each once."""
+    in_progress, memory = read_in_progress(session.workspace), Memory(session.workspace)
+    for item in in_progress.waiting if in_progress is not None else ():
+        known = memory.get(item.conflict) if item.conflict else None
+        is_open = known is not None and known.resolution is None
+        if is_open and is_unresolved(session.workspace, item):
+            yield item.conflict
+
+
+def _asked(session: Session, name: str, resolver: Resolver) -> Asked:
+    order = work_order(session, name, Memory(session.workspace).get(name))
+    if order is None:
+        return Asked(name, "", "", "", False, message="it is resolved by another")
+    where = (name, order.series, order.patch, order.path)
+    session.say(f"Asking about {order.series}/{order.patch}: {order.path}")
+    question = document("rebase --resolver", work_order=order_value(order)).encode()
+    try:
+        given = _given(resolver.ask(question), order)
+        by = resolver.command.split()[0][:_LONGEST_NAME]
+        made = resolve_if_passed(session, name, given, by=by, who=who_types(session))
+    except PatchmgrError as fault:
+        if not fault.kind.startswith(("resolver-", "solved-otherwise")):
+            raise
+        return Asked(*where, False, error=fault.kind, message=fault.message)
+    return Asked(*where, made.has_passed, made.failures)
+
+
+def _given(raw: bytes, order: WorkOrder) -> Given:
+    """Read an answer; raise PatchmgrError "resolver-answer"."""
+    try:
+        said = msgspec.json.decode(raw, type=_Answer)
+        content = None if said.content is None else said.content.encode()
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+        raise PatchmgrError("resolver-answer", f"the resolver's answer: {fault}") from fault
+    if (said.content is not None) + (said.candidate is not None) + said.delete != 1:
+        message = "the resolver must answer with one of content, candidate and delete"
+        raise PatchmgrError("resolver-answer", message)
+    number = said.candidate
+    if number is None:
+        return lambda conflict: content
+    known = len(order.regions[0].candidates) if len(order.regions) == 1 else 0
+    if not 1 <= number <= known:
+        raise PatchmgrError("resolver-answer", f"the resolver names candidate {number} of {known}")
+    return lambda conflict: candidate_of(conflict, order.id, number)
