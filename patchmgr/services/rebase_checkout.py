@@ -9,6 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.rebase.conflicts import solved_entry
+from patchmgr.engines.rebase.ladder import Sides
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -239,7 +241,8 @@ def _shown_conflict(
             changes[conflict.home] = None
         entry = ours or theirs
         if entry is not None and conflict.marked is not None:
-            entry = Entry(entry.mode, bench.add(marked_text(outcome, patch, conflict)))
+            marked = marked_text(outcome, patch, conflict)
+            entry = solved_entry(marked, Sides(*conflict.stages), place, bench)
         changes[place] = entry
         stages[place] = conflict.stages
         files.append((conflict.path, place))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain, count
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import with_appended
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.linked_worktree import (
     Changes,
@@ -135,9 +135,15 @@ def take_back(
     tree.seen = tree.snapshot()
     edits = tree.changes(stand.left, tree.seen)
     places = {place for _, place in stand.files}
-    files, deleted = _resolved(session.workspace, in_progress, tree, stand, is_answered)
+    files, deleted, elsewhere = _resolved(session.workspace, in_progress, tree, stand, is_answered)
+    half = {place: edits[place][0] for place in elsewhere if place in edits}
+    if half:  # resolved in another way: what was begun in the tree is not taken
+        tree.seen = tree.with_entries(tree.seen, half)
     beside = {path: change for path, change in edits.items() if path not in places}
     in_progress = replace(in_progress, deleted=(*in_progress.deleted, *deleted))
+    modes = _other_modes(edits, places - set(elsewhere))
+    in_progress = _with_edits(session, in_progress, tree, stand, modes, is_new=False)
+    files |= _contents(tree, modes)
     if beside:
         root = tree.clone.root
         said = others.answer(stand.patch, root, tuple(beside))
@@ -165,14 +171,15 @@ def _resolved(
     tree: LinkedWorktree,
     stand: Stand,
     is_answered: Callable[[Waiting], bool],
-) -> tuple[dict[str, bytes | None], list[str]]:
-    """Return the files of the work area as they are resolved in the tree, and those deleted."""
+) -> tuple[dict[str, bytes | None], list[str], list[str]]:
+    """Return the files of the work area as the tree has them, those deleted, those left there."""
     waiting = {(w.series, w.patch, w.path): w for w in in_progress.waiting}
     entries = tree.entries(tree.seen, [place for _, place in stand.files])
     unmerged, root = tree.unmerged(), tree.clone.root
     files: dict[str, bytes | None] = {}
     deleted: list[str] = []
     left: list[str] = []
+    elsewhere: list[str] = []
     for path, place in stand.files:
         item = waiting.get((stand.series, stand.patch, path))
         if item is None:
@@ -181,7 +188,7 @@ def _resolved(
         content = None if entry is None else _content(tree, entry)
         is_open = place in unmerged and (content is None or original(workspace, item) is None)
         if is_open or (content is not None and has_marker(content)):
-            left += [] if is_answered(item) else [place]
+            (elsewhere if is_answered(item) else left).append(place)
             continue
         deleted += [item.file] if content is None else []
         files[work_path(item)] = content
@@ -195,7 +202,16 @@ def _resolved(
                 "then run: patchmgr rebase --continue",
             ),
         )
-    return files, deleted
+    return files, deleted, elsewhere
+
+
+def _other_modes(edits: Changes, places: Collection[str]) -> Changes:
+    """Return the resolved files to which a person gave another mode, and that alone."""
+    return {
+        place: (replace(new, mode=old.mode), new)
+        for place, (old, new) in edits.items()
+        if place in places and old and new and {old.mode, new.mode} == FILE_MODES
+    }
 
 
 def _content(tree: LinkedWorktree, entry: Entry) -> bytes:

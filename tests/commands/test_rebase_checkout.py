@@ -360,3 +360,46 @@ def test_a_file_with_another_in_its_way_stands_beside_and_can_be_put_elsewhere(
     tree.git("add", "e")
     go_on(scene, "--other-edits", "patch")
     assert end(scene) == {"fork: 1": "e/new"}
+
+
+def test_what_was_begun_in_the_tree_is_kept_where_another_resolution_is_taken(scene: Scene) -> None:
+    begin(scene, ONE, TWO)
+    rebase(scene, code=3)
+    tree = tree_of(scene)
+    marked = (tree.root / "a").read_text()
+    (tree.root / "a").write_text(marked.replace("ours", "begun"))
+    listed = scene.call("conflicts", "list", "--json").json["conflicts"]
+    (conflict,) = [one["id"] for one in listed if one["path"] == "a"]
+    scene.call("conflicts", "accept", conflict, "ours")
+    answer = go_on(scene, code=3)
+    assert "in git's stash" in answer.err
+    assert "begun" in tree.git("show", "stash@{0}:a")
+    assert tree.git("status", "--porcelain") == "DU changed"
+
+
+def test_the_mode_of_a_resolved_file_is_the_persons(scene: Scene) -> None:
+    tree = resolve(scene)
+    (tree.root / "a").chmod(0o755)
+    finish(scene)
+    assert tree.git("ls-tree", "HEAD", "a").startswith("100755 ")
+    assert "new mode 100755" in (scene.root / "series/s/fork-1.patch").read_text()
+
+
+def test_a_series_on_another_is_shown_on_top_of_it(scene: Scene) -> None:
+    begin(scene, LATER)
+    scene.call("series", "new", "t", "--on", "s")
+    box = scene.root.parent / "t.mbox"
+    scene.upstream.git("checkout", "--quiet", "fork")
+    scene.upstream.commit(ONE, "upper: 1")
+    box.write_bytes(scene.upstream.patches("HEAD~1..HEAD"))
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.call("import", box, "--series", "t")
+    log = scene.root.parent / "log"
+    rebase(scene, "--exec", f"git log -1 --format=%s >> {log}", code=3)
+    tree = tree_of(scene)
+    assert tree.git("log", "-1", "--format=%s") == "fork: 1"
+    assert tree.git("status", "--porcelain") == "UU a\nA  new"
+    (tree.root / "a").write_text("both\n")
+    go_on(scene)
+    assert end(scene) == {"upper: 1": "a\nnew", "fork: 1": "clean"}
+    assert log.read_text() == "fork: 1\nupper: 1\n"
