@@ -249,7 +249,7 @@ def continue_rebase(
             message = f"a dry run takes nothing from {in_progress.checkout}"
             raise PatchmgrError("usage", message, (hint,))
         require_trusted(session, in_progress)
-        in_progress, tree = take_back(session, in_progress, others, _is_answered(session))
+        in_progress, tree = take_back(session, in_progress, others, _is_answered(session), accepted)
         ran = (*in_progress.ran, *filter(None, (in_progress.failed,)))
         in_progress = replace(in_progress, ran=ran, failed="")
         require_taken(session.workspace, in_progress, accepted)

@@ -89,6 +89,8 @@ def status(session: Session) -> Status:
     if in_progress is None:
         return Status(session.workspace.root, tuple(rows), applied, None, ())
     about = f"{', '.join(in_progress.series)} onto {in_progress.onto}"
+    if in_progress.checkout:
+        about += f", shown in {in_progress.checkout},"
     waiting: list[str] = []
     resolved: list[str] = []
     memory, decided = Memory(session.workspace), read_decisions(session.workspace)

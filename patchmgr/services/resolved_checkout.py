@@ -36,8 +36,10 @@ from patchmgr.services.work_area import (
     Edited,
     InProgress,
     Waiting,
+    content_problem,
     edit_file,
     has_marker,
+    is_named,
     original,
     state_file,
     work_path,
@@ -119,6 +121,7 @@ def take_back(
     in_progress: InProgress,
     others: OtherEdits,
     is_answered: Callable[[Waiting], bool],
+    accepted: Sequence[str],
 ) -> tuple[InProgress, LinkedWorktree | None]:
     """Take what a person made of the patch that the checkout shows, and keep it in the workspace.
 
@@ -135,12 +138,12 @@ def take_back(
     tree.seen = tree.snapshot()
     edits = tree.changes(stand.left, tree.seen)
     places = {place for _, place in stand.files}
-    files, deleted, elsewhere = _resolved(session.workspace, in_progress, tree, stand, is_answered)
+    files, meant, elsewhere = _resolved(session.workspace, in_progress, tree, is_answered, accepted)
     half = {place: edits[place][0] for place in elsewhere if place in edits}
     if half:  # resolved in another way: what was begun in the tree is not taken
         tree.seen = tree.with_entries(tree.seen, half)
     beside = {path: change for path, change in edits.items() if path not in places}
-    in_progress = replace(in_progress, deleted=(*in_progress.deleted, *deleted))
+    in_progress = replace(in_progress, accepted=(*in_progress.accepted, *meant))
     modes = _other_modes(edits, places - set(elsewhere))
     in_progress = _with_edits(session, in_progress, tree, stand, modes, is_new=False)
     files |= _contents(tree, modes)
@@ -169,15 +172,17 @@ def _resolved(
     workspace: Workspace,
     in_progress: InProgress,
     tree: LinkedWorktree,
-    stand: Stand,
     is_answered: Callable[[Waiting], bool],
+    accepted: Sequence[str],
 ) -> tuple[dict[str, bytes | None], list[str], list[str]]:
-    """Return the files of the work area as the tree has them, those deleted, those left there."""
+    """Return the files of the work area as the tree has them, those meant so, those left."""
+    stand = tree.stand()
+    assert stand is not None
     waiting = {(w.series, w.patch, w.path): w for w in in_progress.waiting}
     entries = tree.entries(tree.seen, [place for _, place in stand.files])
     unmerged, root = tree.unmerged(), tree.clone.root
     files: dict[str, bytes | None] = {}
-    deleted: list[str] = []
+    meant: list[str] = []
     left: list[str] = []
     elsewhere: list[str] = []
     for path, place in stand.files:
@@ -190,7 +195,10 @@ def _resolved(
         if is_open or (content is not None and has_marker(content)):
             (elsewhere if is_answered(item) else left).append(place)
             continue
-        deleted += [item.file] if content is None else []
+        is_meant = content is None or is_named(workspace, item, accepted)
+        meant += [item.file] if is_meant else []
+        if content is not None:
+            _refuse_broken(workspace, item, content, root / place, is_accepted=is_meant)
         files[work_path(item)] = content
     if left:
         names = ", ".join(map(shown, left))
@@ -202,7 +210,22 @@ def _resolved(
                 "then run: patchmgr rebase --continue",
             ),
         )
-    return files, deleted, elsewhere
+    return files, meant, elsewhere
+
+
+def _refuse_broken(
+    workspace: Workspace, item: Waiting, content: bytes, file: Path, *, is_accepted: bool
+) -> None:
+    problem = content_problem(workspace, item, content, is_accepted=is_accepted)
+    if problem is not None:
+        raise PatchmgrError(
+            "unresolved",
+            f"{shown(str(file))}{problem}",
+            (
+                "correct it there, then run: patchmgr rebase --continue",
+                "if it is to be so: patchmgr rebase --continue --accept FILE",
+            ),
+        )
 
 
 def _other_modes(edits: Changes, places: Collection[str]) -> Changes:

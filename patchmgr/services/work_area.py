@@ -76,7 +76,7 @@ class InProgress(Struct, frozen=True):
     of merges by structure. `checkout` is where it is shown, a worktree of `repository` or else of
     the store. `command` runs on each carried patch; `ran` are the commits on which it did, and
     `failed` the one on which it failed. `edits` are what a person changed there beside conflicts,
-    `added` the patches that such edits made, and `deleted` the files that are deleted on purpose.
+    `added` the patches that such edits made, and `accepted` the files that are meant as they are.
     """
 
     series: tuple[str, ...]
@@ -94,7 +94,7 @@ class InProgress(Struct, frozen=True):
     failed: str = ""
     edits: tuple[Edited, ...] = ()
     added: tuple[Added, ...] = ()
-    deleted: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:
@@ -261,10 +261,10 @@ def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Seque
     named = [
         item
         for item in in_progress.waiting
-        if item.file in in_progress.deleted or _is_named(workspace, item, accepted)
+        if item.file in in_progress.accepted or is_named(workspace, item, accepted)
     ]
     for name in accepted:
-        if not any(_is_named(workspace, item, [name]) for item in named):
+        if not any(is_named(workspace, item, [name]) for item in named):
             known = "; ".join(item.file for item in in_progress.waiting)
             raise PatchmgrError("usage", f"--accept: {shown(name)} waits for nobody", (known,))
     problems = [
@@ -288,7 +288,8 @@ def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Seque
 _LEFT = "a conflict marker is left"
 
 
-def _is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
+def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
+    """Say whether a waiting file is named: by its place, or by the end of it."""
     file = work_file(workspace, item)
     return any(
         item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()
@@ -298,11 +299,19 @@ def _is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
     """Return why a file cannot be taken, after its name; None where it can, or is not resolved."""
-    content, sides = _read(work_file(workspace, item)), _sides(workspace, item)
+    content = _read(work_file(workspace, item))
     if content is None:
         return None if is_accepted else ": the file is gone, which would delete it"
+    return content_problem(workspace, item, content, is_accepted=is_accepted)
+
+
+def content_problem(
+    workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
+) -> str | None:
+    """Return why what a file became cannot be taken; None where it can, or is not resolved."""
     if has_marker(content):
         return None
+    sides = _sides(workspace, item)
     left = leftover_marker(content, sides)
     if left is not None:
         return f":{left[0]}: {shown(left[1].decode('utf-8', 'replace'))}: {_LEFT}"

@@ -385,6 +385,26 @@ def test_the_mode_of_a_resolved_file_is_the_persons(scene: Scene) -> None:
     assert "new mode 100755" in (scene.root / "series/s/fork-1.patch").read_text()
 
 
+def test_what_is_broken_in_the_tree_is_named_there_and_can_be_meant(scene: Scene) -> None:
+    base = scene.upstream.commit({"m.py": "a = 1\n"}, "start")
+    scene.upstream.git("checkout", "--quiet", "-b", "fork")
+    scene.upstream.commit({"m.py": "a = 2\n"}, "fork: 1")
+    scene.upstream.commit(TWO, "fork: 2")
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.upstream.commit({"m.py": "a = 3\n", "changed": "theirs\n"}, "upstream: all")
+    scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
+    rebase(scene, code=3)
+    tree = tree_of(scene)
+    (tree.root / "m.py").write_text("a = (\n")
+    assert f"{tree.root}/m.py:1: it does not compile" in go_on(scene, code=1).err
+    assert "shown in " in scene.call("status").out
+    go_on(scene, "--accept", "m.py", code=3)
+    assert tree.git("status", "--porcelain") == "AA changed"
+    (tree.root / "changed").write_text("both\n")
+    go_on(scene)
+    assert tree.git("show", "HEAD~1:m.py") == "a = ("
+
+
 def test_a_series_on_another_is_shown_on_top_of_it(scene: Scene) -> None:
     begin(scene, LATER)
     scene.call("series", "new", "t", "--on", "s")
