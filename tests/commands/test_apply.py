@@ -11,6 +11,7 @@ import pytest
 from tests.commands.conftest import Answer
 from tests.commands.scenes import Stage, changed, one_line, picture, plant, text, work_tree
 from tests.conftest import Repository
+from tests.long import LONG, crossed
 from tests.tables import table
 
 MODES = [(), ("--commit",), ("--dry-run",)]
@@ -55,9 +56,8 @@ def refuses(stage: Stage, checkout: Repository, *arguments: str, code: int = 1) 
     return message
 
 
-@pytest.mark.parametrize("branch", ["work", ""], ids=["branch", "detached"])
-def test_files_are_those_of_the_fork_and_go_back_as_they_were(stage: Stage, branch: str) -> None:
-    checkout = stage.clone(branch=branch)
+def test_files_are_those_of_the_fork_and_go_back_as_they_were(stage: Stage) -> None:
+    checkout = stage.clone()
     before = picture(checkout.root)
     answer = apply(stage, checkout, "--json").json
     assert answer["paths"] == sorted(PATHS)
@@ -213,24 +213,25 @@ def _ignored(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        pytest.param(_file("new-link"), "new-link is in", id="untracked-file"),
-        pytest.param(_ignored, "new-link is in", id="ignored-file"),
-        pytest.param(_file("new/deep/file.txt/x"), "new/deep/file.txt/x is in", id="folder"),
-        pytest.param(lambda root: (root / "new-link/sub").mkdir(parents=True), "new-link/sub is in",
-                     id="empty-folders"),
-        pytest.param(_file("new"), "leads through new", id="file-for-a-folder"),
-        pytest.param(_link_outside, "leads through new", id="link-for-a-folder"),
-    ],
-)  # fmt: skip
+    ("spoil", "words", "mode"),
+    crossed(
+        [
+            (_file("new-link"), "new-link is in"),
+            (_ignored, "new-link is in"),
+            (_file("new/deep/file.txt/x"), "new/deep/file.txt/x is in"),
+            (lambda root: (root / "new-link/sub").mkdir(parents=True), "new-link/sub is in"),
+            (_file("new"), "leads through new"),
+            (_link_outside, "leads through new"),
+        ],
+        ["", "--commit", "--dry-run"],
+    ),
+)
 def test_what_git_does_not_track_is_in_the_way(
-    stage: Stage, spoil: Callable[[Path], object], words: str
+    stage: Stage, spoil: Callable[[Path], object], words: str, mode: str
 ) -> None:
     checkout = stage.clone()
     spoil(checkout.root)
-    for mode in MODES:
-        assert words in refuses(stage, checkout, *mode)
+    assert words in refuses(stage, checkout, *mode.split())
     assert not list(stage.folder.glob("outside/*"))
 
 
@@ -275,8 +276,10 @@ def test_once_more_changes_nothing(stage: Stage, mode: tuple[str, ...]) -> None:
     assert checkout.head() == head
 
 
-@pytest.mark.parametrize("new", [(), ("--commit",)], ids=["to-files", "to-commit"])
-@pytest.mark.parametrize("old", [(), ("--commit",)], ids=["from-files", "from-commit"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [((), ("--commit",)), (("--commit",), ()), *([((), ()), (("--commit",),) * 2] if LONG else [])],
+)
 def test_a_changed_series_takes_the_place_of_the_old_one(
     stage: Stage, old: tuple[str, ...], new: tuple[str, ...]
 ) -> None:

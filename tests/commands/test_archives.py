@@ -14,6 +14,7 @@ import pytest
 from tests.commands.conftest import Answer, invoke
 from tests.commands.scenes import one_line, text
 from tests.conftest import Repository
+from tests.long import LONG
 from tests.tables import table
 
 BASE = {"sdk/a.py": text(), "sdk/b.py": text(), "run.sh": "true\n"}
@@ -71,7 +72,7 @@ def begin(run: Callable[..., Answer], place: Path, folder: Path) -> None:
     run("import", folder / "box", "--series", "s")
 
 
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=[name for name, _ in FORMS])
+@pytest.mark.parametrize(("name", "form"), FORMS if LONG else FORMS[::2])
 def test_a_series_goes_to_what_is_there_now(
     run: Callable[..., Answer], tmp_path: Path, name: str, form: Form
 ) -> None:
@@ -91,7 +92,7 @@ def test_a_series_goes_to_what_is_there_now(
     assert back["onto"]["ref"] == pin["ref"]
 
 
-@pytest.mark.parametrize(("name", "form"), FORMS, ids=[name for name, _ in FORMS])
+@pytest.mark.parametrize(("name", "form"), FORMS if LONG else FORMS[1:2])
 def test_the_pin_is_brought_again_or_refused(
     run: Callable[..., Answer], tmp_path: Path, name: str, form: Form
 ) -> None:

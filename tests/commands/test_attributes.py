@@ -147,6 +147,7 @@ def test_a_patch_says_what_git_diff_says_and_comes_and_goes(place: Place) -> Non
     assert place.content() == both
 
 
+@pytest.mark.parametrize("place", CASES if LONG else FEW[::2], indirect=True)
 def test_git_may_take_the_files_and_bring_them_back(place: Place) -> None:
     root, patched = place.checkout.root, place.content()
     for _ in range(2):
@@ -168,6 +169,7 @@ def test_git_may_take_the_files_and_bring_them_back(place: Place) -> None:
     assert place.status() == ""
 
 
+@pytest.mark.parametrize("place", CASES if LONG else FEW[1::2], indirect=True)
 def test_a_series_is_applied_as_git_checks_it_out(place: Place) -> None:
     other = clone_of(place.scene, place.case, "other")
     before = picture(other.root)

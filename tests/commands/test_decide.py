@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import SCENE, Answer, Run, Scene
-from tests.commands.constructed import CXX, PYTHON, TEXT, Form, Say, Story, put
+from tests.commands.constructed import CXX, PYTHON, Form, Say, Story, put
 from tests.commands.test_rebase import fork, verdicts
 from tests.conftest import once
 from tests.long import crossed
@@ -323,15 +323,7 @@ def test_h_landed_with_a_renamed_variable(story: Story, scene: Scene) -> None:
     assert onto(scene)["verdict"] == "absorbed"
 
 
-def test_h_landed_beside_our_place_with_a_renamed_variable(story: Story) -> None:
-    """H: the same where the patch would merge: it would be there twice."""
-    story.patch(put(10, 4, *pair("basin"), over=0))
-    story.upstream(7, put(10, 6, *pair("trough"), over=0))
-    told = story.rebase(code=3)
-    assert [likely["pull"] for likely in told.series["patches"][0]["likely"]] == [7]
-
-
-@pytest.mark.parametrize("form", [TEXT, PYTHON, CXX], ids=["text", "python", "cxx"])
+@pytest.mark.parametrize("form", [PYTHON, CXX], ids=["python", "cxx"])
 def test_h_something_else_at_our_place(scene: Scene, form: Form) -> None:
     """H: what upstream put there is about something else: nothing is proposed."""
     story = Story(scene, form)

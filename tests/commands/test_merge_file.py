@@ -14,6 +14,7 @@ from tests.commands.conftest import Answer, Run, Scene
 from tests.commands.test_conflicts import conflicts
 from tests.commands.test_rebase import fork, text
 from tests.conftest import Repository
+from tests.long import LONG
 from tests.tables import table
 
 SIDES = ("base", "ours", "theirs")
@@ -125,7 +126,7 @@ def _varied(dice: random.Random, lines: list[str]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(12 if LONG else 5))
 def test_any_merge_has_the_bytes_of_git_merge(
     place: Path, run: Run, make_repository: Callable[[str], Repository], seed: int
 ) -> None:

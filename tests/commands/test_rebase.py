@@ -74,33 +74,32 @@ def workspace_files(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_series_on_a_moved_file_gives_the_tree_of_git_rebase(scene: Scene) -> None:
+def test_the_tree_is_that_of_git_rebase_and_branch_and_patch_files_follow(scene: Scene) -> None:
     base = fork(
         scene,
         {"a": text(l30="ours\n")},
         {"b": text(l5="ours\n"), "new": "file\n"},
-        on={"a": text(), "b": text(), "c": "same\n"},
+        {"old/c": text(l30="ours\n")},
+        on={"a": text(), "b": text(), "old/c": text()},
     )
-    onto = scene.upstream.commit({"a": text(l2="theirs\n\n"), "d": "x\n"}, "upstream: more")
-    answer = scene.rebase("s", "--onto", "upstream/main")
-    series = answer["series"][0]
-    assert verdicts(answer) == ["unchanged", "unchanged"]
-    assert hunks(answer) == [("unchanged", "text")]
-    assert hunks(answer, 1) == [("unchanged", "identical"), ("unchanged", "identical")]
-    assert series["tree"] == git_rebase(scene, base, onto)
-    assert series["upstream_commits"] == 1
-    assert series["onto"]["commit"] == onto
-
-
-def test_the_branch_and_the_patch_files_follow_the_pin(scene: Scene) -> None:
-    fork(scene, {"a": text(l30="ours\n")}, {"b": text(l5="ours\n")}, on={"a": text(), "b": text()})
+    scene.upstream.git("mv", "old/c", "c-new")
     before = workspace_files(scene.root)
-    onto = scene.upstream.commit({"a": text(l2="theirs\n\n")}, "upstream: more")
-    dry = scene.rebase("s", "--onto", onto, "--dry-run")
+    theirs: Files = {"a": text(l2="theirs\n\n"), "d": "x\n", "c-new": text(l3="theirs\n")}
+    onto = scene.upstream.commit(theirs, "upstream: more")
+    dry = scene.rebase("s", "--onto", "upstream/main", "--dry-run")
     assert workspace_files(scene.root) == before
-    wet = scene.rebase("s", "--onto", onto)
+    wet = scene.rebase("s", "--onto", "upstream/main")
     assert wet == {**dry, "dry_run": False}
-    head = wet["series"][0]["head"]
+    assert verdicts(wet) == ["unchanged", "unchanged", "modified"]
+    assert hunks(wet) == [("unchanged", "text")]
+    assert hunks(wet, 1) == [("unchanged", "identical"), ("unchanged", "identical")]
+    (series,) = wet["series"]
+    (moved,) = series["patches"][2]["hunks"]
+    assert (moved["path"], moved["new_path"], moved["how"]) == ("old/c", "c-new", "moved")
+    assert b"+++ b/c-new" in (scene.root / "series/s/fork-change-3.patch").read_bytes()
+    assert series["tree"] == git_rebase(scene, base, onto)
+    assert (series["upstream_commits"], series["onto"]["commit"]) == (1, onto)
+    head = series["head"]
     after = workspace_files(scene.root)
     assert before["series/s/fork-change-2.patch"] == after["series/s/fork-change-2.patch"]
     assert b"@@ -28,7 +28,7 @@" in before["series/s/fork-change-1.patch"]
@@ -116,36 +115,28 @@ def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
         scene,
         {"a": text(l10="fix\n")},
         {"a": text(l10="fix\n", l40="ours\n")},
-        on={"a": text()},
-        then={"a": text(l2="x\n")},
+        {"b": text(l10="one\n", l40="two\n")},
+        on={"a": text(), "b": text()},
+        then={"a": text(l2="x\n"), "b": text(l10="one\n")},
     )
     landed = scene.upstream.commit({"a": text(l2="x\n", l10="fix\n")}, "upstream: the fix (#77)")
     scene.upstream.commit({"a": text(l2="x\n", l10="fix\n", l55="y\n")}, "upstream: after")
     answer = scene.rebase("s", "--onto", "upstream/main")
-    assert verdicts(answer) == ["absorbed", "unchanged"]
+    assert verdicts(answer) == ["absorbed", "unchanged", "partial"]
+    assert hunks(answer, 2) == [("absorbed", "exact"), ("unchanged", "identical")]
+    part = (scene.root / "series/s/fork-change-3.patch").read_bytes()
+    assert b"+two" in part
+    assert b"+one" not in part
     patch = answer["series"][0]["patches"][0]
     assert [(e["commit"], e["pull"], e["how"]) for e in patch["evidence"]] == [
         (landed, 77, "exact")
     ]
     assert patch["hunks"][0]["evidence"] == landed
     assert not (scene.root / "series/s/fork-change-1.patch").exists()
-    assert (scene.root / "series/s/series").read_text() == "fork-change-2.patch\n"
-    assert landed in (scene.root / "upstream.lock").read_text()
-
-
-def test_a_patch_with_one_landed_hunk_is_partial_and_the_rest_is_carried(scene: Scene) -> None:
-    fork(
-        scene,
-        {"a": text(l10="one\n", l40="two\n")},
-        on={"a": text()},
-        then={"a": text(l10="one\n")},
+    assert (scene.root / "series/s/series").read_text() == (
+        "fork-change-2.patch\nfork-change-3.patch\n"
     )
-    answer = scene.rebase("s", "--onto", "upstream/main")
-    assert verdicts(answer) == ["partial"]
-    assert hunks(answer) == [("absorbed", "exact"), ("unchanged", "identical")]
-    patch = (scene.root / "series/s/fork-change-1.patch").read_bytes()
-    assert b"+two" in patch
-    assert b"+one" not in patch
+    assert landed in (scene.root / "upstream.lock").read_text()
 
 
 def test_a_conflict_changes_nothing_and_later_patches_go_on(scene: Scene) -> None:
@@ -265,18 +256,6 @@ def test_stop_at_conflict_tries_nothing_after_it(scene: Scene) -> None:
     )
     answer = scene.rebase("s", "--onto", "upstream/main", "--stop-at-conflict", "--dry-run", code=3)
     assert verdicts(answer) == ["conflict", "blocked"]
-
-
-def test_a_renamed_file_is_followed(scene: Scene) -> None:
-    base = fork(scene, {"old/a": text(l30="ours\n")}, on={"old/a": text()})
-    scene.upstream.git("mv", "old/a", "a-new")
-    onto = scene.upstream.commit({"a-new": text(l3="theirs\n")}, "upstream: moves it")
-    answer = scene.rebase("s", "--onto", "upstream/main")
-    assert verdicts(answer) == ["modified"]
-    hunk = answer["series"][0]["patches"][0]["hunks"][0]
-    assert (hunk["path"], hunk["new_path"], hunk["how"]) == ("old/a", "a-new", "moved")
-    assert answer["series"][0]["tree"] == git_rebase(scene, base, onto)
-    assert b"+++ b/a-new" in (scene.root / "series/s/fork-change-1.patch").read_bytes()
 
 
 @table(
