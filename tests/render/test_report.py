@@ -167,7 +167,7 @@ def test_a_report_is_as_the_golden_file_says(given: Callable[[], Footprint], for
     assert shown == golden.read_bytes().decode()
 
 
-@table(("patches", "files"), [(10, 10), (400, 1), (60, 400), (300, 300)], ids=str)
+@table(("patches", "files"), [(10, 10), (400, 1), (60, 400), (150, 150)], ids=str)
 def test_markdown_fits_a_pull_request_and_says_what_is_left_out(patches: int, files: int) -> None:
     page = report_markdown(large(patches, files))
     assert len(page) < LIMIT

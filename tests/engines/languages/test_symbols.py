@@ -633,29 +633,29 @@ def test_names_are_all_symbols_of_the_file() -> None:
 @table(
     ("path", "content"),
     [
-        ("a.py", b'"' * 50_001),
-        ("a.py", b"'''\\" * 50_000),
-        ("a.py", b"(" * 100_000),
-        ("a.py", b"def f():\n" * 20_000),
-        ("a.py", b"#" * 500_000),
-        ("a.cc", b"{" * 100_000),
-        ("a.cc", b"(" * 100_000),
+        ("a.py", b'"' * 25_001),
+        ("a.py", b"'''\\" * 25_000),
+        ("a.py", b"(" * 50_000),
+        ("a.py", b"def f():\n" * 10_000),
+        ("a.py", b"#" * 250_000),
+        ("a.cc", b"{" * 50_000),
+        ("a.cc", b"(" * 50_000),
         ("a.cc", b"a<" * 2_000 + b"{"),
-        ("a.cc", b"#if A\n" * 20_000),
-        ("a.cc", b"/*" * 100_000),
-        ("a.cc", b"struct A { void f() { } " * 5_000),
-        ("a.cc", b'R"' * 50_000),
-        ("a.rs", b"fn f() {" * 20_000),
-        ("a.rs", b"(;" * 100_000),
-        ("a.rs", b"impl<" * 20_000 + b"{"),
-        ("a.rs", b"/*" * 100_000),
-        ("a.rs", b"r#" * 50_000),
-        ("a.go", b"func (" * 20_000 + b"{}"),
-        ("a.go", b"type a\n" * 50_000 + b"{"),
+        ("a.cc", b"#if A\n" * 10_000),
+        ("a.cc", b"/*" * 50_000),
+        ("a.cc", b"struct A { void f() { } " * 2_500),
+        ("a.cc", b'R"' * 25_000),
+        ("a.rs", b"fn f() {" * 10_000),
+        ("a.rs", b"(;" * 50_000),
+        ("a.rs", b"impl<" * 10_000 + b"{"),
+        ("a.rs", b"/*" * 50_000),
+        ("a.rs", b"r#" * 25_000),
+        ("a.go", b"func (" * 10_000 + b"{}"),
+        ("a.go", b"type a\n" * 25_000 + b"{"),
     ],
     ids=lambda value: value if isinstance(value, str) else repr(value[:8]),
 )
 def test_hostile_sources_take_no_time(path: str, content: bytes) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     SymbolIndex(path, content).at(1)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
