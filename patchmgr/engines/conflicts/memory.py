@@ -118,8 +118,11 @@ def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
 
 def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
     spans: Sequence[Span | None] = [None] * len(split.regions)
+    is_exact = False
     if split.is_sure and split.regions:
-        spans = exact_spans(split.texts, resolved) or nearby_spans(split.texts, resolved)
+        exact = exact_spans(split.texts, resolved)
+        is_exact = bool(exact)
+        spans = exact or nearby_spans(split.texts, resolved)
     is_left = any(line.startswith(_LEFT) for line in split_lines(resolved))
     for one, span in zip(split.regions, spans, strict=True):
         region = one.region
@@ -133,6 +136,9 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
             yield Missed(name, region, "conflict markers are left in the file")
         elif text is None:
             yield Missed(name, region, "the text around it was changed, or stands there twice")
+        elif text == region.ours and not is_exact:
+            # Replayed, it would drop a change that a person put elsewhere in the file.
+            yield Missed(name, region, "the file was changed elsewhere, and here taken as it is")
         elif (reason := refusal(text)) is not None:
             yield Missed(name, region, f"it {reason}")
         else:

@@ -96,6 +96,12 @@ def lessons(text: bytes, resolved: bytes) -> list[bytes | None]:
             b"import c\n" + HEAD + b"x\n" + TAIL + b"more()\n",
             [b"x\n"],
         ),
+        "text-elsewhere-changed-and-nothing-of-the-change-in-the-region": (
+            HEAD + ONE + TAIL,
+            b"changed_here()\n" + HEAD + b"o\n" + TAIL,
+            [None],
+        ),
+        "upstream's-text-taken": (HEAD + ONE + TAIL, HEAD + b"o\n" + TAIL, [b"o\n"]),
         "text-elsewhere-changed-and-an-end-at-two-places": (
             HEAD + ONE + TAIL,
             b"import c\n" + HEAD + b"x\n" + TAIL + TAIL,
