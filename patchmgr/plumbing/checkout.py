@@ -171,7 +171,7 @@ class Checkout(Target):
                 (f"if none is, delete {self.clone.private / 'index.lock'}",),
             )
         if present.exists():
-            shutil.copyfile(present, staged)
+            shutil.copy2(present, staged)  # with its time, by which git tells what is racy
         self.clone.write_index(exchange.index, exchange.hidden, staged)
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
