@@ -196,8 +196,12 @@ class Planning:
         return set().union(*self._suspects.values())
 
     def _carry(self, end: int, options: CarryOptions | None = None) -> Tried:
-        """Rebase the stack onto a state without writing it."""
-        options = replace(options or self.run.options, audits_conflicts=False)
+        """Rebase the stack onto a state without writing it.
+
+        What a single commit breaks is told in full; elsewhere any conflict says enough.
+        """
+        audits = options is None and end == self.at + 1
+        options = replace(options or self.run.options, audits_conflicts=audits)
         run = replace(self.run, session=self.session, options=options)
         request = RebaseRequest(InProgress(self.stack, self.states[end].ref, ()), options, True)
         change = Change()
