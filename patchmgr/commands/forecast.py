@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
-from msgspec import convert, to_builtins
+from msgspec import Struct, convert, to_builtins
 from msgspec.structs import replace
 
 from patchmgr.commands.plan import Planning, changed_patches, planned
@@ -63,10 +63,17 @@ def make_forecast(
             watch = Watch(run, stack, side, start, tip)
             heads = list(watch.open_heads(watched, now))
             found = [watch.forecast(head, facts) for head, facts in heads]
-            assuming = watch.assuming
+            assuming = watch.on_tip.assuming
     told = [one for one in found if one.effect is not Effect.NONE]
     told.sort(key=lambda one: (_RANK.index(one.effect), -one.number))
     return Forecast(stack, planned(tip), len(heads), DAYS, assuming, tuple(told))
+
+
+class OnTip(Struct, frozen=True):
+    """The files of a series on upstream's tip, and what is assumed where it is in conflict."""
+
+    paths: tuple[str, ...]
+    assuming: tuple[Assumption, ...]
 
 
 class Watch:
@@ -83,19 +90,20 @@ class Watch:
         self.run, self.stack, self.side, self.start, self.tip = run, stack, side, start, tip
         self._kept = Answers()
         session = run.session
-        patches = [patch for name in stack for patch in session.workspace.patches(name)]
-        self._paths = frozenset(touched_paths(patches))
         digests = digests_of(session, stack, run.options.selected)
         self._about = (tip.commit, *(f"{name} {digest}" for name, digest in digests.items()))
 
-    @property
-    def assuming(self) -> tuple[Assumption, ...]:
-        """Return what is assumed of patches that are in conflict at the tip itself."""
-        known = self._kept.get(("forecast", *self._about))
+    @cached_property
+    def on_tip(self) -> OnTip:
+        """Return what the series is on the tip."""
+        question = ("forecast", *self._about)
+        known = self._kept.get(question)
         if known is not None:
-            return convert(known[0], tuple[Assumption, ...])
-        self._kept.put(("forecast", *self._about), to_builtins(self._on_tip.assuming))
-        return self._on_tip.assuming
+            return convert(known[0], OnTip)
+        patches = [patch for one in self._loaded for patch in one.patches]
+        found = OnTip(touched_paths(patches), self._planning.assuming)
+        self._kept.put(question, to_builtins(found))
+        return found
 
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
         """Yield the newest heads that count as open, with what each is about.
@@ -141,7 +149,7 @@ class Watch:
 
     def forecast(self, pull: PullHead, facts: PullFacts) -> PullForecast:
         """Return what a pull request would do to the series on upstream's tip."""
-        near = tuple(path for path in facts.paths if path in self._paths)
+        near = tuple(path for path in facts.paths if path in self.on_tip.paths)
         found = PullForecast(
             pull.number, pull.head, facts.subject, facts.author, facts.date, Effect.NONE, near
         )
@@ -172,10 +180,12 @@ class Watch:
         """Return what becomes of the patches on the commit after the tip, and which it touches."""
         parents: Parents = {}
         target = Resolved(merged, merged)
-        run = replace(self.run, session=self._on_tip.session)
+        run = replace(self.run, session=self._planning.session)
         outcomes = [run.carry_onto(one, target, parents) for one in self._loaded]
         touched = {(p.series, p.name): p for p in _touched(outcomes, self._symbols(merged))}
         for patch in changed_patches(outcomes):
+            if patch.verdict is Verdict.SKIPPED:
+                continue
             known = touched.get((patch.series, patch.name))
             places = patch.places or (() if known is None else known.places)
             touched[patch.series, patch.name] = replace(patch, places=places)
@@ -194,7 +204,7 @@ class Watch:
         self.side.try_fetch_objects({e.blob for pair in pairs for e in pair if e is not None})
 
     @cached_property
-    def _on_tip(self) -> Planning:
+    def _planning(self) -> Planning:
         states = [self.start, self.tip] if self.start.commit != self.tip.commit else [self.tip]
         planning = Planning(self.run, self.stack, states, self.side, 1)
         if len(states) > 1:
@@ -204,7 +214,7 @@ class Watch:
     @cached_property
     def _loaded(self) -> tuple[LoadedSeries, ...]:
         """Return the stack on the tip; commits of the bench are upstream's there."""
-        session, progress = self._on_tip.session, self.run.session.progress
+        session, progress = self._planning.session, self.run.session.progress
         upstream = session.workspace.upstream(
             session.workspace.series_record(self.stack[0]).upstream
         )
@@ -217,7 +227,7 @@ class Watch:
         tree = bench.tree(merged)
         for path, hunks in changed_lines(bench.git_dir, self.tip.commit, merged).items():
             entry = tree.entry(path)
-            if path in self._paths and entry is not None:
+            if path in self.on_tip.paths and entry is not None:
                 index = SymbolIndex(path, bench.read(entry.blob))
                 lines = {n for _, _, at, count in hunks for n in range(at, at + max(count, 1))}
                 found[path] = {s for s in map(index.at, sorted(lines)) if s is not None}
@@ -251,4 +261,4 @@ def effect_of(patches: Sequence[PlannedPatch]) -> Effect:
         return Effect.BREAKS
     if verdicts.intersection(_ABSORBED):
         return Effect.ABSORBS
-    return Effect.TOUCHES if verdicts - {Verdict.SKIPPED} else Effect.NONE
+    return Effect.TOUCHES if verdicts else Effect.NONE

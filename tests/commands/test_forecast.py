@@ -74,9 +74,21 @@ def test_what_was_found_is_kept_and_a_new_tip_asks_again(pulls: Scene) -> None:
     assert once_more[0] == once_more[1]
     pulls.upstream.commit({"a": text(l50="upstream\n", l10="one\n")}, "upstream: has it")
     found = forecast(pulls)
-    assert [(p["number"], p["effect"]) for p in found["pulls"]] == [
-        (3, "touches"), (6, "unknown"), (1, "unknown"),
-    ]  # fmt: skip
+    told = [(pull["number"], pull["effect"]) for pull in found["pulls"]]
+    assert told == [(3, "touches")]  # the first patch is absorbed there, and its file upstream's
+
+
+def test_files_that_upstream_moved_are_known_by_their_new_names(pulls: Scene) -> None:
+    up = pulls.upstream
+    up.git("mv", "m.py", "moved.py")
+    start = up.commit({"else": "x\n"}, "moved")
+    up.commit({"moved.py": CODE.replace("    b = 4\n", "    b = 5\n")}, "theirs")
+    up.git("update-ref", "refs/pull/9/head", "HEAD")
+    up.git("update-ref", "refs/pull/9/merge", "HEAD")
+    up.git("reset", "--quiet", "--hard", start)
+    found = forecast(pulls, "--watch", "1")
+    (pull,) = found["pulls"]
+    assert (pull["effect"], pull["paths"]) == ("breaks", ["moved.py"])
 
 
 def test_text(pulls: Scene) -> None:
