@@ -143,7 +143,7 @@ def propose(
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 
-    Example: patchmgr conflicts accept 4f08e2008bf8 proposed
+    Example: patchmgr conflicts propose 4f08e2008bf8 --accept solved.py --because "no longer used"
     """
     if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
         message = "give one of --file, --candidate, --stdin, --delete and --accept"

@@ -17,7 +17,7 @@ from patchmgr.errors import PatchmgrError
 GROUPS = {
     "Start a workspace": "init upstream series import status",
     "Carry series to a newer upstream": "rebase notes",
-    "Conflicts and what was made of them": "conflicts mergetool decide",
+    "Conflicts and what was made of them": "conflicts mergetool decide mcp",
     "Publish": "branch export report diff why",
     "Check": "check audit doctor",
     "Apply to a checkout or an installed package": "apply unapply verify overlay wheel",
@@ -147,6 +147,9 @@ def help_(
     man: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write man pages into this folder.")
     ] = None,
+    skill: Annotated[
+        bool, typer.Option("--skill", help="Print a topic as a skill file for an agent.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Explain a topic or a command; without one, list topics.
@@ -154,6 +157,8 @@ def help_(
     Example: patchmgr help conflicts
 
     Example: patchmgr help --man ~/.local/share/man/man1
+
+    Example: patchmgr help agents --skill
     """
     if man is not None:
         if topic:
@@ -170,11 +175,14 @@ def help_(
     }
     found = commands.help.find_topic(" ".join(topic), sorted(known))
     if found is not None:
+        if skill:
+            show(render.manual.skill_text(found))
+            return
         value = {"name": found.name, "about": found.about, "text": found.text}
         answer("help", None, render.manual.topic_text(found), topic=value)
         return
-    if json:
-        raise PatchmgrError("usage", "--json is for topics: a command has --help")
+    if json or skill:
+        raise PatchmgrError("usage", "--json and --skill are for topics: a command has --help")
     command, words = known[" ".join(topic)]
     with type(context)(command, info_name=" ".join(words[1:]), parent=context.find_root()) as below:
         show(command.get_help(below) + "\n")

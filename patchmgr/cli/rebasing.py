@@ -84,8 +84,9 @@ def rebase(
         typer.Option("--resolver", metavar="CMD", help="Ask CMD about each conflict."),
     ] = None,
     resolver_timeout: Annotated[
-        int, typer.Option(metavar="SECONDS", min=1, help="How long CMD may take for one.")
-    ] = 600,
+        int | None,
+        typer.Option(metavar="SECONDS", min=1, help="How long CMD may take for one: 600."),
+    ] = None,
     show_conflicts: Annotated[
         bool, typer.Option("--show-conflicts", help="Print the conflicts in git's markers.")
     ] = False,
@@ -177,7 +178,7 @@ def rebase(
     asked: Sequence[Asked] = ()
     if resolver is not None:
         result, asked = commands.resolver.resolve_all(
-            session, result, resolver, seconds=resolver_timeout, wants_detail=detail
+            session, result, resolver, seconds=resolver_timeout or 600, wants_detail=detail
         )
     _show_rebase(result, view, asked, shows_conflicts=show_conflicts)
 

@@ -23,7 +23,7 @@ class Resolver(Struct, frozen=True):
     """A command of the shell; it has so many seconds and may answer with so many bytes."""
 
     command: str
-    seconds: float = 600
+    seconds: float
     most: int = 1 << 25
 
     def ask(self, question: bytes) -> bytes:

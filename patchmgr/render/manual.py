@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -23,6 +24,12 @@ def topics_text(topics: Sequence[Topic]) -> str:
     """Return a line a topic."""
     rows = table([(f"  {topic.name}", topic.about) for topic in topics])
     return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
+
+
+def skill_text(topic: Topic) -> str:
+    """Return a topic as a skill file: front matter that says what it is for, and the page."""
+    about = json.dumps(f"patchmgr, {topic.name}: {topic.about}")
+    return f"---\nname: patchmgr-{topic.name}\ndescription: {about}\n---\n\n{topic.text}"
 
 
 def topic_text(topic: Topic) -> str:

@@ -37,6 +37,8 @@ def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) 
 
     What others made of the other regions is as `find` has it, else upstream's.
     """
+    if content is not None and len(content) > 2 * sum(map(len, _sides(conflict))) + _MORE:
+        return Failure("size", "it is much longer than the sides of the conflict")
     left = leftover_marker(content or b"", _sides(conflict))
     if left is not None:
         return Failure("markers", f"line {left[0]}: {left[1].decode('utf-8', 'replace')}")
@@ -84,8 +86,6 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
     content, path, sides = fitted.content, conflict.new_path, _sides(conflict)
     if content is not None:
-        if len(content) > 2 * sum(map(len, sides)) + _MORE:
-            yield Failure("size", "it is much longer than the sides of the conflict")
         broken = syntax_problem(path, content, sides)
         if broken is not None:
             yield Failure("syntax", f"line {broken[0]}: {broken[1]}")

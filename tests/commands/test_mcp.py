@@ -1,0 +1,90 @@
+"""`mcp`, driven by the SDK's own client: a read-only server changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Scene
+from tests.commands.scenes import picture
+from tests.commands.test_propose import BOTH, collide
+
+READING = {
+    "status", "dry_run", "conflicts", "work_order", "propose", "audit", "report", "notes",
+}  # fmt: skip
+Call = Callable[..., Awaitable[Any]]
+
+
+def serve(root: Path, talk: Callable[[Any, Call], Awaitable[None]], *options: str) -> None:
+    """Start a server on a workspace, and talk to it."""
+    pytest.importorskip("mcp.server.mcpserver")
+    import anyio
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    line = ["-m", "patchmgr", "-C", str(root), "mcp", *options]
+    server = StdioServerParameters(command=sys.executable, args=line, env=dict(os.environ))
+
+    async def run() -> None:
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+
+            async def call(name: str, **arguments: Any) -> Any:
+                done = await session.call_tool(name, arguments)
+                text = done.content[0].text
+                assert not done.is_error, text
+                return json.loads(text)
+
+            await talk(session, call)
+
+    anyio.run(run)
+
+
+def test_a_read_only_server_shows_and_checks_and_changes_nothing(scene: Scene) -> None:
+    name = collide(scene)
+    before = picture(scene.root, without=(".git", "lock", "log"))
+
+    async def talk(session: Any, call: Call) -> None:
+        assert {tool.name for tool in (await session.list_tools()).tools} == READING
+        assert (await call("status"))["unfinished"]["about"]
+        assert [one["id"] for one in (await call("conflicts"))["conflicts"]] == [name]
+        order = (await call("work_order", id=name))["work_order"]
+        assert order["regions"][0]["candidates"]
+        made = await call("propose", id=name, by="agent", content=BOTH)
+        assert (made["passed"], made["dry_run"]) == (True, True)
+        made = await call("propose", id=name, by="agent", delete=True)
+        assert made["failures"]
+        for line in ("accept", "rebase", "continue_rebase"):
+            assert (await session.call_tool(line, {"id": name})).is_error
+        evil = {"id": "--accept=/etc/passwd", "by": "agent", "content": "x"}
+        assert (await session.call_tool("propose", evil)).is_error
+
+    serve(scene.root, talk)
+    assert picture(scene.root, without=(".git", "lock", "log")) == before
+
+
+def test_one_that_may_write_takes_what_passes(scene: Scene) -> None:
+    name = collide(scene)
+
+    async def talk(session: Any, call: Call) -> None:
+        assert (await session.call_tool("accept", {"id": name})).is_error
+        assert (await call("propose", id=name, by="agent", content=BOTH))["passed"]
+        assert (await call("accept", id=name))["recorded"][0]["id"] == name
+        assert (await call("continue_rebase"))["series"][0]["head"]
+
+    serve(scene.root, talk, "--allow-write")
+
+
+def test_without_the_sdk_it_says_what_to_install(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("mcp", "mcp.server.mcpserver"):
+        monkeypatch.setitem(sys.modules, module, None)
+    answer = scene.call("mcp", code=1)
+    assert "pip install 'mcp>=2'" in answer.err
