@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from patchmgr.commands.check import Runner
 from patchmgr.commands.conflicts import record, require
 from patchmgr.engines.conflicts.solution import Fitted, fit, text_failures
-from patchmgr.engines.conflicts.work_order import regions_of
+from patchmgr.engines.conflicts.work_order import in_place, regions_of
+from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
@@ -81,7 +82,8 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
         ids = ", ".join(one.id for one in regions)
         message = f"{name} has no candidate {number}; name one of the regions {ids}"
         raise PatchmgrError("usage", message)
-    return known[number - 1].text
+    assert conflict.marked is not None
+    return in_place(split_marked(conflict.marked), found[0], known[number - 1].text)
 
 
 def propose(

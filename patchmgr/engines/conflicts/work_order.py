@@ -9,11 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
+from patchmgr.engines.conflicts.memory import fits_region
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.merge.tokens import language_of, read
 from patchmgr.engines.merge.tree import Node
 from patchmgr.engines.moved.units import Outline
-from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.marked import MarkedText, split_marked
 from patchmgr.engines.text.telling import normal_lines
 from patchmgr.model.outcome import FileConflict, Suggestion
 from patchmgr.model.work_order import (
@@ -25,6 +27,8 @@ from patchmgr.model.work_order import (
 )
 
 _CAPS = (8000, 4000, 2000, 1000, 500, 250, 120, 60)  # letters of a text, until all of it fits
+_SIDES = ("regions.base.text", "regions.ours.text", "regions.theirs.text")
+_WEIGHT = 8  # of the cap: what is in conflict is cut last
 _LETTERS_AN_ITEM = 50  # of the cap: so many items has a list
 _WORD = re.compile(r"\w+")
 _PROSE = ("diff", "message", "reason", "subject", "why")
@@ -59,7 +63,8 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
         base, ours, theirs = map(_side, each)
         known = conflict.suggestions[number] if number < len(conflict.suggestions) else ()
         writer = written[number] if number < len(written) else None
-        name, candidates = region_id(*each), _candidates(known)
+        placed = [replace(it, text=in_place(found, number, it.text)) for it in known]
+        name, candidates = region_id(*each), _candidates(placed)
         regions.append(
             OrderedRegion(
                 name, line, symbols[number], base, ours, theirs, candidates, written_by=writer
@@ -67,6 +72,28 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
         )
         line += one.raw.count(b"\n")
     return tuple(regions)
+
+
+def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
+    """Return what of a candidate stands for a region: a merge by structure may take more in.
+
+    Lines that it has of the text around the region are left out.
+    """
+    region = marked.regions[number].region
+    if fits_region(region, text, whole=marked.with_each(tuple(r.raw for r in marked.regions))):
+        lines = split_lines(text)
+        before, behind = (split_lines(marked.texts[n]) for n in (number, number + 1))
+        head = _overlap(before, lines)
+        lines = lines[head:]
+        tail = _overlap(lines, behind)
+        text = b"".join(lines[: len(lines) - tail])
+    return text
+
+
+def _overlap(before: list[bytes], behind: list[bytes]) -> int:
+    """Return how many lines end the first text and begin the second one, at the most."""
+    sizes = range(min(len(before), len(behind)), 0, -1)
+    return next((size for size in sizes if before[-size:] == behind[:size]), 0)
 
 
 def _side(content: bytes | None, mode: str | None = None) -> SideText | None:
@@ -173,10 +200,11 @@ class _Cut:
         return replace(order, **made, cut=tuple(self.cut))
 
     def _value(self, value: object, name: str, path: str) -> object:
-        if isinstance(value, str) and len(value) > self.cap and not name.endswith("path"):
-            self.cut[f"{name}: {self.cap} of {len(value)} letters at most"] = None
+        cap = self.cap * (_WEIGHT if name in _SIDES else 1)
+        if isinstance(value, str) and len(value) > cap and not name.endswith("path"):
+            self.cut[f"{name}: {cap} of {len(value)} letters at most"] = None
             is_code = name.rpartition(".")[2] not in _PROSE
-            return first_statements(value, path if is_code else "", self.cap)
+            return first_statements(value, path if is_code else "", cap)
         if isinstance(value, tuple) and len(value) > (most := max(2, self.cap // _LETTERS_AN_ITEM)):
             self.cut[f"{name}: {most} of {len(value)}"] = None
             value = value[:most]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from patchmgr.engines.conflicts.solution import Fitted, fit, text_failures
+from patchmgr.engines.conflicts.work_order import in_place
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.outcome import ConflictKind, FileConflict
 from patchmgr.model.work_order import Failure
@@ -115,3 +116,18 @@ def test_a_side_that_differs_is_never_taken_whole(
         return
     side = (base, ours, theirs)[which]
     assert failures(conflict(base, ours, theirs), HEAD + side + TAIL)
+
+
+@table(
+    "text, placed",
+    {
+        "the region alone": (b"call(x.new, mine)\n", b"call(x.new, mine)\n"),
+        "with lines around": (b"second = 2\ncall(new)\nthird = 3\n", b"call(new)\n"),
+        "with more of them": (HEAD + b"call(new)\n" + TAIL, b"call(new)\n"),
+        "which it changes": (b"second = 3\ncall(new)\nthird = 3\n", b"second = 3\ncall(new)\n"),
+    },
+)
+def test_a_candidate_of_more_than_the_region_is_cut_to_it(text: bytes, placed: bytes) -> None:
+    marked = conflict(BASE, OURS, THEIRS).marked
+    assert marked is not None
+    assert in_place(split_marked(marked), 0, text) == placed
