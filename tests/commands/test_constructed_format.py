@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from patchmgr.plumbing.formatter_tools import Toolbox
 from tests.commands.conftest import Run, Scene
 from tests.commands.constructed import Document, Form, Story, put, say, twenty
+from tests.long import LONG
 
 FIX = put(10, 4, say(10, 4, variant=1), say(10, 4, variant=2))
 
@@ -137,14 +138,14 @@ def _rebased(scene: Scene, path: str, texts: dict[str, str], settings: dict[str,
     return scene.call("rebase", "s", "--onto", "upstream/main", "--json").json
 
 
-@pytest.mark.parametrize(
-    ("settings", "path", "texts"),
-    [
-        pytest.param(RUFF, "pkg/plant.py", _PYTHON, id="ruff", marks=needs("ruff")),
-        pytest.param(BLACK, "pkg/plant.py", _PYTHON, id="black", marks=needs("black")),
-        pytest.param(CLANG, "csrc/p.cu", _CXX, id="clang-format", marks=needs("clang-format")),
-    ],
-)
+FORMATTERS = [
+    pytest.param(RUFF, "pkg/plant.py", _PYTHON, id="ruff", marks=needs("ruff")),
+    pytest.param(BLACK, "pkg/plant.py", _PYTHON, id="black", marks=needs("black")),
+    pytest.param(CLANG, "csrc/p.cu", _CXX, id="clang-format", marks=needs("clang-format")),
+]
+
+
+@pytest.mark.parametrize(("settings", "path", "texts"), FORMATTERS if LONG else FORMATTERS[1:])
 def test_upstreams_own_formatter_formats_the_patch(
     scene: Scene, settings: dict[str, str], path: str, texts: dict[str, str]
 ) -> None:

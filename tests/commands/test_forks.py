@@ -77,6 +77,12 @@ def fork(scene: Scene, make_repository: Callable[[str], Repository]) -> Fork:
     return Fork(scene, make_repository("fork"))
 
 
+def play(fork: Fork, course: Callable[[Fork], None]) -> None:
+    """Let a course of events happen, once in a session."""
+    places = (*SCENE, "fork")
+    once(f"fork {course.__name__}", fork.scene.root.parent, places, lambda: course(fork))
+
+
 def clean(fork: Fork) -> None:
     fork.own({"a": text(l10="own\n")}, "own: one")
     fork.up({"a": text(l40="up\n"), "new": "new\n"})
@@ -191,7 +197,7 @@ def test_the_series_ends_in_the_tree_of_the_fork(
     fork: Fork, course: Callable[[Fork], None], linear: list[str], by_merge: int | None
 ) -> None:
     base = fork.scene.upstream.head()
-    course(fork)
+    play(fork, course)
     pin = fork.scene.upstream.head()
     fork.series("s", pin)
     wanted: dict[str, int] = {"linearize": len(linear)}
@@ -213,7 +219,7 @@ def test_the_series_ends_in_the_tree_of_the_fork(
 
 
 def test_a_plain_import_says_what_the_merges_are_and_what_to_type(fork: Fork) -> None:
-    evil(fork)
+    play(fork, evil)
     first = fork.clone.head()
     fork.up({"b": text(l5="up\n", l6="up\n")})
     fork.merge(message="sync again")
@@ -242,7 +248,7 @@ def test_a_series_on_an_older_state_than_the_fork_merged(
     fork: Fork, options: tuple[str, ...], fetches: bool
 ) -> None:
     base = fork.scene.upstream.head()
-    clean(fork)
+    play(fork, clean)
     pin = fork.scene.upstream.head()
     fork.up({"b": text(l50="not merged\n")})
     fork.series("s", base, fetches=fetches)
@@ -257,7 +263,7 @@ def test_a_series_on_an_older_state_than_the_fork_merged(
 
 
 def test_what_merges_resolved_is_on_record(fork: Fork) -> None:
-    resolved(fork)
+    play(fork, resolved)
     pin = fork.scene.upstream.head()
     fork.series("s", pin)
     dry = fork.take("s", "--linearize", "--dry-run", "--json", base=pin).json
@@ -271,7 +277,7 @@ def test_what_merges_resolved_is_on_record(fork: Fork) -> None:
 
 
 def test_a_fork_goes_behind_what_is_in_the_series(fork: Fork) -> None:
-    clean(fork)
+    play(fork, clean)
     pin = fork.scene.upstream.head()
     for name in ("s", "upper"):
         on = () if name == "s" else ("--on", "s")
@@ -286,7 +292,7 @@ def test_a_fork_goes_behind_what_is_in_the_series(fork: Fork) -> None:
 
 
 def test_one_patch_lists_what_is_in_it(fork: Fork) -> None:
-    clean(fork)
+    play(fork, clean)
     pin = fork.scene.upstream.head()
     fork.series("s", pin)
     (patch,) = fork.take("s", "--squash", "--json", base=pin).json["patches"]

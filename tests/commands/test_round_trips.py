@@ -222,7 +222,7 @@ def raw_diff(repository: Repository, *arguments: str) -> bytes:
 TEXT_ONLY = [message for message in COMMITS if "binary" not in message]
 
 
-@pytest.mark.parametrize("form", ["stgit", "gbp", "mbox", *(["git", "quilt"] if LONG else [])])
+@pytest.mark.parametrize("form", ["stgit", "gbp", *(["mbox", "git", "quilt"] if LONG else [])])
 def test_what_is_rewritten_is_written_in_one_way(told: tuple[Scene, str], form: str) -> None:
     """A form's own output, taken in and exported again, stays: even what was rewritten once."""
     scene, base = told
