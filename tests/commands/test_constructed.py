@@ -11,7 +11,6 @@ from tests.commands.constructed import (
     Change,
     Edit,
     Files,
-    Say,
     Story,
     add,
     body,
@@ -279,39 +278,6 @@ def test_a_case_is_told_as_it_is(story: Story, case: Case) -> None:
         assert told.homes() == [story.path(home) for home in case.homes.split()]
     if case.carried is not None:
         assert told.tree == story.tree(*case.carried[0], **case.carried[1])
-
-
-def _with_local(name: str) -> Edit:
-    return put(
-        10, 5, Say(name, "weigh", "hinge", 10400), Say(name, "drain", "crate", 10420), over=0
-    )
-
-
-def test_h_landed_with_a_renamed_local(story: Story) -> None:
-    """H: upstream landed it with a renamed local variable: a person decides, once.
-
-    The decision is used as long as the text is there.
-    """
-    story.patch(_with_local("limit"))
-    story.upstream(7, _with_local("bound"))
-    told = story.rebase(code=3)
-    assert told.hunks() == ["conflict"]
-    assert told.evidence() == []
-    patch = told.series["patches"][0]
-    assert [likely["pull"] for likely in patch["likely"]] == [7]
-    assert 0.5 <= patch["likely"][0]["confidence"] < 1
-    assert patch["conflicts"][0]["proposal"] == "absorbed"
-    assert told.tree == story.tree()
-    story.run("decide", "ours-change-1.patch", "absorbed", "--by", "7")
-    told = story.rebase()
-    assert told.verdicts() == ["absorbed"]
-    assert told.hunks() == ["absorbed decided #7"]
-    story.upstream(9, SECOND)
-    assert story.rebase().verdicts() == ["absorbed"]
-    story.upstream(11, put(10, 5, over=2))
-    told = story.rebase()
-    assert told.verdicts() == ["unchanged"]
-    assert told.tree == story.tree(_with_local("limit"))
 
 
 def test_our_lines_in_a_comment_are_not_our_lines(story: Story) -> None:

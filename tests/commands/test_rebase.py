@@ -9,18 +9,9 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Run, Scene
+from tests.commands.scenes import text as text
 from tests.conftest import Repository
 from tests.tables import table
-
-LINES = [f"line {n}\n" for n in range(60)]
-
-
-def text(**edits: str | None) -> str:
-    """Return sixty numbered lines; `l7="x\\n"` replaces one, None deletes it."""
-    lines: list[str] = list(LINES)
-    for name, new in edits.items():
-        lines[int(name[1:])] = "" if new is None else new
-    return "".join(lines)
 
 
 def verdicts(document: Any) -> list[str]:

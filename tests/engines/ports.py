@@ -78,6 +78,13 @@ class PlainMerge:
         return [self.merge(*sides) for sides in texts]
 
 
+class Binary(PlainMerge):
+    """A merge that can do nothing, as git's on binaries."""
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Conflicted(None)
+
+
 def _regions(edits: Sequence[Edit]) -> list[tuple[int, int]]:
     """Return the stretches of the base that edits of either side cover, joined where they touch."""
     found: list[tuple[int, int]] = []

@@ -8,11 +8,10 @@ from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.rebase.work import FileResult
-from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
-from tests.engines.ports import PlainMerge
+from tests.engines.ports import Binary, PlainMerge
 from tests.engines.series import (
     Files,
     Result,
@@ -158,11 +157,6 @@ def test_links_are_not_looked_into() -> None:
 def test_a_file_that_goes_is_not_looked_into() -> None:
     patch = difference("p", BASE, {})
     assert rebased(BASE, patch).verdicts == ["unchanged"]
-
-
-class Binary(PlainMerge):
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        return Conflicted(None)
 
 
 def test_binaries_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.cxx import cxx_faults
-from patchmgr.model.audit import AuditFinding
-from tests.engines.audit.audited import found
+from tests.engines.audit.test_cxx import USER, Files, told_of
 from tests.tables import table
 
 HEADER = """\
@@ -31,16 +29,7 @@ int* find(int key);
 int total(int key);
 int area_of(int by);
 """
-PADS = "".join(f"int pad{n}(int a) {{\n  return a + {n};\n}}\n\n" for n in range(8))
-USER = f'#include "k.h"\n{PADS}int use(int a) {{\n  int r = a;\n  return r;\n}}\n'
 BASE = {"src/k.h": HEADER, "src/k.cu": USER}
-Files = dict[str, str]
-
-
-def told_of(base: Files, ours: Files, upstream: Files) -> tuple[AuditFinding, ...]:
-    """Return what is found; files that a side does not name are as in base."""
-    sides = ({**base, **side} for side in ({}, ours, upstream))
-    return found([cxx_faults], *({p: t.encode() for p, t in side.items()} for side in sides))
 
 
 def using(line: str) -> Files:

@@ -23,10 +23,10 @@ from patchmgr.engines.rebase.ladder import (
     merge_file,
 )
 from patchmgr.engines.series.placement import Applied, PatchedFile, apply_hunks
-from patchmgr.model.merge import Clean, Conflicted, Merge
+from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import Entry
-from tests.engines.ports import MemoryBlobs, PlainMerge
+from tests.engines.ports import Binary, MemoryBlobs, PlainMerge
 from tests.engines.series import (
     File,
     at,
@@ -63,13 +63,6 @@ def sides(base: File | None, ours: File | None, theirs: File | None, context: in
 
 def entry(file: File | None) -> Entry | None:
     return None if file is None else entry_of(BLOBS, file)
-
-
-class Binary(PlainMerge):
-    """A merge that can do nothing, as git's on binaries."""
-
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        return Conflicted(None)
 
 
 class Fixed(PlainMerge):

@@ -19,8 +19,8 @@ from patchmgr.engines.rebase.ladder import (
 )
 from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, Entry
-from tests.engines.ports import PlainMerge
-from tests.engines.rebase.test_ladder import BLOBS, Binary, entry, listed, placed, sides
+from tests.engines.ports import Binary, PlainMerge
+from tests.engines.rebase.test_ladder import BLOBS, entry, listed, placed, sides
 from tests.engines.series import executable, hunks_between, link, text
 from tests.tables import table
 

@@ -6,10 +6,9 @@ from patchmgr.engines.conflicts.ids import region_id
 from patchmgr.engines.conflicts.memory import Resolutions
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, has_last_newline, solve_text
 from patchmgr.engines.rebase.work import Mergers
-from patchmgr.model.merge import Conflicted, Merge
 from patchmgr.model.outcome import How
 from tests.engines.conflicts.test_memory import KNOWN
-from tests.engines.ports import PlainMerge
+from tests.engines.ports import Binary, PlainMerge
 from tests.tables import table
 
 BASE, OURS, THEIRS = b"h\nb\nz\n", b"h\no\nz\n", b"h\nt\nz\n"
@@ -62,11 +61,6 @@ def test_what_is_known_is_in_what_is_left(ours: bool) -> None:
     assert found.used == (NAME,)
     assert found.marked is not None
     assert found.marked.startswith(b"h\nboth\nz\n" + more + b"<<<<<<< ours\n")
-
-
-class Binary(PlainMerge):
-    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        return Conflicted(None)
 
 
 def test_binaries_are_left() -> None:

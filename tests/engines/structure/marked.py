@@ -9,8 +9,8 @@ from pathlib import Path
 from patchmgr.engines.structure.regions import Clean, Piece, pieces_of
 from patchmgr.engines.structure.sides import Texts
 
-_SECTION = re.compile(r"^-- (\w+)\n", re.MULTILINE)
-_REGION = re.compile(
+SECTION = re.compile(r"^-- (\w+)\n", re.MULTILINE)
+REGION = re.compile(
     r"^<{7} upstream\n(?P<upstream>(?:.*\n)*?)\|{7} base\n(?P<base>(?:.*\n)*?)={7}\n"
     r"(?P<fork>(?:.*\n)*?)>{7} fork\n",
     re.MULTILINE,
@@ -30,7 +30,7 @@ class Case:
 def texts_of(marked: str) -> Texts:
     """Take each side out of a marked text whose clean lines are in all of them."""
     base, upstream, fork = (
-        _REGION.sub(lambda m, s=side: str(m[s]), marked)  # type: ignore[misc]
+        REGION.sub(lambda m, s=side: str(m[s]), marked)  # type: ignore[misc]
         for side in ("base", "upstream", "fork")
     )
     return Texts(base, upstream, fork)
@@ -44,7 +44,7 @@ def cases_in(folder: str) -> list[tuple[str, Case]]:
 
 def read_case(text: str) -> Case:
     """Read one case."""
-    head, *parts = _SECTION.split(text)
+    head, *parts = SECTION.split(text)
     path = head.partition("path: ")[2].strip()
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     texts = texts_of(sections["marked"])
