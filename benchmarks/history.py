@@ -5,7 +5,9 @@
 The pins and patches are those of `series/`. docs/history/steps.toml has the releases of each
 series, and what a maintainer edits or drops at one of them; what became of conflicts is in
 docs/history/conflicts, as in any workspace. A conflict that is not there stops the run: resolve it
-in build/history, `patchmgr rebase --continue`, then go on with `--resume`.
+in build/history, `patchmgr rebase --continue`, then go on with `--resume`. Where an answer lies
+outside of the lines in conflict, no record can hold it: what is edited in the file with markers is
+in docs/history/resolved, as a diff.
 """
 
 from __future__ import annotations
@@ -50,6 +52,8 @@ def main() -> None:
         (WORK / "told").mkdir(parents=True)
         _copy(ROOT, WORK, LOCK, "series")
         _copy(HOME, WORK, "conflicts")
+        for settings in HOME.glob("series/*/series.toml"):
+            shutil.copy2(settings, WORK / settings.relative_to(HOME))
     way = loads((HOME / "steps.toml").read_text())
     for name, steps in way.items():
         for release in steps["releases"]:
@@ -72,6 +76,11 @@ def _step(name: str, release: str, by_hand: Mapping[str, Any]) -> None:
     """Carry a series to a release, check it, and keep what `rebase` and `notes` say."""
     print(f"{name} {release}", file=sys.stderr, flush=True)
     document = patchmgr(WORK, "rebase", name, "--onto", f"v{release}")
+    edit = HOME / "resolved" / f"{name}-{release}.diff"
+    if edit.exists():
+        where = str((WORK / ".patchmgr" / "rebase").relative_to(ROOT))
+        subprocess.run(("git", "apply", f"--directory={where}", edit), cwd=ROOT, check=True)
+        document = patchmgr(WORK, "rebase", "--continue")
     if "error" in document:
         raise SystemExit(f"{name} {release}: {document['error']['message']}")
     (one,) = document["series"]
@@ -141,10 +150,10 @@ def _cell(patch: Any) -> str:
 
 
 def _demoted(name: str, release: str, notes: str) -> str:
-    """Return a note below a heading of its own, without the list of what upstream brought."""
-    text = re.sub(r"(?ms)^### What upstream brought.*?</details>\n+", "", notes)
-    text = text.split("\n", 1)[1].strip()
-    return re.sub(r"(?m)^### ", "#### ", f"### {name} {release}\n\n{text}\n")
+    """Return a note below a heading of its own, without what upstream brought and the gates."""
+    text = re.sub(r"(?ms)^### (What upstream brought|Gates).*?(?=^### |\Z)", "", notes)
+    body = re.sub(r"(?m)^### ", "#### ", text.split("\n", 1)[1].strip())
+    return f"### {name} {release}\n\n{body}\n"
 
 
 if __name__ == "__main__":

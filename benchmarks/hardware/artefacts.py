@@ -4,7 +4,8 @@
 
 It fills build/hardware: patched wheels of FlashInfer and DeepGEMM, the files of vLLM branches that
 are compiled, upstream's text of what the series change there, and the packages that FlashInfer
-imports and that come with no torch. Needs a package index. The decisions of docs/history are used.
+imports and that come with no torch. Needs a package index. The first pins are those of this
+folder's workspace, the newest state is that of docs/history.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from patchmgr.formats.toml_text import loads
-
 ROOT = Path(__file__).parents[2]
 HISTORY = ROOT / "docs" / "history"
 OUT = ROOT / "build" / "hardware"
 WORK = ROOT / "build" / "hardware-work"
-WHEELS = {
-    "flashinfer": ("flashinfer-python", ("0.6.12", "0.6.13", "0.6.14")),
-    "deepgemm": ("sgl-deep-gemm", ("0.2.5",)),
-}
+WHEELS = (
+    (ROOT, "flashinfer", "flashinfer-python==0.6.12"),
+    (ROOT, "flashinfer", "flashinfer-python==0.6.13"),
+    (HISTORY, "flashinfer", "flashinfer-python==0.6.14"),
+    (ROOT, "deepgemm", "sgl-deep-gemm==0.2.5"),
+)
 DEPENDENCIES = ("apache-tvm-ffi==0.1.11",)
 PLATFORM = ("--python-version", "3.12", "--only-binary", ":all:")
 PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64")
-BRANCHES = ("0.23.0", "0.29.0", "0.33.0")
+BRANCHES = {"0.23.0": ROOT, "0.33.0": HISTORY}
 SWA = "vllm/v1/attention/backends/mla/sparse_swa.py"
 UTILS = "vllm/model_executor/layers/quantization/utils"
 FILES = (
@@ -51,16 +52,11 @@ def main() -> None:
     for folder in (OUT, WORK):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-    workspace = WORK / "workspace"
-    shutil.copytree(ROOT / "series", workspace / "series")
-    shutil.copytree(HISTORY / "conflicts", workspace / "conflicts")
-    shutil.copy2(ROOT / "upstream.lock", workspace)
-    for series, (package, releases) in WHEELS.items():
-        for release in releases:
-            _wheel(workspace, series, f"{package}=={release}")
+    for workspace, series, requirement in WHEELS:
+        _wheel(workspace, series, requirement)
     for requirement in DEPENDENCIES:
         _download(requirement, OUT / "deps")
-    heads = _branches(workspace)
+    heads = {release: _branch(workspace, release) for release, workspace in BRANCHES.items()}
     _as_text()
     files = sorted(path for path in OUT.rglob("*") if path.is_file())
     found = {
@@ -109,35 +105,25 @@ def _wheel(workspace: Path, series: str, requirement: str) -> None:
                 target.write_bytes(old.read(name))
 
 
-def _branches(workspace: Path) -> dict[str, str]:
-    """Carry the series of vLLM release by release; return the heads of the branches."""
-    steps = loads((HISTORY / "steps.toml").read_text())["vllm"]["releases"]
-    heads = {}
-    for release in ("0.23.0", *steps):
-        if release in steps:
-            _patchmgr(workspace, "rebase", "vllm", "--onto", f"v{release}", "-q")
-        if release in BRANCHES:
-            heads[release] = _branch(workspace, release)
-    return heads
-
-
 def _branch(workspace: Path, release: str) -> str:
     clone = WORK / f"vllm-{release}.git"
     subprocess.run(("git", "init", "-q", "--bare", clone), check=True)
     _patchmgr(workspace, "branch", "vllm", "--repo", clone, "--name", "patched")
     git = ("git", "-C", str(clone))
-    commits = subprocess.check_output((*git, "rev-list", "patched"), text=True).split()
-    for side, commit in (("branch", commits[0]), ("upstream", commits[-1])):
-        listed = subprocess.check_output((*git, "ls-tree", "-r", "--name-only", commit, *FILES))
-        packed = subprocess.check_output((*git, "archive", commit, *listed.decode().split()))
+    head, *_, base = subprocess.check_output((*git, "rev-list", "patched"), text=True).split()
+    changed = subprocess.check_output((*git, "diff", "--name-only", base, head), text=True).split()
+    for side, commit in (("branch", head), ("upstream", base)):
+        list_files = (*git, "ls-tree", "-r", "--name-only", commit, *FILES, *changed)
+        listed = subprocess.check_output(list_files, text=True).split()
+        packed = subprocess.check_output((*git, "archive", commit, *listed))
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(OUT / f"vllm-{release}" / side, filter="data")
-    return commits[0]
+    return head
 
 
 def _as_text() -> None:
     """Merge swa-clamp onto the newest release from the first one, as git's text merge does."""
-    first, last = OUT / f"vllm-{BRANCHES[0]}", OUT / f"vllm-{BRANCHES[-1]}"
+    first, last = (OUT / f"vllm-{release}" for release in BRANCHES)
     sides = (last / "upstream" / SWA, first / "upstream" / SWA, first / "branch" / SWA)
     target = last / "as-text" / SWA
     target.parent.mkdir(parents=True)

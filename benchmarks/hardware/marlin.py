@@ -117,14 +117,9 @@ def _link(library: Path) -> dict[str, Any]:
 
     torch_libs = ("torch", "torch_cpu", "torch_cuda", "c10", "c10_cuda")
     folders = [path for path in cpp_extension.library_paths() if "torch" in path]
-    return machine.run(
-        (
-            *("nvcc", "-shared", "-o", str(library), *map(str, library.parent.glob("*.o"))),
-            *(f"-L{folder}" for folder in folders),
-            *(f"-l{name}" for name in torch_libs),
-        ),
-        timeout=120,
-    )
+    objects = map(str, library.parent.glob("*.o"))
+    words = ("nvcc", "-shared", "-o", str(library), *objects, *(f"-L{path}" for path in folders))
+    return machine.run((*words, *(f"-l{name}" for name in torch_libs)), timeout=120)
 
 
 def _same(work: Path) -> dict[str, bool]:
@@ -248,12 +243,12 @@ def _measure(tree: Path, library: Path) -> dict[str, Any]:
     operator = Operator(tree, library)
     outputs, rows = {}, []
     for batch in BATCHES:
-        a, experts, by_expert, block = _inputs(batch)
+        a, experts, align, block = _inputs(batch)
         for _ in range(2):  # the second call is measured: the first one may load kernels
             torch.cuda.synchronize()
             before = torch.cuda.memory_allocated()
             torch.cuda.reset_peak_memory_stats()
-            answer = operator.call(a, by_expert, block)
+            answer = operator.call(a, align, block)
             peak = torch.cuda.max_memory_allocated() - before
         wanted = _by_expert(a, experts, operator.reference)
         worst = ((answer.float() - wanted).abs().max() / wanted.abs().max()).item()

@@ -29,7 +29,7 @@ def prove(artefacts: Path) -> dict[str, Any]:
         f"{release.name} {side}": {
             patch: answer
             for patch, question in QUESTIONS.items()
-            if (answer := question(Side(release / side))) is not None
+            if (answer := question(Side(release / side))) not in (None, {})
         }
         for release in sorted(artefacts.glob("vllm-*"))
         for side in ("upstream", "branch")
@@ -209,10 +209,12 @@ def _nvfp4_dtype(side: Side) -> Any:
     builder = SimpleNamespace(cache_dtype="nvfp4")
     bodies = (body for tree in side.trees for body in _classes(tree, "FlashInferMetadataBuilder"))
     for node in (node for body in bodies for node in ast.walk(body)):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "self.is_kvcache_nvfp4":
-            scope = {"self": builder, "FlashInferBackend": backend}
-            exec("\n".join(ast.unparse(n) for n in node.body if isinstance(n, ast.Assign)), scope)
-            return str(builder.kv_cache_dtype)
+        if isinstance(node, ast.If) and ast.unparse(node.test) in NVFP4_TESTS:
+            sets = [n for n in node.body if ast.unparse(n).startswith("self.kv_cache_dtype =")]
+            if sets:
+                scope = {"self": builder, "FlashInferBackend": backend}
+                exec(ast.unparse(sets[0]), scope)
+                return str(builder.kv_cache_dtype)
     return None
 
 
@@ -222,6 +224,9 @@ def _or_error(call: Callable[[], Any]) -> Any:
     except Exception as error:  # whatever a function raises is what is asked
         return f"{type(error).__name__}: {error}"
 
+
+NVFP4_TESTS = ("self.is_kvcache_nvfp4", "self.nvfp4_trtllm")
+"""What guards the dtype of an nvfp4 cache: the first to 0.31.0, then the second, on SM100 alone."""
 
 QUESTIONS: Mapping[str, Callable[[Side], Any]] = {
     "clamp": _clamp,
