@@ -36,7 +36,8 @@ _HEAD = """\
 Written by `python -m benchmarks.history`, from the notes of each step. [docs/history](history) is a
 workspace of its own: the patches on the newest release, what was made of each conflict
 (`conflicts/`), and what was edited or dropped by hand on the way (`steps.toml`). At each step
-`patchmgr check` found nothing, and the ledger accounts for every line.
+`patchmgr check` found nothing, and the ledger accounts for every line. An answer that no record can
+hold is in `resolved/`.
 
 """
 
@@ -107,6 +108,8 @@ def _section(name: str, steps: Mapping[str, Any]) -> str:
         release: json.loads((WORK / "told" / f"{name}-{release}.json").read_text())
         for release in steps["releases"]
     }
+    if not told:
+        return f"## {name}\n\nIts pin is the newest release.\n"
     parts = [f"## {name}\n", *_table(told)]
     for release, each in told.items():
         by_hand = [
