@@ -32,9 +32,11 @@ def main() -> None:
     for name in sys.argv[3:] or PROOFS:
         command = (sys.executable, "-m", f"benchmarks.hardware.{name}", artefacts)
         done = machine.run(command, PROOFS[name])
-        found[name] = {**done, "out": machine.last_json(done["out"]) or done["out"][-4000:]}
+        answer = machine.last_json(done["out"])
+        found[name] = {**done, "out": answer or done["out"][-4000:]}
         (out / "proof.json").write_text(json.dumps(found, indent=1))
-        print(f"{name}: exit {done['code']} after {done['seconds']} s", flush=True)
+        end = f"exit {done['code']} after {done['seconds']} s"
+        print(f"{name}: {'skipped: ' + answer['skipped'] if 'skipped' in (answer or {}) else end}")
         if done["code"]:
             print(done["errors"][-2000:], flush=True)
 
