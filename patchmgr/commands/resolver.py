@@ -62,13 +62,15 @@ def resolve_all(
 
 
 def _waiting(session: Session) -> Iterator[str]:
-    """Yield the conflicts on record that the rebase in progress waits with, each once."""
+    """Yield the conflicts on record that the rebase in progress waits with, region by region."""
     in_progress, memory = read_in_progress(session.workspace), Memory(session.workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = memory.get(item.conflict) if item.conflict else None
-        is_open = known is not None and known.resolution is None
-        if is_open and is_unresolved(session.workspace, item):
-            yield item.conflict
+        if known is not None and is_unresolved(session.workspace, item):
+            for name in known.parts or (known.id,):
+                part = memory.get(name)
+                if part is not None and part.resolution is None:
+                    yield name
 
 
 def _asked(session: Session, name: str, resolver: Resolver) -> Asked:

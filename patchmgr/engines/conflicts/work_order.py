@@ -226,14 +226,18 @@ def first_statements(text: str, path: str, most: int) -> str:
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return the first parts of a node that fit, and those of the block that does not."""
+    """Return the first parts of a node that fit; of a head and a block, the head and some of it."""
     kept: list[str] = []
     for part in node.parts:
-        if len(part.whole) > left:
-            if part.kind == "block" or any(below.kind == "block" for below in part.parts):
-                inner, left = _fitting(part, left)
-                kept += inner
-            break
-        kept.append(part.whole)
-        left -= len(part.whole)
+        if len(part.whole) <= left:
+            kept.append(part.whole)
+            left -= len(part.whole)
+            continue
+        inner: list[str] = []
+        if part.kind == "block" or any(below.kind == "block" for below in part.parts):
+            inner, left = _fitting(part, left - len(part.lead))
+        if inner:
+            return [*kept, part.lead, *inner], left
+        is_head = any(below.kind == "block" for below in node.parts)
+        return ([] if is_head else kept), left
     return kept, left
