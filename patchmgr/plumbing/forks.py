@@ -320,10 +320,12 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
     Raises PatchmgrError "usage" where they have nothing in common.
     """
-    arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
-    printed = git_process.output([*arguments, f"{head}..{tip}"], git_dir=git_dir)
-    merges = git_process.text(printed).split()
-    other = f"{merges[0]}^1" if merges and is_ancestor(git_dir, head, tip) else tip
+    other = tip
+    if is_ancestor(git_dir, head, tip):  # else no merge need be looked for, which takes long
+        arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
+        printed = git_process.output([*arguments, f"{head}..{tip}"], git_dir=git_dir)
+        merges = git_process.text(printed).split()
+        other = f"{merges[0]}^1" if merges else tip
     code, printed = git_process.run(["merge-base", other, head], git_dir=git_dir, good=(0, 1))
     if code:
         raise PatchmgrError("usage", f"{head[:12]} has nothing in common with upstream")

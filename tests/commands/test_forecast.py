@@ -44,7 +44,7 @@ def pulls(scene: Scene) -> Scene:
         up.git("branch", "-D", "pull")
         up.commit({"a": text(l50="upstream\n")}, "upstream: eight (#8)")
 
-    once("pulls", scene.root.parent, SCENE, make)
+    once("forecast", scene.root.parent, SCENE, make)
     return scene
 
 
