@@ -41,10 +41,11 @@ def plan(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Find the way to an upstream state: stretches that carry, and commits that do not.
+    """Find the way to an upstream state, in steps that were tried.
 
-    Each step is a rebase that was tried, from where the step before it ends. `rebase --onto
-    plan:N` takes a step, as long as pin, patches and REF are as they were.
+    A step is a stretch that carries, or a single commit that does not: a rebase from where the
+    step before it ends. `rebase --onto plan:N` takes a step, as long as pin, patches and REF are
+    as they were.
 
     Example: patchmgr plan vllm --onto v0.24.0 --max 50
     """
@@ -74,7 +75,7 @@ def forecast(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say which open pull requests of upstream would break patches, absorb or touch them.
+    """Say what upstream's open pull requests would do to a series.
 
     Each that changes a file of the series is merged into upstream's tip, and the series rebased
     onto that. git cannot tell closed from open: as open counts what the remote offers a merge of,
