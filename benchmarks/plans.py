@@ -44,12 +44,12 @@ class Workspace:
         """Run a command and return its document."""
         return json.loads(self.run(*words, "--json", good=False))
 
-    def left(self, document: Any) -> set[str]:
-        """Return the patches that a rebase left to a person."""
+    def left(self, document: Any) -> dict[str, Any]:
+        """Return by name the patches that a rebase left to a person."""
         if "series" not in document:
             raise SystemExit(f"a rebase was refused: {document['error']['message']}")
         patches = [patch for series in document["series"] for patch in series["patches"]]
-        return {p["name"] for p in patches if p["verdict"] in ("conflict", "blocked")}
+        return {p["name"]: p for p in patches if p["verdict"] in ("conflict", "blocked")}
 
 
 def main() -> None:
@@ -95,26 +95,25 @@ def is_true(workspace: Workspace, step: Any, rest: list[Any]) -> bool:
     if is_clean and rest:
         longer = could_be_longer(workspace, step, rest)
         print(f"step {step['number']}: of {SAMPLE} later states {longer} carry in one go")
-    found = workspace.left(workspace.json("rebase", SERIES, "--onto", f"plan:{step['number']}"))
+    document = workspace.json("rebase", SERIES, "--onto", f"plan:{step['number']}")
+    found = workspace.left(document)
     verdicts = {p["name"] for p in step["patches"] if p["verdict"] in ("conflict", "blocked")}
-    # Whose conflicts show only behind others is not known before these are resolved.
-    is_so = found == verdicts and is_clean is not bool(found)
+    is_so = found.keys() == verdicts and is_clean is not bool(found)
     skipped = {one["patch"] for one in rest[0]["assuming"] if one["skipped"]} if rest else set()
     print(f"step {step['number']}: {'true' if is_so else f'FALSE, left: {sorted(found)}'}")
     while found and rest:
-        found = resolved(workspace, skipped)
+        found = resolved(workspace, found, skipped)
     return is_so
 
 
-def resolved(workspace: Workspace, skipped: set[str]) -> set[str]:
-    """Take the lines of the patches in conflict, or skip a patch; return what is left now."""
-    for one in workspace.json("conflicts", "list")["conflicts"]:
-        if one["state"] == "open":
-            workspace.run("conflicts", "accept", one["id"], "theirs", good=False)
+def resolved(workspace: Workspace, found: dict[str, Any], skipped: set[str]) -> dict[str, Any]:
+    """Take the lines of the patches in conflict, or skip one; return what is left now."""
+    for conflict in [one for patch in found.values() for one in patch["conflicts"]]:
+        accept = ("conflicts", "accept", conflict["id"])
+        if "error" in workspace.json(*accept, "theirs"):
+            workspace.json(*accept, "--because", "assumed by a plan")
     left = workspace.left(workspace.json("rebase", "--continue"))
-    if left & skipped:
-        left = workspace.left(workspace.json("rebase", "--skip"))
-    return left
+    return workspace.left(workspace.json("rebase", "--skip")) if left.keys() & skipped else left
 
 
 def could_be_longer(workspace: Workspace, step: Any, rest: list[Any]) -> int:
