@@ -25,6 +25,8 @@ def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
         pairs = sorted(_patience(labels[0], labels[1], _same_label))
         return _significant(pairs, one, other)
     said = [[f"{node.key}\0{node.said}" for node in side] for side in (one, other)]
+    if kind == "words":  # which are like themselves alone
+        return sorted(_patience(said[0], said[1], _same_label))
     return sorted(_patience(said[0], said[1], lambda i, j: node_likeness(one[i], other[j])))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -35,7 +36,8 @@ def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit
     return edits
 
 
-def may_slide(base: Nodes, ours: Nodes, theirs: Nodes) -> bool:
+@lru_cache(maxsize=256)
+def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
     """Say whether what one side adds or deletes could as well stand where the other one edits.
 
     To add `more(self.` behind the `self.` of `f(self.ids)` is to add `self.more(` before it.

@@ -165,7 +165,7 @@ class Replay:
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
         self._note_doubled(kind, merged, ours, theirs)
-        if kind in ("code", "tokens") and may_slide(base, ours, theirs):
+        if kind in ("code", "tokens") and may_slide(tuple(base), tuple(ours), tuple(theirs)):
             self.places.append(Place(kind, "beside", is_open=False, asks="slides"))
         if len([place for place in self.places if place.how != "beside"]) == known:
             self.places.append(Place(kind, "meets", is_open=False))
