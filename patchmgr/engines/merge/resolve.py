@@ -26,7 +26,9 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
     if solution is not None:
         known = tuple(reliability_of(rule, path) for rule in solution.rules)
         if least is None or all(_share(one) >= least for one in known):
-            return Resolved(solution.text, known, is_layout=set(solution.rules) == {LAYOUT})
+            return Resolved(
+                _ended(solution.text, texts), known, is_layout=set(solution.rules) == {LAYOUT}
+            )
     file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
     if file is None:
         return None
@@ -36,10 +38,17 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
         return Resolved(None, suggestions=tuple(map(_suggested, choices)))
     taken = [one.taken for one in choices if one.taken is not None]
     return Resolved(
-        text,
+        _ended(text, texts),
         tuple(dict.fromkeys(one.reliability for one in taken)),
         is_layout=all(one.candidate.features["layout"] != "no" for one in taken),
     )
+
+
+def _ended(text: str, texts: Texts) -> str:
+    """Return a text without the line feed that a marker needs where no side ends with one."""
+    if texts.upstream.endswith("\n") or texts.fork.endswith("\n"):
+        return text
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 def _share(known: Reliability) -> float:

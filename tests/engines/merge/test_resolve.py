@@ -47,6 +47,14 @@ def test_line_ends_are_kept(least: float) -> None:
     assert all(text.count(b"\n") == text.count(b"\r\n") for text in made)
 
 
+def test_a_last_line_without_an_end_keeps_none() -> None:
+    sides = ["from a import b", "from a import b, c", "from a import b, d"]
+    shown = "<<<<<<< ours\n{1}\n||||||| base\n{0}\n=======\n{2}\n>>>>>>> theirs\n".format(*sides)
+    found = resolve(Texts(*sides), "a.py", shown.encode(), 0.0)
+    assert found is not None
+    assert found.text == "from a import b, c, d"
+
+
 def test_a_line_that_looks_like_a_marker_is_left_to_a_person() -> None:
     title = "Title!!\n=======\n"
     texts = Texts(f"{title}a\n", f"{title}b\n", f"{title}c\n")
