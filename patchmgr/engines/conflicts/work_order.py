@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.conflicts.memory import fits_region
 from patchmgr.engines.languages.symbols import SymbolIndex
-from patchmgr.engines.merge.tokens import language_of, read
+from patchmgr.engines.merge.languages import language_of
+from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of
 from patchmgr.engines.merge.python import refined
-from patchmgr.engines.merge.tokens import PYTHON, Language, framed, language_of, read
+from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, lines_of
 from patchmgr.model.edits import Edit
 

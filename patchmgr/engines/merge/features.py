@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.languages import Language
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
-from patchmgr.engines.merge.tokens import Language
 from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
 
 _LINES = ((1, 3, 8, 20), ("0-1", "2-3", "4-8", "9-20", "21+"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.tokens import PYTHON, lex
+from patchmgr.engines.merge.languages import PYTHON, lex
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, tree, with_comments
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.merge.tokens import PYTHON, Language, lex
+from patchmgr.engines.merge.languages import PYTHON, Language, lex
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.text.differences import changed_blocks
 

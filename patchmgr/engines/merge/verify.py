@@ -11,8 +11,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
+from patchmgr.engines.merge.languages import JSON, PYTHON, TOML, Language, lex
 from patchmgr.engines.merge.region import Piece, Region
-from patchmgr.engines.merge.tokens import CMAKE, JSON, PYTHON, TOML, C, Language, lex
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
@@ -140,7 +140,7 @@ def fails(candidate: str, around: Surroundings) -> str:
     if language in _PARSERS:
         is_read, *are_read = (_parses(text, language) for text in texts)
         return "no" if is_read or not all(are_read) else "syntax"
-    if language in (C, CMAKE):
+    if language.family in ("c", "cmake"):
         merged, *sides = (_balance(text, language) for text in (candidate, *around.sides))
         return "no" if merged in sides else "syntax"
     return "no"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.region import Region, grown, pieces_of, widened
-from patchmgr.engines.merge.tokens import language_of
 from tests.engines.merge.marked import marked
 from tests.tables import table
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from patchmgr.engines.merge.languages import language_of
 from patchmgr.engines.merge.python import refined
-from patchmgr.engines.merge.tokens import language_of, read
+from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node
 from tests.long import examples
 from tests.tables import table

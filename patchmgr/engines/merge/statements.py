@@ -1,137 +1,15 @@
-"""Read any language by its tokens: brackets, separators and lines, by one table."""
+"""Read the tokens of any language as statements: by brackets, separators and lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.merge.languages import CLOSERS, PYTHON, Language, Token, lex
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
-
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_WORD = r"[^\W\d]\w*|\.?\d(?:[eE][+-]|'?[\w.])*"
-_STRING = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
-_TRIPLE = r'[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\')'
-_PREFIXED = rf"[rRbBuUfF]{{0,2}}(?:{_STRING})"
-_RAW = r'(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
-_HASH = r"\#[^\r\n]*"
-_DIRECTIVE = (
-    r"(?:(?<=\n)|(?<![^\s]))\#[ \t]*[a-z_]+\b(?:\\\r?\n|/\*.*?\*/|(?!//)[^\\\n]|\\(?!\r?\n))*"
-)
-_C_COMMENT = r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/"
-_C_SIGN = r"<<<|<<=|::|->|&&|\|\||\+\+|--|[<>=!+\-*/%&|^]=|\.\.\.|\#\#|\S"
-_SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.\.|\S"
-
-
-class Language(Struct, frozen=True):
-    """What the reader has to know of a language.
-
-    `layout` says what makes a statement: lines and their indentation (`indent`), lines (`lines`),
-    or signs (`signs`), where white space is free.
-    """
-
-    family: str
-    layout: str
-    comment: str = r"(?!)"
-    string: str = _STRING
-    directive: str = r"(?!)"
-    word: str = _WORD
-    sign: str = _SIGN
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """Return what finds the next token, with the white space before it."""
-        return re.compile(
-            rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
-            (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})
-              | (?P<string>{self.string}) | (?P<word>{self.word}) | (?P<eol>\n)
-              | (?P<sign>{self.sign}) | \Z )""",
-            re.VERBOSE | re.DOTALL,
-        )
-
-
-PYTHON = Language("python", "indent", _HASH, rf"{_TRIPLE}|{_PREFIXED}")
-C = Language(
-    "c", "signs", _C_COMMENT, rf"{_RAW}|(?:u8|[uUL])?(?:{_STRING})", _DIRECTIVE, sign=_C_SIGN
-)
-YAML = Language("yaml", "indent", rf"(?:(?<=\s)|(?<![^\n])){_HASH}", word=r"\w+(?:[.\-/+]\w+)*")
-SHELL = replace(YAML, family="shell", layout="lines")
-TOML = replace(SHELL, family="toml")
-CMAKE = Language("cmake", "lines", _HASH)
-JSON = Language("json", "signs")
-TEXT = Language("text", "lines", string=r"(?!)", word=r"\w+(?:[.\-/+]\w+)*")
-
-_LANGUAGES = {
-    PYTHON: ".py .pyi .pyx .bzl",
-    C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .js .ts .rs .go .m .mm",
-    YAML: ".yaml .yml",
-    SHELL: ".sh .bash Dockerfile .dockerfile .mk Makefile .cfg .ini",
-    TOML: ".toml",
-    CMAKE: ".cmake CMakeLists.txt",
-    JSON: ".json",
-}
-_BY_ENDING = {end: language for language, ends in _LANGUAGES.items() for end in ends.split()}
-_PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
-
-
-def language_of(path: str) -> Language:
-    """Return the language of the file at a path, by its name."""
-    name = PurePosixPath(path).name
-    return _BY_ENDING.get(name) or _BY_ENDING.get(PurePosixPath(path).suffix.lower(), TEXT)
-
-
-class Token(Struct, frozen=True):
-    """A token, the white space before it, and how many brackets are open behind it."""
-
-    kind: str
-    text: str
-    lead: str
-    depth: int
-
-
-def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text; leads and texts in their order give it again.
-
-    A line feed is a token of its own, `eol`, where no bracket is open; the last token is empty.
-    """
-    pattern, at, lead, depth = _PATTERNS[language], 0, "", 0
-    while at < len(text):
-        match = pattern.match(text, at)
-        assert match is not None
-        at, kind = match.end(), match.lastgroup or "gap"
-        kind = "string" if kind == "mark" else kind
-        lead += match["gap"]
-        if kind == "gap":
-            continue
-        body = match[kind]
-        if kind == "eol" and (depth or language.layout == "signs"):
-            lead += body
-            continue
-        if kind == "sign":
-            depth = max(0, depth + (body in _CLOSERS) - (body in ")]}"))
-        yield Token(kind, body, lead, depth)
-        lead = ""
-    yield Token("end", "", lead, 0)
-
-
-def framed(lines: Sequence[str], language: Language) -> str:
-    """Join lines; where white space is free, line feeds stand before them and not behind."""
-    text = "".join(lines)
-    if language.layout != "signs" or not text:
-        return text
-    end = "\r\n" if text.endswith("\r\n") else "\n"
-    return end + text.removesuffix(end)
-
-
-def unframed(text: str, language: Language) -> str:
-    """Return a framed text as it was."""
-    if language.layout != "signs" or not text:
-        return text
-    end = "\r\n" if text.startswith("\r\n") else "\n"
-    return text.removeprefix(end) + end
 
 
 def read(text: str, language: Language) -> Node:
@@ -302,7 +180,7 @@ def _grouped(tokens: Sequence[Token]) -> list[Node]:
         token = tokens[at]
         nodes.append(leaf(token.kind, token.text, lead=token.lead))
         at += 1
-        if token.kind == "sign" and token.text in _CLOSERS:
+        if token.kind == "sign" and token.text in CLOSERS:
             end = _closing(tokens, at)
             if end is not None:
                 nodes.append(_listed(_grouped(tokens[at:end]), token.text))
@@ -315,7 +193,7 @@ def _closing(tokens: Sequence[Token], at: int) -> int | None:
     depth = 1
     for n in range(at, len(tokens)):
         if tokens[n].kind == "sign":
-            depth += (tokens[n].text in _CLOSERS) - (tokens[n].text in ")]}")
+            depth += (tokens[n].text in CLOSERS) - (tokens[n].text in ")]}")
         if not depth:
             return n
     return None
@@ -385,9 +263,9 @@ class _Signs:
                 return nodes
             self.at += 1
             nodes.append(leaf(token.kind, token.text, lead=token.lead))
-            opens = token.kind == "sign" and token.text in _CLOSERS
+            opens = token.kind == "sign" and token.text in CLOSERS
             if opens and _closing(self.tokens, self.at) is not None:
-                inner = self._nodes(_CLOSERS[token.text])
+                inner = self._nodes(CLOSERS[token.text])
                 is_block = token.text == "{" and _is_code(inner)
                 nodes.append(_statements(inner) if is_block else _listed(inner, token.text))
                 for token in self.tokens[self.at : self.at + 1]:  # none where brackets cross

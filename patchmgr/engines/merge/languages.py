@@ -1,0 +1,138 @@
+"""The languages that are merged by tokens, a row each, and the one reader of tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_WORD = r"[^\W\d]\w*|\.?\d(?:[eE][+-]|'?[\w.])*"
+_QUOTED = r'"(?:\\.|[^"\\\n])*"'
+_STRING = rf"{_QUOTED}|'(?:\\.|[^'\\\n])*'"
+_TRIPLE = r'[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\')'
+_PREFIXED = rf"[rRbBuUfF]{{0,2}}(?:{_STRING})"
+_RAW = r'(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+_RUST_STRING = (  # a single quote alone begins the name of a lifetime
+    r'b?r(?P<mark>\#*)".*?"(?P=mark)|"(?:\\.|[^"\\])*"|\'(?:\\.[^\'\n]*|[^\'\\\n])\''
+)
+_HASH = r"\#[^\r\n]*"
+_DIRECTIVE = rf"\#[ \t]*[a-z_]+\b(?:\\\r?\n|/\*.*?\*/|{_QUOTED}|(?!//)[^\\\n]|\\(?!\r?\n))*"
+_C_COMMENT = r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/"
+_C_SIGN = r"<<<|<<=|::|->|&&|\|\||\+\+|--|[<>=!+\-*/%&|^]=|\.\.\.|\#\#|\S"
+_SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.\.|\S"
+
+
+class Language(Struct, frozen=True):
+    """What the reader has to know of a language.
+
+    `layout` says what makes a statement: lines and their indentation (`indent`), lines (`lines`),
+    or signs (`signs`), where white space is free.
+    """
+
+    family: str
+    layout: str
+    comment: str = r"(?!)"
+    string: str = _STRING
+    directive: str = r"(?!)"
+    word: str = _WORD
+    sign: str = _SIGN
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what finds the next token, with the white space before it."""
+        return re.compile(
+            rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
+            (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})
+              | (?P<string>{self.string}) | (?P<word>{self.word}) | (?P<eol>\n)
+              | (?P<sign>{self.sign}) | \Z )""",
+            re.VERBOSE | re.DOTALL,
+        )
+
+
+PYTHON = Language("python", "indent", _HASH, rf"{_TRIPLE}|{_PREFIXED}")
+C = Language(
+    "c", "signs", _C_COMMENT, rf"{_RAW}|(?:u8|[uUL])?(?:{_STRING})", _DIRECTIVE, sign=_C_SIGN
+)
+RUST = replace(C, string=_RUST_STRING)
+YAML = Language("yaml", "indent", rf"(?:(?<=\s)|(?<![^\n])){_HASH}", word=r"\w+(?:[.\-/+]\w+)*")
+SHELL = replace(YAML, family="shell", layout="lines")
+TOML = replace(SHELL, family="toml")
+CMAKE = Language("cmake", "lines", _HASH)
+JSON = Language("json", "signs")
+TEXT = Language("text", "lines", string=r"(?!)", word=r"\w+(?:[.\-/+]\w+)*")
+
+_LANGUAGES = {
+    PYTHON: ".py .pyi .pyx .bzl",
+    C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .js .ts .go .m .mm",
+    RUST: ".rs",
+    YAML: ".yaml .yml",
+    SHELL: ".sh .bash Dockerfile .dockerfile .mk Makefile .cfg .ini",
+    TOML: ".toml",
+    CMAKE: ".cmake CMakeLists.txt",
+    JSON: ".json",
+}
+_BY_ENDING = {end: language for language, ends in _LANGUAGES.items() for end in ends.split()}
+_PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
+
+
+def language_of(path: str) -> Language:
+    """Return the language of the file at a path, by its name."""
+    name = PurePosixPath(path).name
+    return _BY_ENDING.get(name) or _BY_ENDING.get(PurePosixPath(path).suffix.lower(), TEXT)
+
+
+class Token(Struct, frozen=True):
+    """A token, the white space before it, and how many brackets are open behind it."""
+
+    kind: str
+    text: str
+    lead: str
+    depth: int
+
+
+def lex(text: str, language: Language) -> Iterator[Token]:
+    """Split a text; leads and texts in their order give it again.
+
+    A line feed is a token of its own, `eol`, where no bracket is open; the last token is empty.
+    """
+    pattern, at, lead, depth = _PATTERNS[language], 0, "", 0
+    while at < len(text):
+        match = pattern.match(text, at)
+        assert match is not None
+        at, kind = match.end(), match.lastgroup or "gap"
+        kind = "string" if kind == "mark" else kind
+        lead += match["gap"]
+        if kind == "gap":
+            continue
+        body = match[kind]
+        if kind == "directive" and match.start() and "\n" not in lead:
+            kind, body, at = "sign", "#", match.start(kind) + 1
+        if kind == "eol" and (depth or language.layout == "signs"):
+            lead += body
+            continue
+        if kind == "sign":
+            depth = max(0, depth + (body in CLOSERS) - (body in ")]}"))
+        yield Token(kind, body, lead, depth)
+        lead = ""
+    yield Token("end", "", lead, 0)
+
+
+def framed(lines: Sequence[str], language: Language) -> str:
+    """Join lines; where white space is free, line feeds stand before them and not behind."""
+    text = "".join(lines)
+    if language.layout != "signs" or not text:
+        return text
+    end = "\r\n" if text.endswith("\r\n") else "\n"
+    return end + text.removesuffix(end)
+
+
+def unframed(text: str, language: Language) -> str:
+    """Return a framed text as it was."""
+    if language.layout != "signs" or not text:
+        return text
+    end = "\r\n" if text.startswith("\r\n") else "\n"
+    return text.removeprefix(end) + end
