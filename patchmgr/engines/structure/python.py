@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python_body import BodyMerge
 from patchmgr.engines.structure.python_imports import check_merged, has_imports_of, left_by
-from patchmgr.engines.structure.python_regions import (
-    Part,
-    has_clean_parts,
-    parts_of_marked,
-    parts_of_texts,
-    virtual_texts,
-    with_true_base,
-)
 from patchmgr.engines.structure.python_tree import Unsure, block_of
 from patchmgr.engines.structure.sides import IMPORTED, Solution, Texts
 
 _PUBLIC = ("__init__.py", ".pyi")
 
 
-def merge_python(texts: Texts, path: str, *, marked: str | None = None) -> Solution | None:
+def merge_python(texts: Texts, path: str, *, marked: str) -> Solution | None:
     """Merge a Python file, or answer None where any part of it is not sure.
 
     `marked` is the text merge with zdiff3 markers, upstream's side first; nothing outside of its
     conflicts is touched.
     """
-    parts = parts_of_texts(texts) if marked is None else parts_of_marked(marked)
-    if parts is None:
+    pieces = pieces_of(marked)
+    if pieces is None:
         return None
     try:
-        solution = _solution(texts, parts)
+        solution = _solution(texts, pieces)
         if solution is not None:
             _check_imports(texts, solution, path)
     except (Unsure, RecursionError):
@@ -54,9 +49,9 @@ def _check_imports(texts: Texts, solution: Solution, path: str) -> None:
             raise Unsure
 
 
-def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
+def _solution(texts: Texts, pieces: Sequence[Piece]) -> Solution | None:
     """Merge the texts as they differ within the conflicts, or whole where these tear statements."""
-    for sides in (virtual_texts(with_true_base(parts, texts.base)), texts):
+    for sides in (_within_regions(grown(pieces, texts.base)), texts):
         blocks = [block_of(side) for side in (sides.base, sides.upstream, sides.fork)]
         if blocks[0] is None or blocks[1] is None or blocks[2] is None:
             continue
@@ -65,5 +60,23 @@ def _solution(texts: Texts, parts: tuple[Part, ...]) -> Solution | None:
         names = tuple(sorted(rules)) or ("adjacent",)
         if merged == sides.upstream and has_imports_of(*sides.sides()):
             names = (IMPORTED,)
-        return Solution(merged, names) if has_clean_parts(merged, parts) else None
+        return Solution(merged, names) if _has_clean(merged, pieces) else None
     return None
+
+
+def _within_regions(pieces: Sequence[Piece]) -> Texts:
+    """Return three texts that differ only where git left conflicts."""
+    rows = [p.sides if isinstance(p, Region) else (p, p, p) for p in pieces]
+    return Texts(*("".join(x for row in rows for x in row[n]) for n in range(3)))
+
+
+def _has_clean(text: str, pieces: Sequence[Piece]) -> bool:
+    """Say whether all that no conflict touches is in the text, in order."""
+    at = 0
+    for n, piece in enumerate(pieces):
+        if isinstance(piece, tuple) and piece:
+            found = text.find("".join(piece), at)
+            if found < 0 or (not n and found):
+                return False
+            at = found + sum(map(len, piece))
+    return not pieces[-1] or at == len(text)

@@ -58,3 +58,7 @@ def test_lines_that_git_took_out_of_a_region_are_in_it_again() -> None:
     region = _only(text, "end\n", "a.py")
     assert region.ours == ("def f():\n", "    return 1\n", "\n")
     assert region.tail == ("    return 1\n", "\n")
+    _, _, _, text = marked("", "f()\n", "g()\n", before="end\nb()\n")
+    region = _only(text, "end\n", "a.py")
+    assert region.theirs == ("b()\n", "g()\n")
+    assert region.head == ("b()\n",)

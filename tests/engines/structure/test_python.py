@@ -25,23 +25,17 @@ def marked(texts: Texts) -> str:
 @table("path", CASES, ids=lambda path: path.stem)
 def test_a_merge_gives_what_the_case_says(path: Path) -> None:
     case = sections(path)
-    solution = merge_python(Texts(case["base"], case["upstream"], case["fork"]), "a.py")
+    texts = Texts(case["base"], case["upstream"], case["fork"])
+    solution = merge_python(texts, "a.py", marked=marked(texts))
     assert (None if solution is None else solution.text) == case.get("expected")
     assert ("refused" in case) == path.stem.endswith("_refused")
 
 
 @table("path", CASES, ids=lambda path: path.stem)
-def test_a_whole_file_between_markers_is_the_same_merge(path: Path) -> None:
-    case = sections(path)
-    texts = Texts(case["base"], case["upstream"], case["fork"])
-    solution = merge_python(texts, "a.py", marked=marked(texts))
-    assert (None if solution is None else solution.text) == case.get("expected")
-
-
-@table("path", CASES, ids=lambda path: path.stem)
 def test_line_ends_are_kept(path: Path) -> None:
     case = {name: text.replace("\n", "\r\n") for name, text in sections(path).items()}
-    solution = merge_python(Texts(case["base"], case["upstream"], case["fork"]), "a.py")
+    texts = Texts(case["base"], case["upstream"], case["fork"])
+    solution = merge_python(texts, "a.py", marked=marked(texts))
     assert (None if solution is None else solution.text) == case.get("expected")
 
 
@@ -51,11 +45,13 @@ def test_a_merge_with_the_solution_changes_nothing(path: Path) -> None:
     if "expected" not in case:
         return
     for side in ("upstream", "fork"):
-        again = merge_python(Texts(case[side], case["expected"], case[side]), "a.py")
+        texts = Texts(case[side], case["expected"], case[side])
+        again = merge_python(texts, "a.py", marked=marked(texts))
         assert again is not None
         assert again.text == case["expected"]
-    texts = case["base"], case["upstream"], case["fork"]
-    assert broken_rules(*texts, case["expected"], "a.py") == ()
+    assert (
+        broken_rules(case["base"], case["upstream"], case["fork"], case["expected"], "a.py") == ()
+    )
 
 
 def test_what_no_conflict_touches_is_as_in_the_text_merge() -> None:
@@ -106,7 +102,7 @@ def test_bytes_that_are_not_utf8_stay() -> None:
         f"{odd}f(a=1, b=2)\n",
         f"{odd}f(a=1, c=3)\n",
     )
-    solution = merge_python(texts, "a.py")
+    solution = merge_python(texts, "a.py", marked=marked(texts))
     assert solution is not None
     assert solution.text == f"{odd}f(a=1, c=3, b=2)\n"
 
@@ -114,29 +110,22 @@ def test_bytes_that_are_not_utf8_stay() -> None:
 def test_deep_nesting_is_refused() -> None:
     deep = "x = " + "(" * 90 + "{}" + ")" * 90 + "\n"
     texts = Texts(deep.format("a"), deep.format("b"), deep.format("c"))
-    assert merge_python(texts, "a.py") is None
+    assert merge_python(texts, "a.py", marked=marked(texts)) is None
 
 
 def test_a_solution_names_its_rules() -> None:
     texts = Texts("import a\n", "import a\nimport b\n", "import a\nimport c\n")
-    solution = merge_python(texts, "a.py")
+    solution = merge_python(texts, "a.py", marked=marked(texts))
     assert solution is not None
     assert solution.rules == ("imports",)
-
-
-def test_a_last_line_without_an_end_keeps_none() -> None:
-    texts = Texts("from a import c, b", "from a import c, b, d", "from a import c, b, e")
-    solution = merge_python(texts, "a.py")
-    assert solution is not None
-    assert solution.text == "from a import c, b, d, e"
 
 
 @table("path", ["__init__.py", "pkg/__init__.py", "a.pyi"])
 def test_an_import_that_others_may_use_does_not_go(path: str) -> None:
     base = "from shop import cart\n\nrun()\n"
     texts = Texts(base, "run()\n", base.replace("shop", "store").replace("run()", "run(1)"))
-    assert merge_python(texts, "a.py") is not None
-    assert merge_python(texts, path) is None
+    assert merge_python(texts, "a.py", marked=marked(texts)) is not None
+    assert merge_python(texts, path, marked=marked(texts)) is None
 
 
 def test_a_base_that_does_not_parse_is_mended_by_both_sides() -> None:

@@ -1,17 +1,9 @@
 import pytest
 
-from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.python_comments import merge_lead, merge_lines
 from patchmgr.engines.structure.python_join import join_statements
 from patchmgr.engines.structure.python_names import bound_names, used_names
 from patchmgr.engines.structure.python_nodes import merge_code
-from patchmgr.engines.structure.python_regions import (
-    Region,
-    has_clean_parts,
-    parts_of_marked,
-    virtual_texts,
-    with_true_base,
-)
 from patchmgr.engines.structure.python_tokens import (
     are_alike,
     has_comment,
@@ -21,7 +13,6 @@ from patchmgr.engines.structure.python_tokens import (
     tokens_of,
 )
 from patchmgr.engines.structure.python_tree import Unsure, block_of
-from patchmgr.engines.structure.sides import Texts
 from tests.tables import table
 
 
@@ -116,28 +107,6 @@ def test_a_block_is_the_file_byte_for_byte(text: str) -> None:
 @table("text", ["a(\n", "a\rb\n", "a\n\f\nb\n", "\0"])
 def test_a_text_of_unknown_layout_is_no_block(text: str) -> None:
     assert block_of(text) is None
-
-
-MARKED = "a\n<<<<<<< x\nu\n||||||| y\nb\n=======\nf\n>>>>>>> z\nc\n"
-
-
-def test_marked_text_is_read_and_told_apart() -> None:
-    parts = parts_of_marked(MARKED)
-    assert parts == (("a\n",), Region(("b\n",), ("u\n",), ("f\n",)), ("c\n",))
-    assert virtual_texts(parts) == Texts("a\nb\nc\n", "a\nu\nc\n", "a\nf\nc\n")
-    assert has_clean_parts("a\nanything\nc\n", parts)
-    assert not has_clean_parts("b\nc\n", parts)
-    assert not has_clean_parts("a\nc\nd\n", parts)
-    assert lines_of("a\r\nb\rc") == ("a\r\n", "b\rc")
-
-
-def test_lines_that_both_sides_add_are_part_of_the_conflict() -> None:
-    parts = parts_of_marked(MARKED)
-    assert parts is not None
-    before = Region(("b\n",), ("a\n", "u\n"), ("a\n", "f\n"))
-    assert with_true_base(parts, "b\nc\n") == ((), before, ("c\n",))
-    behind = Region(("b\n",), ("u\n", "c\n"), ("f\n", "c\n"))
-    assert with_true_base(parts, "a\nb\n") == (("a\n",), behind, ())
 
 
 @table(
