@@ -42,9 +42,9 @@ from benchmarks.plots import plot, write_plot
 from patchmgr.engines.merge.candidate import FileCandidates
 from patchmgr.engines.merge.choice import FILE, LEAST, Step, Table
 from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.structure.python import merge_python
 from patchmgr.engines.structure.reliability import FILE as RULES_FILE
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import merge_structure
 from patchmgr.render.clean import share
 
 REPOSITORIES = (
@@ -84,7 +84,7 @@ def labelled(case: Case) -> LabelledFile:
         )
         for region, three, own in zip(file.regions, sides, persons, strict=True)
     )
-    solution = merge_structure(texts, case.path, case.marked.encode("utf-8", "surrogateescape"))
+    solution = merge_python(texts, case.path, marked=case.marked)
     if solution is None:
         return LabelledFile(case.id, case.repo, case.language, regions)
     three = Sides(case.base, case.ours, case.theirs)
@@ -146,12 +146,11 @@ def size_line(files: Sequence[LabelledFile]) -> str:
 
 
 def language_table(rows: Sequence[tuple[LabelledFile, Table]]) -> Iterator[str]:
-    """Yield what comes of each family of languages: as a rebase does it, and by points alone."""
+    """Yield what comes of each family of languages as a rebase does it."""
     yield HEAD
     for language in ("python", "c++", "other"):
         some = [row for row in rows if row[0].language == language]
-        yield scored(some, least=LEAST, by_rules=True).row(f"{language}, by rules, then points")
-        yield scored(some, least=LEAST).row(f"{language}, by points alone")
+        yield scored(some, least=LEAST, by_rules=True).row(language)
 
 
 def step_table(measured: Mapping[str, Iterable[Step]]) -> Iterator[str]:
@@ -180,16 +179,13 @@ def rule_table(files: Iterable[LabelledFile]) -> Iterator[str]:
         yield f"| {rule} | {said['of']} | {' | '.join(shares)} |"
 
 
-def counts_of_rules(files: Iterable[LabelledFile]) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return by language and rule how many files that the rule took part in are right."""
-    found = defaultdict[str, defaultdict[str, list[bool]]](lambda: defaultdict(list))
+def counts_of_rules(files: Iterable[LabelledFile]) -> dict[str, tuple[int, int]]:
+    """Return by rule how many files that it took part in are right, of how many."""
+    found = defaultdict[str, list[bool]](list)
     for file in files:
         for rule in file.rules:
-            found[file.language][rule].append(file.code is not None and file.code.is_right)
-    return {
-        language: {rule: (sum(codes), len(codes)) for rule, codes in sorted(rules.items())}
-        for language, rules in sorted(found.items())
-    }
+            found[rule].append(file.code is not None and file.code.is_right)
+    return {rule: (sum(codes), len(codes)) for rule, codes in sorted(found.items())}
 
 
 def reliability_plot(some: Iterable[Judged]) -> str:

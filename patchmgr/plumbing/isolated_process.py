@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from patchmgr.engines.merge.edits import edits_of_parts
 from patchmgr.engines.merge.resolve import resolve
-from patchmgr.engines.structure.solvers import suspect
+from patchmgr.engines.structure.guards import suspect
 from patchmgr.plumbing.isolated import MOST_MEMORY, NO_MEMORY, read_message, write_message
 
 

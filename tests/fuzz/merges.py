@@ -8,8 +8,8 @@ from patchmgr.engines.conflicts.memory import Replayed, learn, replay
 from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.rebase.ladder import ABSORBED_SUPERSET, Merged, Sides, merge_file
 from patchmgr.engines.series.placement import Applied, apply_hunks
+from patchmgr.engines.structure.guards import suspect
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import suspect
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch

@@ -27,7 +27,7 @@ from typing import Any
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.rebase.crosscheck import Question, check_merged
-from patchmgr.engines.structure.solvers import suspect
+from patchmgr.engines.structure.guards import suspect
 from patchmgr.formats.toml_text import loads
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited

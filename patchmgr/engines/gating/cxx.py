@@ -15,7 +15,7 @@ from patchmgr.engines.gating.conditions import Conditions, Guards
 from patchmgr.engines.gating.sites import Side, Statement, Texts
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets
-from patchmgr.engines.structure.tokens import Kind, tokens_of
+from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.model.gating import Gate
 
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
@@ -56,13 +56,13 @@ def _words(text: str) -> tuple[Word, ...]:
     line = 1
     macro: list[str] = []
     start = 0
-    for token in tokens_of(text):
-        line += token.gap.count("\n")
+    for token in cxx_tokens(text):
+        line += token.lead.count("\n")
         first, line = line, line + token.text.count("\n")
-        if token.kind in (Kind.EOL, Kind.END) and macro:
+        if token.kind in ("eol", "end") and macro:
             found.append(Word(" ".join(macro), start, first))
             macro = []
-        if token.kind in (Kind.COMMENT, Kind.EOL, Kind.END) or not token.text:
+        if token.kind == "comment" or not token.text:
             continue
         if macro:
             macro.append(token.text)
@@ -70,7 +70,7 @@ def _words(text: str) -> tuple[Word, ...]:
             macro, start = ["#define"], first
         else:
             shown = token.text
-            if token.kind is Kind.DIRECTIVE:
+            if token.kind == "directive":
                 shown = _SPACE.sub(" ", shown).strip()
             found.append(Word(shown, first, line))
     return tuple(found)
@@ -388,9 +388,8 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 def words_of(text: str) -> list[Word]:
     """Split a condition of the preprocessor into words."""
-    found = tokens_of(text)
-    kinds = (Kind.COMMENT, Kind.EOL, Kind.END)
-    return [Word(t.text, 0, 0) for t in found if t.text and t.kind not in kinds]
+    found = cxx_tokens(text)
+    return [Word(t.text, 0, 0) for t in found if t.text and t.kind != "comment"]
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:

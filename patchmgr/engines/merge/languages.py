@@ -21,6 +21,7 @@ _RUST_STRING = (  # a single quote alone begins the name of a lifetime
 )
 _HASH = r"\#[^\r\n]*"
 _DIRECTIVE = rf"\#[ \t]*[a-z_]+\b(?:\\\r?\n|/\*.*?\*/|{_QUOTED}|(?!//)[^\\\n]|\\(?!\r?\n))*"
+_DEFINE = re.compile(r"\#[ \t]*define\b")
 _C_COMMENT = r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/"
 _C_SIGN = r"<<<|<<=|::|->|&&|\|\||\+\+|--|[<>=!+\-*/%&|^]=|\.\.\.|\#\#|\S"
 _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.\.|\S"
@@ -119,6 +120,19 @@ def lex(text: str, language: Language) -> Iterator[Token]:
         yield Token(kind, body, lead, depth)
         lead = ""
     yield Token("end", "", lead, 0)
+
+
+def cxx_tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of C++ one by one within macros, too; `eol`, an empty one, ends a macro."""
+    for token in lex(text, C):
+        found = _DEFINE.match(token.text) if token.kind == "directive" else None
+        if found is None:
+            yield token
+            continue
+        yield Token("word", found[0], token.lead, 0)
+        *body, end = lex(token.text[found.end() :], C)
+        yield from body
+        yield Token("eol", "", end.lead, 0)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:

@@ -26,8 +26,7 @@ from patchmgr.engines.merge.replay import Place, Policy, Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, tree
 from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
-from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import LARGEST
+from patchmgr.engines.structure.sides import LARGEST, Texts
 
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 _OTHER = {"ours": "theirs", "theirs": "ours"}

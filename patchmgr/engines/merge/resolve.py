@@ -5,9 +5,9 @@ from __future__ import annotations
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.merge.choice import LEAST, Choice, choose, text_of
 from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.structure.python import merge_python
 from patchmgr.engines.structure.reliability import reliability_of
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import merge_structure
 from patchmgr.model.outcome import Reliability, Suggestion
 
 LAYOUT = "layout"
@@ -17,19 +17,20 @@ LAYOUT = "layout"
 def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
     """Merge a file by its structure, given git's zdiff3 text with upstream's side first.
 
-    What the rules make of it is taken where each of them was right in a share of `least`, or that
-    is None. What they leave is taken where a share of `least`, or of `LEAST`, was right of the
-    candidates that are as sure or surer; else it comes with what its regions could become. None
-    for what is too large to be read, or has markers of its own.
+    What the rules make of a Python file is taken where each of them was right in a share of
+    `least`, or that is None. Else the likeliest candidate of each region is taken, where a share
+    of `least`, or of `LEAST`, was right of those as likely or likelier; or the file comes with
+    what its regions could become. None for what is too large to be read, or has markers of its own.
     """
-    solution = merge_structure(texts, path, marked)
+    shown = marked.decode("utf-8", "surrogateescape")
+    solution = merge_python(texts, path, marked=shown)
     if solution is not None:
-        known = tuple(reliability_of(rule, path) for rule in solution.rules)
+        known = tuple(map(reliability_of, solution.rules))
         if least is None or all(_share(one) >= least for one in known):
             return Resolved(
                 _ended(solution.text, texts), known, is_layout=set(solution.rules) == {LAYOUT}
             )
-    file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
+    file = candidates_of(texts, path, shown)
     if file is None:
         return None
     choices = choose(file, least=LEAST if least is None else least)

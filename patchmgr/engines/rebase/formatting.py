@@ -14,13 +14,13 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.cxx_proof import is_sound
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.tokens import Kind, tokens_of
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
@@ -50,7 +50,7 @@ class Notation(Struct, frozen=True):
 def notation_of(path: str) -> Notation | None:
     """Return the language of a file by its name, None where no formatter is proved for it."""
     if path.endswith(PYTHON):
-        return Notation(is_same_python, lambda *texts: _is_sound_python(path, *texts))
+        return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
 
 
@@ -98,11 +98,11 @@ def _targets(target: ast.expr) -> list[ast.expr]:
     return target.elts if isinstance(target, ast.Tuple) else [target]
 
 
-def _is_sound_python(path: str, merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
+def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
     text = _text(merged)
     if not compiles(text):
         return False
-    return not broken_rules(_text(base), _text(upstream), _text(fork), text, path)
+    return not broken_rules(_text(base), _text(upstream), _text(fork), text)
 
 
 def is_same_cxx(one: bytes, other: bytes) -> bool:
@@ -116,10 +116,10 @@ def is_same_cxx(one: bytes, other: bytes) -> bool:
 def _cxx(text: str) -> tuple[list[str], list[str]]:
     code: list[str] = []
     words: list[str] = []
-    for token in tokens_of(text):
-        if token.kind is Kind.DIRECTIVE:
+    for token in cxx_tokens(text):
+        if token.kind == "directive":
             code.append("".join(token.text.replace("\\\n", "").split()))
-        elif token.kind is not Kind.COMMENT:
+        elif token.kind != "comment":
             code.append(token.text)
         elif not _NAMESPACE_END.fullmatch(token.text):
             words += _WORDS.findall(token.text)

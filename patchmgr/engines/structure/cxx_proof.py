@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
+from patchmgr.engines.merge.languages import Token, cxx_tokens
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.text_counts import is_possible
-from patchmgr.engines.structure.tokens import Kind, Token, contents, tokens_of
 
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
 _DECLARATIVE = ("include", "define", "pragma", "import")
@@ -22,12 +21,12 @@ def is_sound(merged: str, texts: Texts) -> bool:
     is there as often as the edits of both sides say; none is doubled that stands once in each.
     """
     sides = (texts.base, texts.upstream, texts.fork)
-    split = [tokens_of(text) for text in sides]
-    now = tokens_of(merged)
+    split = [tuple(cxx_tokens(text)) for text in sides]
+    now = tuple(cxx_tokens(merged))
     for is_closed in (brackets_close, directives_close):
         if all(is_closed(tokens) for tokens in split[1:]) and not is_closed(now):
             return False
-    if not is_possible(Counter(contents(now)), [Counter(contents(tokens)) for tokens in split]):
+    if not is_possible(_counted(now), [_counted(tokens) for tokens in split]):
         return False
     counters: tuple[Callable[[str, Sequence[Token]], Counter[str] | None], ...] = (
         _directives,
@@ -43,11 +42,33 @@ def is_sound(merged: str, texts: Texts) -> bool:
     return True
 
 
+def _counted(tokens: Sequence[Token]) -> Counter[str]:
+    return Counter(token.text for token in tokens)
+
+
+def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
+    """Say whether each count can come of the edits of base, upstream and fork together.
+
+    Where one side left a count alone it is the other's; where both changed it, an edit of both
+    may be one and the same.
+    """
+    base, upstream, fork = sides
+    for thing in now | base | upstream | fork:
+        old, mine, other = base[thing], upstream[thing], fork[thing]
+        both = mine + other - old
+        if old in (mine, other):
+            if now[thing] != both:
+                return False
+        elif not min(mine, other, both) <= now[thing] <= max(mine, other, both):
+            return False
+    return True
+
+
 def brackets_close(tokens: Sequence[Token]) -> bool:
     """Say whether every bracket has its partner; branches of an `#if` may not share any."""
     due: list[str] = []
     for token in tokens:
-        if token.kind is not Kind.SIGN:
+        if token.kind != "sign":
             continue
         if token.text in _OPENERS:
             due.append(_OPENERS[token.text])
@@ -69,7 +90,7 @@ def directives_close(tokens: Sequence[Token]) -> bool:
 
 
 def _directive_words(tokens: Sequence[Token]) -> list[str]:
-    texts = (token.text[1:].split() for token in tokens if token.kind is Kind.DIRECTIVE)
+    texts = (token.text[1:].split() for token in tokens if token.kind == "directive")
     return [words[0] for words in texts if words]
 
 
@@ -87,9 +108,9 @@ def _directives(_: str, tokens: Sequence[Token]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for n, token in enumerate(tokens):
         words = token.text.lstrip("#").split()
-        if token.kind is Kind.DIRECTIVE and words and words[0] in _DECLARATIVE:
+        if token.kind == "directive" and words and words[0] in _DECLARATIVE:
             counts[" ".join(words)] += 1
-        elif token.kind is Kind.WORD and token.text[0] == "#" and n + 1 < len(tokens):
+        elif token.kind == "word" and token.text[0] == "#" and n + 1 < len(tokens):
             counts["define " + tokens[n + 1].text] += 1
     return counts
 

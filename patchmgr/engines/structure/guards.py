@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.names import new_faults
+from patchmgr.engines.audit.names import name_warnings, new_faults
 from patchmgr.engines.structure.guards_calls import misfits, misplaced
 from patchmgr.engines.structure.guards_flow import (
     doubled_imports,
@@ -18,6 +18,7 @@ from patchmgr.engines.structure.guards_flow import (
     flow_of,
     newly_dead,
 )
+from patchmgr.engines.structure.guards_lines import growths
 from patchmgr.engines.structure.guards_text import (
     Facts,
     compiles,
@@ -25,7 +26,9 @@ from patchmgr.engines.structure.guards_text import (
     line_of,
     unused_imports,
 )
+from patchmgr.engines.structure.guards_words import is_worth_a_look
 from patchmgr.engines.structure.python_tokens import likeness
+from patchmgr.engines.structure.sides import LARGEST, PYTHON_SUFFIXES, Texts
 
 T = TypeVar("T")
 SIMILAR = 0.5
@@ -51,7 +54,7 @@ class _Sides(Struct, frozen=True):
     merged: Facts
 
 
-def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) -> tuple[str, ...]:
+def broken_rules(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
     """Return the names of the guards that fail for a merge, none where it is as it must be."""
     found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
     sides = _sides(base, upstream, fork, merged)
@@ -66,7 +69,21 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str, path: str) ->
     return tuple(dict.fromkeys(breach.rule for breach in found))
 
 
-def suspicions(base: str, upstream: str, fork: str, merged: str, path: str) -> tuple[str, ...]:
+def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
+    """Return what a person should look at in a merge that is clean as text, as sentences.
+
+    Without `names` nothing is said of names that nothing binds.
+    """
+    if not path.endswith(PYTHON_SUFFIXES) or len(merged) > LARGEST:
+        return ()
+    found = name_warnings(merged, texts.upstream, texts.fork) if names else ()
+    if not is_worth_a_look(texts, growths(texts, merged)):
+        return found
+    more = suspicions(texts.base, texts.upstream, texts.fork, merged)
+    return tuple(dict.fromkeys((*found, *more)))
+
+
+def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences.
 
     Names that nothing binds are not among it: `audit.names` tells them.

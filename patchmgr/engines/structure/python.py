@@ -9,7 +9,13 @@ from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.python_body import BodyMerge
 from patchmgr.engines.structure.python_imports import check_merged, has_imports_of, left_by
 from patchmgr.engines.structure.python_tree import Unsure, block_of
-from patchmgr.engines.structure.sides import IMPORTED, Solution, Texts
+from patchmgr.engines.structure.sides import (
+    IMPORTED,
+    LARGEST,
+    PYTHON_SUFFIXES,
+    Solution,
+    Texts,
+)
 
 _PUBLIC = ("__init__.py", ".pyi")
 
@@ -20,6 +26,8 @@ def merge_python(texts: Texts, path: str, *, marked: str) -> Solution | None:
     `marked` is the text merge with zdiff3 markers, upstream's side first; nothing outside of its
     conflicts is touched.
     """
+    if not path.endswith(PYTHON_SUFFIXES) or max(map(len, texts.sides())) > LARGEST:
+        return None
     pieces = pieces_of(marked)
     if pieces is None:
         return None
@@ -29,9 +37,7 @@ def merge_python(texts: Texts, path: str, *, marked: str) -> Solution | None:
             _check_imports(texts, solution, path)
     except (Unsure, RecursionError):
         return None
-    if solution is None or broken_rules(
-        texts.base, texts.upstream, texts.fork, solution.text, path
-    ):
+    if solution is None or broken_rules(texts.base, texts.upstream, texts.fork, solution.text):
         return None
     return solution
 

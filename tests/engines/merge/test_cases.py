@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from patchmgr.engines.merge.resolve import resolve
 from patchmgr.engines.structure.sides import Texts
-from tests.engines.structure.marked import REGION, SECTION
 
 CASES = sorted(Path(__file__).with_name("cases").glob("*.txt"), key=lambda path: path.name)
+SECTION = re.compile(r"^-- (\w+)\n", re.MULTILINE)
+REGION = re.compile(
+    r"^<{7} upstream\n(?P<upstream>(?:.*\n)*?)\|{7} base\n(?P<base>(?:.*\n)*?)={7}\n"
+    r"(?P<fork>(?:.*\n)*?)>{7} fork\n",
+    re.MULTILINE,
+)
 
 
 def sides_of(sections: dict[str, str]) -> Texts:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.merge.languages import language_of, lex
+from patchmgr.engines.merge.languages import cxx_tokens, language_of, lex
 from tests.tables import table
 
 _SIGNS = ["(", ")", "{", "}", ";", ",", "#", "//", "/*", "*/", "\\", '"', "'", '"""', "->", "-"]
@@ -33,10 +33,11 @@ _PIECES = st.sampled_from(
 @given(parts=st.lists(_PIECES, max_size=30), name=st.sampled_from(["a.cc", "a.rs", "a.py", "a.md"]))
 def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> None:
     text = "".join(parts)
-    tokens = list(lex(text, language_of(name)))
-    assert "".join(token.lead + token.text for token in tokens) == text
-    assert tokens[-1].kind == "end"
-    assert not any(token.lead.strip("\\ \t\r\n\f\u00a0") for token in tokens)
+    readings = [list(lex(text, language_of(name))), list(cxx_tokens(text))]
+    for tokens in readings:
+        assert "".join(token.lead + token.text for token in tokens) == text
+        assert tokens[-1].kind == "end"
+        assert not any(token.lead.strip("\\ \t\r\n\f\u00a0") for token in tokens)
 
 
 @table(
@@ -59,3 +60,16 @@ def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> No
 )  # fmt: skip
 def test_a_text_splits_into_tokens(name: str, text: str, expected: list[str]) -> None:
     assert [token.text for token in lex(text, language_of(name))][:-1] == expected
+
+
+@table(
+    ("text", "expected"),
+    [
+        pytest.param("#define A \\\n  b(#x)\nc", ["#define", "A", "b", "(", "#", "x", ")", "", "c"],
+                     id="with what follows"),
+        pytest.param("#define A b", ["#define", "A", "b", ""], id="at the end"),
+        pytest.param("#if A\nb", ["#if A", "b"], id="of a condition they are one"),
+    ],
+)  # fmt: skip
+def test_the_tokens_of_a_macro_are_told(text: str, expected: list[str]) -> None:
+    assert [token.text for token in cxx_tokens(text)][:-1] == expected

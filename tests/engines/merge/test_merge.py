@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.merge.merge import candidates_of
-from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import LARGEST
+from patchmgr.engines.structure.sides import LARGEST, Texts
 from tests.engines.merge.marked import marked
 from tests.tables import table
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.states import run_checks
 from patchmgr.engines.rebase.crosscheck import Question, check_merged
-from patchmgr.engines.structure.solvers import suspect
+from patchmgr.engines.structure.guards import suspect
 from patchmgr.errors import PatchmgrError
 from tests.engines.audit.audited import audited
 from tests.engines.ports import MemoryBlobs

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.structure.cxx_proof import brackets_close, directives_close, is_sound
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.tokens import tokens_of
 from tests.tables import table
 
 BASE = '#include "z.h"\nvoid z() {\n  one();\n}\n'
@@ -65,7 +65,7 @@ def test_sides_that_are_not_clear_are_counted_by_token_only() -> None:
     ],
 )
 def test_brackets_close(text: str, expected: bool) -> None:
-    assert brackets_close(tokens_of(text)) is expected
+    assert brackets_close(tuple(cxx_tokens(text))) is expected
 
 
 @table(
@@ -78,4 +78,4 @@ def test_brackets_close(text: str, expected: bool) -> None:
     ],
 )
 def test_directives_close(text: str, expected: bool) -> None:
-    assert directives_close(tokens_of(text)) is expected
+    assert directives_close(tuple(cxx_tokens(text))) is expected

@@ -1,9 +1,8 @@
 import pytest
 
-from patchmgr.engines.structure.guards import broken_rules, suspicions
+from patchmgr.engines.structure.guards import broken_rules, suspect, suspicions
 from patchmgr.engines.structure.guards_text import facts_of, unused_imports
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.structure.solvers import suspect
 from tests.tables import table
 
 BASE = "import os\n\n\ndef open_shop(door):\n    return os.path.join(door, 'shop')\n"
@@ -84,7 +83,7 @@ def at_end(text: str) -> str:
 def test_a_broken_merge_names_the_rule(
     base: str, upstream: str, fork: str, merged: str, rule: str
 ) -> None:
-    assert rule in broken_rules(base, upstream, fork, merged, "a.py")
+    assert rule in broken_rules(base, upstream, fork, merged)
 
 
 @table(
@@ -109,8 +108,8 @@ def test_a_broken_merge_names_the_rule(
     ],
 )  # fmt: skip
 def test_a_sound_merge_breaks_no_rule(base: str, upstream: str, fork: str, merged: str) -> None:
-    assert broken_rules(base, upstream, fork, merged, "a.py") == ()
-    assert suspicions(base, upstream, fork, merged, "a.py") == ()
+    assert broken_rules(base, upstream, fork, merged) == ()
+    assert suspicions(base, upstream, fork, merged) == ()
 
 
 def test_suspicions_are_sentences() -> None:
@@ -127,17 +126,15 @@ def test_an_import_that_nothing_uses_any_more_is_suspicious_but_not_broken() -> 
         "import re\nre.a()\n",
         "import re\n",
     )
-    assert suspicions(*texts, "a.py") == ("`re` is imported, but nothing uses it any more.",)
-    assert broken_rules(*texts, "a.py") == ()
+    assert suspicions(*texts) == ("`re` is imported, but nothing uses it any more.",)
+    assert broken_rules(*texts) == ()
 
 
 def test_an_import_that_is_there_twice_is_broken() -> None:
     texts = ("x()\n", "import re\nre.x()\n", "re.x()\nimport re\n")
     merged = "import re\nre.x()\nimport re\n"
-    assert suspicions(*texts, merged, "a.py") == (
-        "`re` is imported once more than on either side.",
-    )
-    assert broken_rules(*texts, merged, "a.py") == ("doubled import",)
+    assert suspicions(*texts, merged) == ("`re` is imported once more than on either side.",)
+    assert broken_rules(*texts, merged) == ("doubled import",)
 
 
 def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
@@ -145,9 +142,7 @@ def test_a_local_variable_that_both_sides_bring_in_is_suspicious() -> None:
     upstream = base.replace("    b(a)\n", "    scale = 1\n    b(a)\n    print(scale)\n")
     fork = base.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
     merged = upstream.replace("    c(a)\n", "    scale = 2\n    c(a)\n    print(scale, 3)\n")
-    assert suspicions(base, upstream, fork, merged, "a.py") == (
-        "Both sides assign to a new `scale`.",
-    )
+    assert suspicions(base, upstream, fork, merged) == ("Both sides assign to a new `scale`.",)
 
 
 def test_an_attribute_that_is_set_is_a_name_that_is_bound() -> None:
@@ -171,5 +166,5 @@ def test_imports_that_nothing_uses(text: str, names: set[str]) -> None:
 def test_code_that_is_there_again_is_shown_as_it_is_written() -> None:
     base, upstream = 'call("x",  1)\nb = 2\n', "b = 2\n"
     fork = merged = base + "c = 3\n"
-    said = suspicions(base, upstream, fork, merged, "a.py")
+    said = suspicions(base, upstream, fork, merged)
     assert 'Code that one side removed is there again: call("x",  1)' in said

@@ -112,7 +112,7 @@ def test_code_that_only_the_merge_never_reaches(
 ) -> None:
     flows = [flow_of(text) for text in (upstream, fork, merged)]
     assert newly_dead(*flows) == told  # type: ignore[arg-type]
-    assert ("dead code" in broken_rules("x()\n", upstream, fork, merged, "a.py")) is bool(told)
+    assert ("dead code" in broken_rules("x()\n", upstream, fork, merged)) is bool(told)
 
 
 ONCE = within("go(a)", "b()")
@@ -174,7 +174,7 @@ def test_a_statement_that_only_the_merge_has_twice(
 ) -> None:
     flows = [flow_of(text) for text in (*texts, merged)]
     assert doubled_statements(*flows) == told  # type: ignore[arg-type]
-    assert ("doubled statement" in broken_rules(*texts, merged, "a.py")) is bool(told)
+    assert ("doubled statement" in broken_rules(*texts, merged)) is bool(told)
 
 
 @table(

@@ -49,9 +49,7 @@ def test_a_merge_with_the_solution_changes_nothing(path: Path) -> None:
         again = merge_python(texts, "a.py", marked=marked(texts))
         assert again is not None
         assert again.text == case["expected"]
-    assert (
-        broken_rules(case["base"], case["upstream"], case["fork"], case["expected"], "a.py") == ()
-    )
+    assert broken_rules(case["base"], case["upstream"], case["fork"], case["expected"]) == ()
 
 
 def test_what_no_conflict_touches_is_as_in_the_text_merge() -> None:
