@@ -219,8 +219,12 @@ class Series:
         return found
 
     def news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the telling lines that a step adds to the series' files, or removes."""
-        return {line for line in self._news.get((number, adds), ()) if is_telling(line[1])}
+        """Return the telling lines that a step adds to the series' files, or removes.
+
+        Where it has none, all that are not empty: `x = x * 2` is no other patch's `x = x - 2`.
+        """
+        lines = {line for line in self._news.get((number, adds), ()) if line[1]}
+        return {line for line in lines if is_telling(line[1])} or lines
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
@@ -233,7 +237,11 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Say whether most of what a step adds to the files of the series is the series'."""
-        added = self.news(number, adds=True)
-        ours = len(self.wanted[True].keys() & added)
-        return ours >= MOST * len(added)
+        """Say whether most of what a step adds to the files of the series is the series'.
+
+        Of a step that only removes, most of what it removes.
+        """
+        for adds in (True, False):
+            if brought := self.news(number, adds=adds):
+                return len(self.wanted[adds].keys() & brought) >= MOST * len(brought)
+        return False

@@ -69,11 +69,16 @@ COPIED = ("stay_25", "stay_25 stay_20")
 OTHERWISE = ("stay_25", "stay_25 newer_way")
 SWAPPED = swap(BASE, ("stay_05", "ours_a"), ("stay_20", "ours_b"))
 
+PLUS, MINUS, TIMES = (text(" ".join(f"x{n}={s}{n}" for n in range(9))) for s in ("+", "-", "*"))
+
 NUMBERS = [swap(BASE, ("stay_10", f"0.5.{n}")) for n in range(4)]
 
 SINGLE = {
     "picked": (tale(a(BOTH), *on_a(BOTH)), "landed c0 exact"),
     "not-picked": (tale(a(BOTH), *on_a(OTHER)), "-"),
+    "short-lines-otherwise": (tale(a(MINUS), *on_a(TIMES), base={"a": PLUS}), "-"),
+    "short-lines-picked": (tale(a(MINUS), *on_a(MINUS), base={"a": PLUS}), "landed c0 exact"),
+    "short-lines-go": (tale(a(b"x=y\n"), *on_a(b""), base={"a": PLUS}), "-"),
     "shifted": (tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BOTH)), "landed c0 exact"),
     "only-shifted": (tale(a(BOTH), *on_a(text("on_top on_top_of_it") + BASE)), "-"),
     "other-white-space": (
