@@ -47,13 +47,16 @@ SETS = pytest.mark.parametrize(
 
 @SETS
 def test_o_other_members_in_the_set(story: Story, kinds: Callable[..., Edit]) -> None:
-    """O: upstream added other members to the set that we add one to."""
-    is_prose = story.form.name == "text" and kinds is _one_line
+    """O: upstream added other members to the set that we add one to.
+
+    Of C++ lists in one line, people kept the order that a merge gave them in less than 90 %.
+    """
+    is_asked = story.form.name != "python" and kinds is _one_line
     story.start(kinds("amber", "birch", "cedar"))
     story.patch(kinds("amber", "birch", "cedar", "olive"))
     story.upstream(7, kinds("amber", "birch", "cedar", "maple", "rowan"))
-    told = story.rebase(code=3 if is_prose else 0)
-    if is_prose:
+    told = story.rebase(code=3 if is_asked else 0)
+    if is_asked:
         assert told.verdicts() == ["conflict"]
         return
     assert told.verdicts() == ["modified"]

@@ -8,7 +8,7 @@ points were not learned from. `python -m benchmarks.merges --write` writes the f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import exp, prod
 from pathlib import Path
@@ -104,12 +104,28 @@ def _choice(region: RegionCandidates, least: float, known: Table) -> Choice:
 def _ranked(one: Candidate, known: Table) -> Ranked:
     likelihood = prod(likelihoods(one.features, known.points))
     steps = known.measured.get(one.features["language"], known.measured["other"])
-    reached = (step for step in steps if likelihood >= step.likelihood)
-    step = max(reached, key=lambda step: step.right / step.of, default=None)
     measured = Reliability(one.rule)
-    if step is not None and not (one.asks or breaks(one)):
+    if not (one.asks or breaks(one)) and (step := reached(likelihood, steps)) is not None:
         measured = Reliability(one.rule, step.right, step.of)
     return Ranked(one, likelihood, measured)
+
+
+def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
+    """Return what is measured of candidates as likely or likelier, None below the last step.
+
+    Between two steps it is in proportion: each step is a twentieth of the candidates.
+    """
+    below = [step for step in steps if step.likelihood <= likelihood]
+    above = [step for step in steps if step.likelihood > likelihood]
+    if above and below:
+        last, following = above[-1], below[0]
+        part = (last.likelihood - likelihood) / (last.likelihood - following.likelihood)
+        right, of = (
+            round(old + part * (new - old))
+            for old, new in ((last.right, following.right), (last.of, following.of))
+        )
+        below.append(Step(likelihood, right, of))
+    return max(below, key=lambda step: step.right / step.of, default=None)
 
 
 def breaks(one: Candidate) -> bool:
