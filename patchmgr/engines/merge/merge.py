@@ -135,8 +135,9 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
 def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:
     """Say why a person is asked, however likely a candidate is right; nothing where none is.
 
-    It does not stand in its file as the sides do; it has nothing of what a side adds; a side uses
-    a name anew that the other one has not any more; or there is a place that asks.
+    It does not stand in its file as the sides do; it has nothing of what a side adds, or is the
+    other side and lacks some of it; a side uses a name anew that the other one has not any more;
+    or there is a place that asks.
     """
     if features["fails"] not in ("no", "depends"):
         return features["fails"]
@@ -146,7 +147,11 @@ def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:
         return "gone"
     if features["language"] in _COMMANDS and any(_has_order(place) for place in places):
         return "order"
-    return next((place.asks for place in places if place.asks), "")
+    if asked := next((place.asks for place in places if place.asks), ""):
+        return asked
+    # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
+    dropped = {"theirs": "keeps ours", "ours": "keeps theirs"}.get(features["is"], "")
+    return "loses" if features.get(dropped, "all") not in ("all", "nothing") else ""
 
 
 _COMMANDS = frozenset({"shell", "cmake", "yaml", "json"})
