@@ -15,8 +15,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from patchmgr.engines.merge.languages import cxx_tokens
+from patchmgr.engines.rebase.formatting_cxx import is_sound
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.structure.cxx_proof import is_sound
 from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_tree import parse_python

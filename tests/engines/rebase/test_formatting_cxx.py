@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from patchmgr.engines.merge.languages import cxx_tokens
-from patchmgr.engines.structure.cxx_proof import brackets_close, directives_close, is_sound
+from patchmgr.engines.rebase.formatting_cxx import brackets_close, directives_close, is_sound
 from patchmgr.engines.structure.sides import Texts
 from tests.tables import table
 
