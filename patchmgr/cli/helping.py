@@ -80,7 +80,7 @@ class _Helped:
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words behind the command; an error of usage will name its help."""
         Given.line = command_line(ctx)
-        return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
+        return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]  # a mixin
 
 
 class Command(_Helped, TyperCommand):

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from patchmgr.commands import (  # noqa: F401, I001
+    from patchmgr.commands import (  # noqa: F401, I001 - names for the type checker
         applied, apply, apply_package, audit, branch, changes, check, conflicts, decide,
         diff, doctor, drop, edit, export, files, fold, forecast, help, import_patches, init,
         merge_driver, merge_file, mergetool, move, new, notes, overlay, plan, propose, push,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from patchmgr.commands.plan import Planning, changed_patches, planned
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.forecast import Effect, Forecast, PullFacts, PullForecast, PullHead
+from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, Place, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers
@@ -35,7 +35,7 @@ from patchmgr.services.upstream_states import UpstreamStates
 
 DAYS = 90
 BATCH = 200  # heads
-_RANK = list(Effect)
+_RANK = list(PullEffect)
 _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
@@ -64,7 +64,7 @@ def make_forecast(
             heads = list(watch.open_heads(watched, now))
             found = [watch.forecast(head, facts) for head, facts in heads]
             assuming = watch.on_tip.assuming
-    told = [one for one in found if one.effect is not Effect.NONE]
+    told = [one for one in found if one.effect is not PullEffect.NONE]
     told.sort(key=lambda one: (_RANK.index(one.effect), -one.number))
     return Forecast(stack, planned(tip), len(heads), DAYS, assuming, tuple(told))
 
@@ -151,7 +151,7 @@ class Watch:
         """Return what a pull request would do to the series on upstream's tip."""
         near = tuple(path for path in facts.paths if path in self.on_tip.paths)
         found = PullForecast(
-            pull.number, pull.head, facts.subject, facts.author, facts.date, Effect.NONE, near
+            pull.number, pull.head, facts.subject, facts.author, facts.date, PullEffect.NONE, near
         )
         if not near:
             return found
@@ -171,7 +171,7 @@ class Watch:
         with suppress(PatchmgrError):  # git cannot look for moved files without their contents
             tree = merged_tree(bench.git_dir, tip, pull.head)
         if tree is None:
-            return replace(pull, effect=Effect.UNKNOWN)
+            return replace(pull, effect=PullEffect.UNKNOWN)
         merged = bench.write_commit(tree, tip, f"pull request (#{pull.number})")
         patches = self.patches_on(merged)
         return replace(pull, effect=effect_of(patches), patches=patches)
@@ -254,11 +254,11 @@ def _touched(
                 yield PlannedPatch(outcome.name, patch.name, patch.verdict, places=tuple(places))
 
 
-def effect_of(patches: Sequence[PlannedPatch]) -> Effect:
+def effect_of(patches: Sequence[PlannedPatch]) -> PullEffect:
     """Return what a change does to patches: the worst of what it does to each."""
     verdicts = {patch.verdict for patch in patches}
     if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
-        return Effect.BREAKS
+        return PullEffect.BREAKS
     if verdicts.intersection(_ABSORBED):
-        return Effect.ABSORBS
-    return Effect.TOUCHES if verdicts else Effect.NONE
+        return PullEffect.ABSORBS
+    return PullEffect.TOUCHES if verdicts else PullEffect.NONE

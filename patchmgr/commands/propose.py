@@ -24,7 +24,7 @@ from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.throwaway import ThrowAway, whole_tree
-from patchmgr.services.carried_again import Carried, Place, carried_again
+from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
 from patchmgr.services.decisions import is_finding
 from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.session import Session
@@ -227,7 +227,7 @@ def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bo
 _LONGEST_NAME = 200
 
 
-def _merge_failures(carried: Carried, place: Place, known: set[str]) -> Iterator[Failure]:
+def _merge_failures(carried: CarriedAgain, place: Place, known: set[str]) -> Iterator[Failure]:
     """Yield what a rebase with the solution finds that one without it does not."""
     left = carried.conflict(place)
     if left is not None:
@@ -244,13 +244,13 @@ def _merge_failures(carried: Carried, place: Place, known: set[str]) -> Iterator
                 yield Failure("ledger", fault.sentence())
 
 
-def _rests_on(carried: Carried, place: Place) -> tuple[str, ...]:
+def _rests_on(carried: CarriedAgain, place: Place) -> tuple[str, ...]:
     patch, outcome = carried.patch(place[0]), carried.outcome
     causes = [one.commit for one in patch.cause if place[1] in one.paths]
     return tuple(dict.fromkeys((outcome.base.commit, outcome.onto.commit, *causes)))
 
 
-def _run_failures(session: Session, carried: Carried) -> Iterator[Failure]:
+def _run_failures(session: Session, carried: CarriedAgain) -> Iterator[Failure]:
     """Yield the commands of the series that fail on what was carried."""
     name, side, onto = carried.outcome.name, carried.loaded.side, carried.target.commit
     side.try_fetch_objects(whole_tree(side.store, onto))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
-class Effect(str, Enum):
+class PullEffect(str, Enum):
     """What a pull request would do to a series, the first that holds.
 
     `UNKNOWN` is for one that does not merge into upstream any more, and changes the same files.
@@ -51,7 +51,7 @@ class PullForecast(Struct, frozen=True):
     subject: str
     author: str
     date: str
-    effect: Effect
+    effect: PullEffect
     paths: tuple[str, ...]
     patches: tuple[PlannedPatch, ...] = ()
 

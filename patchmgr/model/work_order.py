@@ -17,7 +17,7 @@ class SideText(Struct, frozen=True):
     mode: str | None = None
 
 
-class Candidate(Struct, frozen=True):
+class OrderedCandidate(Struct, frozen=True):
     """What a region could become, its number from 1, and how reliable such a text was."""
 
     number: int
@@ -38,7 +38,7 @@ class OrderedRegion(Struct, frozen=True):
     base: SideText | None
     ours: SideText | None
     theirs: SideText | None
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[OrderedCandidate, ...] = ()
     written_by: str | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from patchmgr.model.forecast import Effect, Forecast, PullForecast
+from patchmgr.model.forecast import Forecast, PullEffect, PullForecast
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.plans import assumed, patch_lines
@@ -12,12 +12,12 @@ from patchmgr.render.terminal import VERDICT_COLOURS, painted
 from patchmgr.render.view import View
 
 _COLOURS = {
-    Effect.BREAKS: VERDICT_COLOURS[Verdict.CONFLICT],
-    Effect.ABSORBS: VERDICT_COLOURS[Verdict.ABSORBED],
-    Effect.TOUCHES: VERDICT_COLOURS[Verdict.MODIFIED],
-    Effect.UNKNOWN: VERDICT_COLOURS[Verdict.BLOCKED],
+    PullEffect.BREAKS: VERDICT_COLOURS[Verdict.CONFLICT],
+    PullEffect.ABSORBS: VERDICT_COLOURS[Verdict.ABSORBED],
+    PullEffect.TOUCHES: VERDICT_COLOURS[Verdict.MODIFIED],
+    PullEffect.UNKNOWN: VERDICT_COLOURS[Verdict.BLOCKED],
 }
-_WIDTH = max(len(effect.value) for effect in Effect)
+_WIDTH = max(len(effect.value) for effect in PullEffect)
 
 
 def forecast_text(found: Forecast, view: View) -> str:
@@ -35,7 +35,7 @@ def forecast_text(found: Forecast, view: View) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _count(found: Forecast, effect: Effect) -> int:
+def _count(found: Forecast, effect: PullEffect) -> int:
     return sum(pull.effect is effect for pull in found.pulls)
 
 
@@ -44,7 +44,7 @@ def _pull_lines(pull: PullForecast, view: View) -> Iterator[str]:
     yield f"  {word}  #{pull.number} {clean(pull.subject)}"
     indent = " " * (_WIDTH + 4)
     yield from view.folded(f"by {clean(pull.author)}, {pull.date}", indent)
-    if pull.effect is Effect.UNKNOWN:
+    if pull.effect is PullEffect.UNKNOWN:
         paths = ", ".join(map(clean, pull.paths))
         yield from view.folded(f"does not merge into upstream; changes {paths}", indent)
     for patch in pull.patches:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from patchmgr.services import (  # noqa: F401, I001
+    from patchmgr.services import (  # noqa: F401, I001 - names for the type checker
         carry, completions, decisions, installed, learning, open_series, session,
         targets, work_area, work_orders,
     )  # fmt: skip

@@ -46,7 +46,7 @@ def going_on(
     )
 
 
-class Carried(Struct, frozen=True):
+class CarriedAgain(Struct, frozen=True):
     """What became of a series, with the bench that has its files.
 
     `top` is the commit of all that was carried.
@@ -84,7 +84,7 @@ def carried_again(
     series: str,
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
-) -> Iterator[Carried]:
+) -> Iterator[CarriedAgain]:
     """Carry a series of the rebase in progress again, and those that it stands on.
 
     What is made of the file at `place` is the `solution`, or nothing without one.
@@ -102,4 +102,4 @@ def carried_again(
     with Toolbox() as formatters, Workbench([loaded.side.store]) as bench:
         run = RebaseRun(session, options, bench, upstreams, memory, formatters)
         outcome = run.carry_onto(loaded, target, parents)
-        yield Carried(session, loaded, target, bench, outcome, parents[series].commit)
+        yield CarriedAgain(session, loaded, target, bench, outcome, parents[series].commit)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.rebase.work import Edits
 from patchmgr.engines.series.picking import SUFFIX
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
@@ -300,12 +301,9 @@ def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
     return loaded
 
 
-Edits = dict[str, dict[str, dict[str, "tuple[Entry | None, Entry | None]"]]]
-
-
-def edits_of(in_progress: InProgress) -> Edits:
+def edits_of(in_progress: InProgress) -> Mapping[str, Mapping[str, Edits]]:
     """Return by series, patch and path what was edited beside conflicts."""
-    found: Edits = {}
+    found: dict[str, dict[str, dict[str, tuple[Entry | None, Entry | None]]]] = {}
     for one in in_progress.edits:
         by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})
         by_path[check_path(one.path, what="path")] = one.before, one.after

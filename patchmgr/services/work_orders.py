@@ -41,7 +41,7 @@ from patchmgr.plumbing.diffs import diff_of_paths, lines_with
 from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.render.work_order import order_value, value_size, without_sides
-from patchmgr.services.carried_again import Carried, Place, carried_again
+from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
 from patchmgr.services.decisions import decisions_on, open_findings, read_accepted
 from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.session import Session
@@ -86,7 +86,7 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
     return None
 
 
-def order_of_file(carried: Carried, place: Place, name: str) -> WorkOrder | None:
+def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:
     """Return the order of a file in conflict, None where nothing of it is left.
 
     `name` is the id that was asked for: of all that is in conflict in the file, or of one region.
@@ -112,7 +112,7 @@ def order_of_file(carried: Carried, place: Place, name: str) -> WorkOrder | None
     )
 
 
-def order_of_finding(carried: Carried, patch: str, name: str) -> WorkOrder | None:
+def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder | None:
     """Return the order of what the audit, the ledger or a condition stopped at."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
@@ -147,7 +147,9 @@ _RECORD = "conflict, parts: their texts, which are in the regions"
 class _Order:
     """The parts of an order of a patch that are not its conflict; `paths` are old and new."""
 
-    def __init__(self, carried: Carried, outcome: PatchOutcome, paths: tuple[str, str]) -> None:
+    def __init__(
+        self, carried: CarriedAgain, outcome: PatchOutcome, paths: tuple[str, str]
+    ) -> None:
         self.carried, self.outcome, self.paths = carried, outcome, paths
         self.workspace = carried.session.workspace
         patches = {patch.name: patch for patch in carried.loaded.patches}

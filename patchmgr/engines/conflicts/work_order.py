@@ -20,7 +20,7 @@ from patchmgr.engines.text.marked import MarkedText, split_marked
 from patchmgr.engines.text.telling import normal_lines
 from patchmgr.model.outcome import FileConflict, Suggestion
 from patchmgr.model.work_order import (
-    Candidate,
+    OrderedCandidate,
     OrderedRegion,
     SideText,
     SymbolSides,
@@ -101,9 +101,9 @@ def _side(content: bytes | None, mode: str | None = None) -> SideText | None:
     return None if content is None else SideText(len(content), readable(content), mode)
 
 
-def _candidates(suggestions: Sequence[Suggestion]) -> tuple[Candidate, ...]:
+def _candidates(suggestions: Sequence[Suggestion]) -> tuple[OrderedCandidate, ...]:
     return tuple(
-        Candidate(number, one.text.decode("utf-8", "backslashreplace"), one.reliability)
+        OrderedCandidate(number, one.text.decode("utf-8", "backslashreplace"), one.reliability)
         for number, one in enumerate(suggestions, 1)
     )
 

@@ -515,7 +515,7 @@ class _Off(_Simplifier):
         node.body = left(node.body, self.conditions, _arguments(node))
         return node
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # alike
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         truth = self.conditions.truth(node.test)

@@ -89,7 +89,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
     return "no plain file" if is_same else f"mode {before.mode} to {after.mode}"
 
 
-class Choice(Struct, frozen=True):
+class Chosen(Struct, frozen=True):
     """What a person takes of a file: all as one, or the text with it, and that with the rest."""
 
     is_whole: bool
@@ -97,7 +97,7 @@ class Choice(Struct, frozen=True):
     left: bytes
 
 
-def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Choice]:
+def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:
     """Let a person choose; return by path what they take, of the files that they take from."""
     found: dict[str, list[Offer]] = {}
     for offer in choose(offers):
@@ -105,11 +105,11 @@ def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Choice]:
     return {path: _choice(own) for path, own in found.items()}
 
 
-def _choice(own: Sequence[Offer]) -> Choice:
+def _choice(own: Sequence[Offer]) -> Chosen:
     old, new = own[0].old, own[0].new
     taken = {block for offer in own for block in offer.blocks}
     left = (block for block in changed_blocks(old, new) if block not in taken)
-    return Choice(bool(own[0].whole), with_taken(old, new, taken), with_taken(old, new, left))
+    return Chosen(bool(own[0].whole), with_taken(old, new, taken), with_taken(old, new, left))
 
 
 def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block]) -> bytes:
