@@ -47,7 +47,7 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             yield from ((f"{node.module}.{alias.name}", is_type) for alias in node.names)
-        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        elif isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
             waiting += [(inner, True) for inner in node.body]
             waiting += [(inner, is_type) for inner in node.orelse]
         elif not isinstance(node, ast.expr):
