@@ -200,7 +200,7 @@ def show_pages(text: str) -> None:
     if not sys.stdout.isatty():
         show(text)
         return
-    from patchmgr.plumbing.pager import page
+    from patchmgr.plumbing.programs import page
 
     page(text.encode("utf-8", "backslashreplace"))
 

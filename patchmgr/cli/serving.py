@@ -12,7 +12,7 @@ import typer
 from patchmgr import __version__
 from patchmgr.cli.root import open_session
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.own_commands import answer_of
+from patchmgr.plumbing.programs import answer_of
 
 _WITHOUT = ("hunks", "history", "superseded")  # of a patch in a dry run: long, rarely asked for
 _INSTRUCTIONS = """\

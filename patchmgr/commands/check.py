@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.diffs import importing_files
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.throwaway import TIMED_OUT, ThrowAway, is_program, whole_tree
+from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.gate_results import FOLDER, check_folder, keep_checked
@@ -85,7 +86,7 @@ def run_commands(
 def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str | None:
     """Return why a command does not run, None where it does."""
     line = " ".join(command.run)
-    missing = [name for name in command.needs if not is_program(name)]
+    missing = [name for name in command.needs if shutil.which(name) is None]
     if how.names and command.name not in how.names:
         return "another command was asked for"
     if not how.runs:
@@ -160,8 +161,7 @@ class Runner(Struct, frozen=True):
             "PATCHMGR_BASE": self.states[0],
             "PATCHMGR_HEAD": commit,
         }
-        ended = self.place.run(command.run, timeout=command.timeout, log=log, told=told)
-        return ended.code, ended.seconds
+        return self.place.run(command.run, timeout=command.timeout, log=log, told=told)
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:

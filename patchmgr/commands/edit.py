@@ -17,7 +17,7 @@ from patchmgr.formats.series_files import renamed
 from patchmgr.formats.series_settings import with_renamed
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.plumbing.mergetools import edited_text
+from patchmgr.plumbing.programs import edited_text
 from patchmgr.services.decisions import read_decisions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make

@@ -10,8 +10,8 @@ from patchmgr.commands.rebase import require_in_progress
 from patchmgr.engines.conflicts.memory import Replayed
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.recorded import Kind
-from patchmgr.plumbing.mergetools import ToolFile, configured_settings, run_tool
 from patchmgr.plumbing.outputs import write_output
+from patchmgr.plumbing.programs import ToolFile, configured_settings, run_tool
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import Waiting, is_unresolved, original, work_file

@@ -23,7 +23,7 @@ from patchmgr.model.work_order import Failure, Proposed, Solution
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import read_named
-from patchmgr.plumbing.throwaway import ThrowAway, whole_tree
+from patchmgr.plumbing.programs import ThrowAway, whole_tree
 from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
 from patchmgr.services.decisions import is_finding
 from patchmgr.services.memory import Memory, waiting_with

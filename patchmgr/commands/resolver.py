@@ -11,7 +11,7 @@ from patchmgr.commands.propose import Given, candidate_of, resolve_if_passed, wh
 from patchmgr.commands.rebase import RebaseResult, continue_rebase
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.work_order import Failure, WorkOrder
-from patchmgr.plumbing.resolvers import Resolver
+from patchmgr.plumbing.programs import Resolver
 from patchmgr.render.machine import document
 from patchmgr.render.work_order import order_value
 from patchmgr.services.memory import Memory

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -30,7 +29,6 @@ from patchmgr.plumbing.stores import references
 BRANCHES = "patchmgr-rebase/"
 _NOTE = "patchmgr/rebase.json"
 _LEFT = "refs/worktree/patchmgr"
-_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # of another repository
 _EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's tree without files
 _WHO = {
     f"GIT_{role}_{part}": value
@@ -298,13 +296,3 @@ def free_branch(clone: Clone, series: str) -> str:
     known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
     names = chain([series], (f"{series}-{n}" for n in count(2)))
     return BRANCHES + next(name for name in names if name not in known)
-
-
-def run_in(folder: Path, command: str) -> int:
-    """Run a command line of the shell in a folder, with the user's environment; return its code.
-
-    What it prints goes to stderr: stdout is for results.
-    """
-    env = {name: value for name, value in os.environ.items() if name not in _PLACES}
-    line = ["sh", "-c", command]
-    return subprocess.run(line, cwd=folder, env=env, stdout=2, check=False).returncode

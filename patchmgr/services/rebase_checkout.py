@@ -26,8 +26,8 @@ from patchmgr.plumbing.linked_worktree import (
     find_worktree,
     free_branch,
     is_free,
-    run_in,
 )
+from patchmgr.plumbing.programs import run_in
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.render.conflicts import marked_text
 from patchmgr.services.load import LoadedSeries, RebaseRun

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.pager import page, pager_command
+from patchmgr.plumbing.programs import page, pager_command
 from tests.conftest import Repository
 
 

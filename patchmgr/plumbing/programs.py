@@ -1,0 +1,318 @@
+"""Programs that are run for a person: in a throw-away checkout, a resolver, an editor, a pager."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.errors import EXIT_CONFLICTS, EXIT_DONE, EXIT_FINDINGS, PatchmgrError
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.closing import Closing
+from patchmgr.plumbing.git_process import search_path
+
+TIMED_OUT = -1
+_GRACE = 5.0
+
+
+class ThrowAway(Closing):
+    """A checkout that borrows the objects of a repository; leaving the context deletes it."""
+
+    def __init__(self, lender: Path) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="patchmgr-check-"))
+        self.root = self._folder / "checkout"
+        self.root.mkdir()
+        git_process.output(["init", "--quiet", "--template=", "."], cwd=self.root)
+        self._git_dir = self.root / ".git"
+        alternates = self._git_dir / "objects" / "info" / "alternates"
+        alternates.parent.mkdir(exist_ok=True)
+        alternates.write_text(f"{(lender / 'objects').resolve()}\n", errors="surrogateescape")
+
+    def close(self) -> None:
+        """Delete it."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def check_out(self, commit: str) -> None:
+        """Put the files of a commit in place; what is not tracked stays."""
+        arguments = ["checkout", "--quiet", "--force", "--detach", commit]
+        try:
+            git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
+        except PatchmgrError as fault:
+            hint = "patchmgr upstream fetch gets what the upstream still has"
+            raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+
+    def run(
+        self, command: Sequence[str], *, timeout: float, log: Path, told: Mapping[str, str]
+    ) -> tuple[int, float]:
+        """Run a command here, and return exit code (TIMED_OUT where it was ended) and seconds.
+
+        Its output is appended to the log, and all its processes end with it. It has the
+        user's environment, less what names another git repository, and what it is told.
+        """
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        start = time.monotonic()
+        with log.open("ab") as out:
+            out.write(f"$ {' '.join(command)}\n".encode(errors="replace"))
+            out.flush()
+            try:
+                process = subprocess.Popen(
+                    command,
+                    cwd=self.root,
+                    env={**environment, **told},
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as fault:
+                out.write(f"{fault}\n".encode(errors="replace"))
+                return 127, 0.0
+            try:
+                code = process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                code = TIMED_OUT
+                out.write(f"ended after {timeout:.0f} s\n".encode())
+            finally:
+                end_group(process)
+        return code, time.monotonic() - start
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a command and what it has started: gently first, then for good."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE)
+
+
+def whole_tree(git_dir: Path, commit: str) -> set[str]:
+    """Return the ids of all blobs of a commit."""
+    printed = git_process.text(git_process.output(["ls-tree", "-r", "-z", commit], git_dir=git_dir))
+    rows = [line.split("\t", 1)[0].split(" ") for line in printed.split("\0") if line]
+    return {row[2] for row in rows if row[1] == "blob"}
+
+
+_PIECE = 1 << 16
+
+
+class Resolver(Struct, frozen=True):
+    """A command of the shell; it has so many seconds and may answer with so many bytes."""
+
+    command: str
+    seconds: float
+    most: int = 1 << 25
+
+    def ask(self, question: bytes) -> bytes:
+        """Return what the program prints for a question on its standard input.
+
+        It runs in an empty folder, with nothing of the user's environment but PATH; all that it
+        started ends with it. Raises PatchmgrError "resolver-timeout", "resolver-too-large" and
+        "resolver-failed".
+        """
+        with tempfile.TemporaryDirectory(prefix="patchmgr-resolver-") as folder:
+            # A file, so that nobody has to be there to hand it on.
+            with tempfile.TemporaryFile() as given:
+                given.write(question)
+                given.seek(0)
+                process = subprocess.Popen(
+                    ["sh", "-c", self.command],
+                    cwd=folder,
+                    env={
+                        "PATH": search_path(), "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8"
+                    },
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,
+                )  # fmt: skip
+            try:
+                answer = b"".join(self._pieces(process))
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(1)
+                code = process.poll()
+            finally:
+                end_group(process)
+        if code != 0:
+            how = "did not end" if code is None else f"ended with exit code {code}"
+            raise PatchmgrError("resolver-failed", f"the resolver {how}")
+        return answer
+
+    def _pieces(self, process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+        assert process.stdout is not None
+        end, size = time.monotonic() + self.seconds, 0
+        with selectors.DefaultSelector() as selector, process.stdout:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                left = end - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    message = f"the resolver did not answer in {self.seconds:g} s"
+                    raise PatchmgrError("resolver-timeout", message)
+                piece = os.read(process.stdout.fileno(), _PIECE)
+                if not piece:
+                    return
+                size += len(piece)
+                if size > self.most:
+                    message = f"the resolver printed more than {self.most} bytes"
+                    raise PatchmgrError("resolver-too-large", message)
+                yield piece
+
+
+_GOOD = (EXIT_DONE, EXIT_CONFLICTS, EXIT_FINDINGS)
+
+
+def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool, str]:
+    """Run a command in a workspace; return whether it answered, and what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "patchmgr", "-C", str(root), *words],
+        input=data,
+        capture_output=True,
+        check=False,
+    )
+    printed = done.stdout or done.stderr
+    return done.returncode in _GOOD, printed.decode("utf-8", "replace")
+
+
+_PLAIN = ("", "cat")
+_NOT_FOUND = 127  # of a shell, whose command is no program
+_NAMES = ("GIT_PAGER", "PAGER")
+
+
+def page(text: bytes) -> None:
+    """Show a text on the terminal, through the pager of the user where there is one."""
+    pager = pager_command()
+    if pager in _PLAIN or _shown_by(pager, text) == _NOT_FOUND:
+        sys.stdout.buffer.write(text)
+        sys.stdout.flush()
+
+
+def pager_command() -> str:
+    """Return what git runs: of GIT_PAGER, the user's core.pager, PAGER, or its own choice.
+
+    It is asked outside of every repository: what one names as its pager is not run.
+    """
+    named = {name: os.environ[name] for name in _NAMES if name in os.environ}
+    environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
+    try:
+        _, printed = git_process.run(["var", "GIT_PAGER"], cwd=Path("/"), env=environment)
+    except PatchmgrError:
+        return ""
+    return git_process.text(printed).strip()
+
+
+def _shown_by(pager: str, text: bytes) -> int:
+    sys.stdout.flush()
+    settings = {"LESS": "FRX", "LV": "-c"} | dict(os.environ)
+    process = subprocess.Popen(["sh", "-c", pager], stdin=subprocess.PIPE, env=settings)
+    ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is the pager's while that runs
+    try:
+        process.communicate(text)
+    finally:
+        signal.signal(signal.SIGINT, ours)
+    return process.returncode
+
+
+_KEPT = ("GIT_EDITOR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+_NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
+
+
+def edited_text(text: bytes, *, name: str) -> bytes:
+    """Open a text in the editor of the environment and return what it was left as.
+
+    Raises PatchmgrError "editor" where the editor fails.
+    """
+    editor = next((os.environ[n] for n in _NAMED_BY if os.environ.get(n)), "vi")
+    with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
+        file = Path(folder) / name
+        file.write_bytes(text)
+        # As git does: what the variable holds is a command line of the shell.
+        command = ["sh", "-c", f'{editor} "$@"', editor, str(file)]
+        code = subprocess.run(command, check=False).returncode
+        if code:
+            message = f"the editor {editor} ended with {code}; nothing was changed"
+            raise PatchmgrError("editor", message, ("set EDITOR to another one",))
+        return file.read_bytes()
+
+
+_SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|difftool\..*)$"
+
+
+class ToolFile(Struct, frozen=True):
+    """A file to merge: its name, its sides (None: no such file), and what it is so far."""
+
+    path: str
+    base: bytes | None
+    ours: bytes | None
+    theirs: bytes | None
+    merged: bytes | None
+
+
+def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
+    """Return what the user's git has for merge tools in a folder, as names and values."""
+    _, printed = git_process.run(
+        ["config", "--null", "--get-regexp", _SETTINGS],
+        cwd=folder,
+        good=(0, 1),
+        env=git_process.user_environment(),
+    )
+    rows = (row.partition("\n") for row in git_process.text(printed).split("\0")[:-1])
+    # A name without a value is true, which git's own list does not say.
+    return tuple((name, value if end else "true") for name, end, value in rows)
+
+
+def run_tool(
+    file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
+) -> tuple[bool, bytes | None]:
+    """Let git open the tool on a file; return whether it ended well, and the file then.
+
+    The tool runs with the terminal and the environment of the user. The file is None where it
+    was deleted.
+    """
+    with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
+        root = Path(place)
+        git_dir = root / ".git"
+        git_process.output(["init", "--quiet", "--template=", str(root)])
+        for name, value in (("mergetool.keepBackup", "false"), *settings):
+            git_process.output(["config", "--file", str(git_dir / "config"), "--add", name, value])
+        rows = []
+        for stage, content in enumerate((file.base, file.ours, file.theirs), 1):
+            if content is not None:
+                arguments = ["hash-object", "-w", "--stdin", "--no-filters"]
+                blob = git_process.output(arguments, git_dir=git_dir, data=content).decode().strip()
+                rows.append(f"100644 {blob} {stage}\t{file.path}\0")
+        index = git_process.raw("".join(rows))
+        git_process.output(
+            ["update-index", "-z", "--index-info"], git_dir=git_dir, cwd=root, data=index
+        )
+        target = root / file.path
+        if file.merged is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.merged)
+        arguments = ["mergetool", "--no-prompt"]
+        arguments += [f"--tool={tool}"] if tool is not None else []
+        # The user's environment, less what names another repository.
+        env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("GIT_")}
+        code = git_process.attended([*arguments, "--", file.path], cwd=root, env=env)
+        return code == 0, target.read_bytes() if target.is_file() else None
+
+
+_PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # of another repository
+
+
+def run_in(folder: Path, command: str) -> int:
+    """Run a command line of the shell in a folder, with the user's environment; return its code.
+
+    What it prints goes to stderr: stdout is for results.
+    """
+    env = {name: value for name, value in os.environ.items() if name not in _PLACES}
+    line = ["sh", "-c", command]
+    return subprocess.run(line, cwd=folder, env=env, stdout=2, check=False).returncode
