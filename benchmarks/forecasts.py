@@ -28,8 +28,8 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory
+from patchmgr.services.patch_sources import git_side
 from patchmgr.services.session import Session, pinned_state
-from patchmgr.services.upstream_patches import git_side
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.store import Workspace
 

@@ -9,7 +9,7 @@ import sys
 
 from patchmgr.cli import main
 from patchmgr.model.audit import Ledger, Sums
-from patchmgr.services.auditing import Auditor
+from patchmgr.services.carry import Auditor
 
 
 def run() -> None:

@@ -124,7 +124,7 @@ def rebase(
     shown_in = _shown_in(checkout, repo, exec_)
     if (shown_in != commands.rebase.NOWHERE) and (dry_run or skip or abort):
         raise PatchmgrError("usage", "--checkout, --repo and --exec go with a run that writes")
-    if other_edits not in (None, *services.resolved_checkout.OTHER_EDITS):
+    if other_edits not in (None, *services.rebase_checkout.OTHER_EDITS):
         raise PatchmgrError("usage", f"--other-edits is patch, new or none, not {other_edits}")
     if other_edits and not continue_:
         raise PatchmgrError("usage", "--other-edits goes with --continue")
@@ -161,7 +161,7 @@ def rebase(
             is_dry_run=dry_run,
             wants_detail=detail,
             accepted=accept,
-            others=services.resolved_checkout.OtherEdits(other_edits, _asking()),
+            others=services.rebase_checkout.OtherEdits(other_edits, _asking()),
             shown_in=shown_in,
         )
     elif skip:
@@ -204,7 +204,7 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
         say(f"p - they are part of {render.clean.clean(patch)}")
         say("n - they are a new patch behind it")
         say("s - they are part of no patch: git's stash keeps them")
-        words = dict(zip("pns", services.resolved_checkout.OTHER_EDITS, strict=True))
+        words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
         while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:
             pass
         return words[key]

@@ -10,8 +10,14 @@ from msgspec import Struct
 from patchmgr.engines.series.layers import State
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.services.edits import edited_files, is_in, paths_of
-from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.open_series import (
+    CheckoutOptions,
+    OpenSeries,
+    edited_files,
+    is_in,
+    opened_series,
+    paths_of,
+)
 from patchmgr.services.revising import diffs_of
 from patchmgr.services.session import Session
 

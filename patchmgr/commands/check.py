@@ -42,8 +42,8 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.programs import TIMED_OUT, ThrowAway, whole_tree
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.gate_results import FOLDER, check_folder, keep_checked
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
+from patchmgr.services.published import FOLDER, check_folder, keep_checked
 from patchmgr.services.series import touched_paths
 from patchmgr.services.session import Fetching, Session
 

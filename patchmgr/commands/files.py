@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
-from patchmgr.services.edits import edited_files
-from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, edited_files, opened_series
 from patchmgr.services.session import Session
 
 

@@ -27,10 +27,10 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory
+from patchmgr.services.patch_sources import git_side
 from patchmgr.services.plans import digests_of
 from patchmgr.services.series import stacks_of, touched_paths, whole_stacks
 from patchmgr.services.session import Session, pinned_state
-from patchmgr.services.upstream_patches import git_side
 from patchmgr.services.upstream_states import UpstreamStates
 
 DAYS = 90

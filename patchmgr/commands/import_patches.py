@@ -24,10 +24,17 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.forks import Fork, read_fork
 from patchmgr.services.load import base_commit, load_series
-from patchmgr.services.patch_sources import SUFFIXES, Reading, SourcePatch, read_range, read_stack
+from patchmgr.services.patch_sources import (
+    SUFFIXES,
+    Reading,
+    SourcePatch,
+    read_commit,
+    read_pull,
+    read_range,
+    read_stack,
+)
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
-from patchmgr.services.upstream_patches import read_commit, read_pull
 from patchmgr.services.upstream_states import End, UpstreamStates
 from patchmgr.store import Change
 

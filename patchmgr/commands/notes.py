@@ -34,10 +34,9 @@ from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.gate_results import current_gates
 from patchmgr.services.load import RebaseRun, load_series
 from patchmgr.services.memory import Memory
-from patchmgr.services.published import Published, read_published
+from patchmgr.services.published import Published, current_gates, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
 from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
 from patchmgr.services.upstream_states import UpstreamStates

@@ -31,10 +31,11 @@ from patchmgr.services.decisions import keep_findings, keep_open_findings, read_
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.plans import planned_state
-from patchmgr.services.rebase_checkout import RebaseCheckout, check_checkout
-from patchmgr.services.resolved_checkout import (
+from patchmgr.services.rebase_checkout import (
     NOT_SAID,
     OtherEdits,
+    RebaseCheckout,
+    check_checkout,
     require_trusted,
     take_back,
     tree_of,

@@ -29,8 +29,14 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing.checkout_changes import found_file
-from patchmgr.services.edits import edited_files, paths_of, untracked_files
-from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.open_series import (
+    CheckoutOptions,
+    OpenSeries,
+    edited_files,
+    opened_series,
+    paths_of,
+    untracked_files,
+)
 from patchmgr.services.revising import Revision, make, rewritten
 from patchmgr.services.session import Session
 

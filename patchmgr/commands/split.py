@@ -25,8 +25,7 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.edits import is_in
-from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
 from patchmgr.services.revising import (
     Chain,
     Revised,

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import os
 import re
+import tempfile
+import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from msgspec import Struct
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.wheel_records import normalised_name
-from patchmgr.plumbing.wheel_files import Wheel
+from patchmgr.formats.archives import safe_path
+from patchmgr.formats.wheel_records import (
+    RecordRow,
+    digests,
+    is_known_digest,
+    normalised_name,
+    parse_record,
+    record_digest,
+    row_of,
+    write_record,
+)
+from patchmgr.model.snapshot import EXECUTABLE, REGULAR
+from patchmgr.plumbing.closing import Closing
+from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.installed import path_map
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
@@ -83,3 +102,186 @@ def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
     found = _DIGEST.search(whole.hexdigest())
     digest = found[0] if found is not None else f"x{whole.hexdigest()[:9]}"
     return f"{version}{'.' if '+' in version else '+'}patchmgr.{digest}"
+
+
+_FILE_NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?P<rest>(?:-[^-]+){3,4})\.whl")
+_SIGNATURES = ("RECORD.jws", "RECORD.p7s")
+_VERSION = re.compile(rb"^Version:[^\r\n]*", re.MULTILINE | re.IGNORECASE)
+_LARGEST = 1 << 30
+_HEADER = 30
+
+
+class Wheel(Closing):
+    """A wheel that is open for reading."""
+
+    def __init__(self, path: Path) -> None:
+        named = _FILE_NAME.fullmatch(path.name)
+        if named is None:
+            raise _bad(path, "has no file name of a wheel")
+        self.path, self.name, self.version = path, named["name"], named["version"]
+        self._rest = named["rest"]
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except (OSError, zipfile.BadZipFile) as fault:
+            raise _bad(path, f"cannot be read: {fault}") from fault
+        self._members = {info.filename: info for info in self._archive.infolist()}
+        self.info = self._find_info()
+        self.rows = parse_record(self._archive.read(f"{self.info}/RECORD"))
+        self.record = digests(self.rows)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
+
+    def _find_info(self) -> str:
+        if len(self._members) != len(self._archive.infolist()):
+            raise _bad(self.path, "has a member twice")
+        for name in self._members:
+            try:
+                safe_path(name)
+            except ValueError as fault:
+                raise _bad(self.path, f"has a member {name!a} that {fault}") from fault
+        tops = {name.partition("/")[0] for name in self._members if "/" in name}
+        infos = {top for top in tops if top.endswith(".dist-info")}
+        if len(infos) != 1:
+            raise _bad(self.path, "has not one .dist-info folder")
+        info = infos.pop()
+        for needed in ("RECORD", "METADATA"):
+            if f"{info}/{needed}" not in self._members:
+                raise _bad(self.path, f"has no {needed}")
+        return info
+
+    def read(self, path: str) -> WorkFile | None:
+        """Return a file; raise "bad-archive" where RECORD says that it has another content."""
+        info = self._members.get(path)
+        if info is None:
+            return None
+        if info.file_size > _LARGEST:
+            raise _bad(self.path, f"has a member {path!a} that is too large")
+        content = self._archive.read(info)
+        digest = self.record.get(path, "")
+        if is_known_digest(digest) and record_digest(content) != digest:
+            raise _bad(self.path, f"has another {path!a} than its RECORD says")
+        mode = info.external_attr >> 16
+        return WorkFile(EXECUTABLE if mode & 0o100 else REGULAR, content, mode & 0o777 or 0o644)
+
+    def patched_name(self, version: str) -> str:
+        """Return the file name of this wheel with another version."""
+        return f"{self.name}-{version}{self._rest}.whl"
+
+    def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
+        """Write a wheel of another version with some files changed (None: left out).
+
+        The bytes depend on this wheel, the version and the changes alone.
+        """
+        try:
+            descriptor, beside = tempfile.mkstemp(prefix=".patchmgr-", dir=place.parent)
+            os.close(descriptor)
+        except OSError as fault:
+            raise unwritable(str(place), fault) from fault
+        try:
+            with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
+                _Writer(self._archive, out, self, version).write(changes)
+            os.chmod(beside, 0o644)
+            os.replace(beside, place)
+        except OSError as fault:
+            with suppress(OSError):
+                os.unlink(beside)
+            raise unwritable(str(place), fault) from fault
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside)
+            raise
+
+
+class _Writer:
+    """Writes one wheel out of another."""
+
+    def __init__(
+        self, source: zipfile.ZipFile, out: zipfile.ZipFile, wheel: Wheel, version: str
+    ) -> None:
+        self._source, self._out, self._wheel, self._version = source, out, wheel, version
+        self._rows: list[RecordRow] = []
+        self._old = {row.path: row for row in wheel.rows}
+
+    def write(self, changes: Mapping[str, bytes | None]) -> None:
+        """Write all members in their order, new ones after them, RECORD last."""
+        info, left = self._wheel.info, dict(changes)
+        record: zipfile.ZipInfo | None = None
+        for member in self._source.infolist():
+            name = member.filename
+            if name == f"{info}/RECORD":
+                record = member
+            elif name == f"{info}/METADATA":
+                head = self._source.read(member)
+                line = b"Version: " + self._version.encode()
+                self._put(member, _VERSION.sub(line, head, count=1))
+            elif name in left:
+                content = left.pop(name)
+                if content is not None:
+                    self._put(member, content)
+            elif name not in {f"{info}/{signature}" for signature in _SIGNATURES}:
+                self._copy(member)
+        assert record is not None
+        for path, content in sorted(left.items()):
+            if content is not None:
+                fresh = copy.copy(record)
+                fresh.filename = path
+                self._put(fresh, content)
+        self._rows.append(RecordRow(self._renamed(record.filename), "", ""))
+        self._store(record, write_record(self._rows))
+
+    def _renamed(self, path: str) -> str:
+        top, slash, rest = path.partition("/")
+        for kind in (".dist-info", ".data"):
+            if top.endswith(kind):
+                return f"{self._wheel.name}-{self._version}{kind}{slash}{rest}"
+        return path
+
+    def _put(self, member: zipfile.ZipInfo, content: bytes) -> None:
+        self._rows.append(row_of(self._renamed(member.filename), content))
+        self._store(member, content)
+
+    def _store(self, member: zipfile.ZipInfo, content: bytes) -> None:
+        fresh = zipfile.ZipInfo(self._renamed(member.filename), member.date_time)
+        fresh.external_attr, fresh.create_system = member.external_attr, member.create_system
+        fresh.compress_type = zipfile.ZIP_DEFLATED
+        self._out.writestr(fresh, content, compresslevel=6)
+
+    def _copy(self, member: zipfile.ZipInfo) -> None:
+        """Copy a member as it is compressed: a wheel may hold gigabytes."""
+        if not member.is_dir():
+            row = self._old.get(member.filename)
+            if row is None:
+                row = row_of(member.filename, self._source.read(member))
+            name = self._renamed(member.filename)
+            self._rows.append(RecordRow(name, row.digest, row.size))
+        source, out = self._source.fp, self._out.fp
+        assert source is not None and out is not None
+        source.seek(member.header_offset)
+        head = source.read(_HEADER)
+        skipped = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+        source.seek(member.header_offset + _HEADER + skipped)
+        fresh = copy.copy(member)
+        fresh.filename = fresh.orig_filename = self._renamed(member.filename)
+        fresh.extra, fresh.flag_bits = b"", member.flag_bits & ~0x08
+        out.seek(self._out.start_dir)
+        fresh.header_offset = out.tell()
+        out.write(fresh.FileHeader(max(member.file_size, member.compress_size) > 0x7FFFFFFF))
+        _copy_bytes(source, out, member.compress_size)
+        self._out.filelist.append(fresh)
+        self._out.NameToInfo[fresh.filename] = fresh
+        self._out.start_dir = out.tell()
+
+
+def _copy_bytes(source: IO[bytes], out: IO[bytes], count: int) -> None:
+    while count:
+        chunk = source.read(min(count, 1 << 20))
+        if not chunk:
+            raise OSError("the archive ends too early")
+        out.write(chunk)
+        count -= len(chunk)
+
+
+def _bad(path: Path, reason: str) -> PatchmgrError:
+    return PatchmgrError("bad-archive", f"{path.name} {reason}", ("download the wheel again",))

@@ -11,8 +11,8 @@ from msgspec import Struct
 from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.mboxes import split_mbox
+from patchmgr.formats.patch_package import PLACES, Stack, read_stack
 from patchmgr.formats.shown import shown
-from patchmgr.formats.stgit_stacks import PLACES, Stack, read_stack
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import git_process

@@ -16,7 +16,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory
-from patchmgr.services.resolved_checkout import edits_of
+from patchmgr.services.rebase_checkout import edits_of
 from patchmgr.services.session import Fetching, Session
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import InProgress, resolved_files, solved_on

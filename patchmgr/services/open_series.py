@@ -1,10 +1,11 @@
-"""A series as a command finds it: the checkout where some of it is pushed, and the proof."""
+"""A series as a command finds it: the checkout where some of it is pushed, the proof, and edits."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from os.path import normpath
 from pathlib import Path
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from patchmgr.engines.series.layers import Ground, State, fold_states
 from patchmgr.engines.series.needs import missing_on
 from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
@@ -22,6 +24,7 @@ from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, PushedPatch, Record, found_state
 from patchmgr.plumbing.checkout import Checkout
+from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.sides import Side
@@ -354,3 +357,78 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
         raise _changed(opened, f"the series in {checkout.root} is not as its patches make it")
     return opened
+
+
+def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
+    """Return by path how the files are that differ from what the pushed patches make of them.
+
+    Without names, those are files that git tracks, was told of (`git add`), or that a patch
+    made; with names, these files or what is below these folders. An empty name is the top.
+    """
+    checkout = opened.need_checkout()
+    candidates = {*checkout.clone.changed_paths(), *opened.state}
+    if only:
+        named = {path for path in only if path and not checkout.tree.is_folder(path)}
+        below = {p for folder in set(only) - named for p in _files_below(opened, folder)}
+        candidates = {p for p in candidates if is_in(p, only)} | named | below
+    found = _entries_now(opened, sorted(candidates - set(opened.rejects)))
+    found = {p: e for p, e in found.items() if e != opened.ground.entry(opened.state, p)}
+    for path in filter(None, only):
+        is_known = path in found or opened.ground.pin.entry(path) is not None
+        is_known = is_known or any(path in state for state in opened.states)
+        if not is_known and not any(is_in(p, (path,)) for p in candidates - {path}):
+            raise PatchmgrError("usage", f"there is no file {shown(path)} in {checkout.root}")
+    return found
+
+
+def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | None]:
+    """Return how files are now, as git has them; their contents are in the bench."""
+    checkout = opened.need_checkout()
+    files = {
+        check_path(path, what="The path"): (
+            None if checkout.tree.is_folder(path) else found_file(checkout, path)
+        )
+        for path in paths
+    }
+    now = checkout.clone.conversion.as_git(
+        files,
+        lambda: {path: opened.content(path, opened.state) for path in (*paths, *opened.state)},
+        opened.applied,
+    )
+    for content in now.values():
+        if content is not None:
+            opened.bench.add(content.content)
+    return {path: content.entry if content else None for path, content in now.items()}
+
+
+def _files_below(opened: OpenSeries, folder: str) -> set[str]:
+    """Return the files below a folder that git does not ignore."""
+    return {path for path in opened.need_checkout().clone.untracked() if is_in(path, (folder,))}
+
+
+def is_in(path: str, places: Collection[str]) -> bool:
+    """Say whether a path is one of the places, or below one."""
+    return any(not place or path == place or path.startswith(place + "/") for place in places)
+
+
+def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the files that git neither tracks nor ignores and that no pushed patch made."""
+    known = {*opened.state, *opened.rejects, *but}
+    return tuple(p for p in opened.need_checkout().clone.untracked() if p not in known)
+
+
+def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
+    """Return paths below the checkout: as seen from a folder in it, else from its top.
+
+    The top itself is empty.
+    """
+    root = opened.need_checkout().root
+    start = cwd if cwd.is_relative_to(root) else root
+    found = []
+    for name in given:
+        whole = Path(normpath(start / name))
+        if not whole.is_relative_to(root):
+            raise PatchmgrError("usage", f"{shown(name)} is no path below {root}")
+        path = "" if whole == root else whole.relative_to(root).as_posix()
+        found.append(path and check_path(path, what="The path"))
+    return tuple(found)

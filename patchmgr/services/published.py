@@ -1,4 +1,4 @@
-"""States of a series that have a name: what was published, tags and their messages, commits."""
+"""States of a series that have a name: tags and their messages, commits, what a check found."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from patchmgr import __version__
 from patchmgr.engines.series.comparison import OwnCommit
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
+from patchmgr.model.check import Checked
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import COMMITTER_EMAIL
+from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
+from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.services.gate_results import last_checked
 from patchmgr.services.load import LoadedSeries
 from patchmgr.services.session import Session
 from patchmgr.services.targets import series_digest
@@ -224,3 +226,68 @@ def _gates(session: Session, loaded: LoadedSeries, selected: Collection[str]) ->
         problems = f" ({gate.problems} {few})" if gate.problems else ""
         lines.append(f"  {gate.standing}: {shown(gate.name)}{problems}")
     return lines
+
+
+FOLDER = f"{PRIVATE}/checks"
+
+
+class KeptGate(Struct, frozen=True):
+    """What is kept of a gate."""
+
+    name: str
+    standing: str
+    looked_at: int
+    problems: int
+    note: str
+
+
+class KeptCheck(Struct, frozen=True):
+    """What is kept of a check; it is about the series of that digest."""
+
+    digest: str
+    head: str | None
+    gates: tuple[KeptGate, ...]
+
+
+def check_folder(workspace: Workspace) -> Path:
+    """Return the folder of results and logs, made if need be."""
+    folder = workspace.root / FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(FOLDER, fault) from fault
+    return folder
+
+
+def keep_checked(
+    session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
+) -> None:
+    """Remember what a check found; commands that did not run keep their last result."""
+    digest = series_digest(session, record, selected)
+    before = last_checked(session.workspace, record.name)
+    rows = {
+        gate.name: KeptGate(
+            gate.name, gate.standing.value, gate.looked_at, len(gate.problems), gate.note
+        )
+        for gate in checked.gates
+    }
+    if before is not None and before.digest == digest:
+        for row in before.gates:
+            if row.name in rows and rows[row.name].standing == "skipped":
+                rows[row.name] = row
+    kept = KeptCheck(digest, checked.head, tuple(rows.values()))
+    with suppress(OSError):
+        session.workspace.keep(f"{FOLDER}/{record.name}.json", kept)
+
+
+def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
+    """Return what is kept of a series; what cannot be read is as good as nothing."""
+    return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
+
+
+def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
+    """Return the gates of the last check if it was of the series as it is now, else none."""
+    kept = last_checked(session.workspace, record.name)
+    if kept is None or kept.digest != series_digest(session, record, ()):
+        return ()
+    return kept.gates

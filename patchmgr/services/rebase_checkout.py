@@ -1,9 +1,12 @@
-"""A rebase in progress as a checkout: what stops it is shown there, and a command runs in it."""
+"""A rebase in progress as a checkout: what stops it is shown there, and taken back from there."""
 
 from __future__ import annotations
 
+import hashlib
+import shlex
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,14 +14,23 @@ from msgspec.structs import replace
 
 from patchmgr.engines.rebase.conflicts import solved_entry
 from patchmgr.engines.rebase.ladder import Sides
+from patchmgr.engines.rebase.work import Edits
 from patchmgr.engines.series.fold import Overlay
+from patchmgr.engines.series.picking import SUFFIX
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import new_header
+from patchmgr.formats.patch_files import parse_patch
+from patchmgr.formats.paths import check_path
+from patchmgr.formats.series_files import with_appended
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
-from patchmgr.model.snapshot import GITLINK, Entry
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
+from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.linked_worktree import (
+    Changes,
     LinkedWorktree,
     Stages,
     Stand,
@@ -28,14 +40,26 @@ from patchmgr.plumbing.linked_worktree import (
     is_free,
 )
 from patchmgr.plumbing.programs import run_in
+from patchmgr.plumbing.stores import cache_folder
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.render.conflicts import marked_text
 from patchmgr.services.load import LoadedSeries, RebaseRun
-from patchmgr.services.resolved_checkout import stashed_text
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import (
+    STATE,
+    Added,
+    Edited,
     InProgress,
+    Waiting,
+    content_problem,
+    edit_file,
+    has_marker,
+    is_named,
+    original,
+    state_file,
+    work_path,
 )
+from patchmgr.store import Change, Workspace
 
 _STAGES = ".patchmgr-stages"  # a folder of a commit that brings contents along
 
@@ -255,3 +279,266 @@ def _shown_conflict(
     drafts = [Draft(patch.author, patch.message, each) for each in (changes, brought)]
     left, last = write_commits(bench, head, drafts)
     return _Shown(patch.name, left, last, stages, tuple(files))
+
+
+OTHER_EDITS = ("patch", "new", "none")
+
+
+class OtherEdits(Struct, frozen=True):
+    """What becomes of edits beside a conflict: what a person said, or how to ask them.
+
+    `ask` gets the patch and the files, and returns one of `OTHER_EDITS`.
+    """
+
+    said: str | None = None
+    ask: Callable[[str, Sequence[str]], str] | None = None
+
+    def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
+        """Return what a person wants; raise PatchmgrError "other-edits" where nobody says it."""
+        if self.said is not None:
+            return self.said
+        if self.ask is not None:
+            return self.ask(patch, paths)
+        names = ", ".join(map(shown, paths[:5])) + (" and more" if len(paths) > 5 else "")
+        raise PatchmgrError(
+            "other-edits",
+            f"more than the conflict was edited in {root}: {names}",
+            (
+                f"part of {shown(patch)}: patchmgr rebase --continue --other-edits patch",
+                "a patch of their own behind it: --other-edits new",
+                "part of no patch (git's stash keeps them): --other-edits none",
+            ),
+        )
+
+
+NOT_SAID = OtherEdits()
+
+
+def _known_as(session: Session, in_progress: InProgress) -> Path:
+    words = (str(session.workspace.root), in_progress.checkout, in_progress.command)
+    name = hashlib.sha256(git_process.raw("\0".join(words))).hexdigest()
+    return cache_folder() / "rebases" / name
+
+
+def trust(session: Session, in_progress: InProgress) -> None:
+    """Remember that the user named this checkout and this command for the workspace."""
+    note = _known_as(session, in_progress)
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.touch()
+
+
+def require_trusted(session: Session, in_progress: InProgress) -> None:
+    """Raise PatchmgrError "usage" where nobody here named the checkout, or the command.
+
+    What is in progress may have come along with the folder of a stranger.
+    """
+    is_asked = in_progress.checkout or in_progress.command
+    if is_asked and not _known_as(session, in_progress).exists():
+        words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
+        typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
+        raise PatchmgrError(
+            "usage",
+            "this rebase was not begun by you in this folder: say what it may use",
+            (f"patchmgr rebase --continue {typed}", "or forget it: patchmgr rebase --abort"),
+        )
+
+
+def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
+    """Return the checkout that shows a rebase, None where there is none of this workspace."""
+    tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
+    stand = None if tree is None else tree.stand()
+    is_ours = stand is not None and stand.workspace == str(session.workspace.root)
+    return tree if is_ours else None
+
+
+def take_back(
+    session: Session,
+    in_progress: InProgress,
+    others: OtherEdits,
+    is_answered: Callable[[Waiting], bool],
+    accepted: Sequence[str],
+) -> tuple[InProgress, LinkedWorktree | None]:
+    """Take what a person made of the patch that the checkout shows, and keep it in the workspace.
+
+    Raises PatchmgrError "unresolved" where a file there is in conflict still and `is_answered`
+    does not say that it was resolved in another way, and "other-edits".
+    """
+    tree = tree_of(session, in_progress)
+    stand = None if tree is None else tree.stand()
+    if tree is None or stand is None or stand.moving_from:
+        return in_progress, tree
+    if (stand.series, stand.patch) not in in_progress.stuck:
+        return in_progress, tree
+    tree.require_branch(stand)
+    tree.seen = tree.snapshot()
+    edits = tree.changes(stand.left, tree.seen)
+    places = {place for _, place in stand.files}
+    files, meant, elsewhere = _resolved(session.workspace, in_progress, tree, is_answered, accepted)
+    half = {place: edits[place][0] for place in elsewhere if place in edits}
+    if half:  # resolved in another way: what was begun in the tree is not taken
+        tree.seen = tree.with_entries(tree.seen, half)
+    beside = {path: change for path, change in edits.items() if path not in places}
+    in_progress = replace(in_progress, accepted=(*in_progress.accepted, *meant))
+    modes = _other_modes(edits, places - set(elsewhere))
+    in_progress = _with_edits(session, in_progress, tree, stand, modes, is_new=False)
+    files |= _contents(tree, modes)
+    if beside:
+        root = tree.clone.root
+        said = others.answer(stand.patch, root, tuple(beside))
+        if said == "none":
+            back = tree.with_entries(tree.seen, {path: old for path, (old, _) in beside.items()})
+            tree.stash(back, tree.seen)
+            session.say(stashed_text(root))
+        else:
+            is_new = said == "new"
+            in_progress = _with_edits(session, in_progress, tree, stand, beside, is_new=is_new)
+            files |= _contents(tree, beside)
+    files[STATE] = state_file(in_progress)
+    Workspace(session.workspace.root).make(Change(files))
+    return in_progress, tree
+
+
+def stashed_text(root: Path) -> str:
+    """Return what a person is told of edits that were put into git's stash."""
+    return f"What was edited in {root} is in git's stash: git -C {root} stash list"
+
+
+def _resolved(
+    workspace: Workspace,
+    in_progress: InProgress,
+    tree: LinkedWorktree,
+    is_answered: Callable[[Waiting], bool],
+    accepted: Sequence[str],
+) -> tuple[dict[str, bytes | None], list[str], list[str]]:
+    """Return the files of the work area as the tree has them, those meant so, those left."""
+    stand = tree.stand()
+    assert stand is not None
+    waiting = {(w.series, w.patch, w.path): w for w in in_progress.waiting}
+    entries = tree.entries(tree.seen, [place for _, place in stand.files])
+    unmerged, root = tree.unmerged(), tree.clone.root
+    files: dict[str, bytes | None] = {}
+    meant: list[str] = []
+    left: list[str] = []
+    elsewhere: list[str] = []
+    for path, place in stand.files:
+        item = waiting.get((stand.series, stand.patch, path))
+        if item is None:
+            continue
+        entry = entries.get(place)
+        content = None if entry is None else _content(tree, entry)
+        is_open = place in unmerged and (content is None or original(workspace, item) is None)
+        if is_open or (content is not None and has_marker(content)):
+            (elsewhere if is_answered(item) else left).append(place)
+            continue
+        is_meant = content is None or is_named(workspace, item, accepted)
+        meant += [item.file] if is_meant else []
+        if content is not None:
+            _refuse_broken(workspace, item, content, root / place, is_accepted=is_meant)
+        files[work_path(item)] = content
+    if left:
+        names = ", ".join(map(shown, left))
+        raise PatchmgrError(
+            "unresolved",
+            f"still in conflict in {root}: {names}",
+            (
+                f"edit it, and say so with: git -C {root} add FILE, or rm FILE to delete it",
+                "then run: patchmgr rebase --continue",
+            ),
+        )
+    return files, meant, elsewhere
+
+
+def _refuse_broken(
+    workspace: Workspace, item: Waiting, content: bytes, file: Path, *, is_accepted: bool
+) -> None:
+    problem = content_problem(workspace, item, content, is_accepted=is_accepted)
+    if problem is not None:
+        raise PatchmgrError(
+            "unresolved",
+            f"{shown(str(file))}{problem}",
+            (
+                "correct it there, then run: patchmgr rebase --continue",
+                "if it is to be so: patchmgr rebase --continue --accept FILE",
+            ),
+        )
+
+
+def _other_modes(edits: Changes, places: Collection[str]) -> Changes:
+    """Return the resolved files to which a person gave another mode, and that alone."""
+    return {
+        place: (replace(new, mode=old.mode), new)
+        for place, (old, new) in edits.items()
+        if place in places and old and new and {old.mode, new.mode} == FILE_MODES
+    }
+
+
+def _content(tree: LinkedWorktree, entry: Entry) -> bytes:
+    if entry.mode == GITLINK:
+        return f"Subproject commit {entry.blob}\n".encode()
+    return tree.blob(entry)
+
+
+def _contents(tree: LinkedWorktree, edits: Changes) -> dict[str, bytes | None]:
+    """Return the files of the work area that keep what edits are about."""
+    entries = {entry for change in edits.values() for entry in change if entry is not None}
+    contents = (tree.blob(entry) for entry in entries if entry.mode != GITLINK)
+    return {path: content for each in contents for path, content in edit_file(each).items()}
+
+
+def _with_edits(
+    session: Session,
+    in_progress: InProgress,
+    tree: LinkedWorktree,
+    stand: Stand,
+    beside: Changes,
+    *,
+    is_new: bool,
+) -> InProgress:
+    """Note edits as those of the patch that the tree shows, or of a new one behind it."""
+    owner = stand.patch
+    if is_new:
+        known = {(one.series, one.after): one.name for one in in_progress.added}
+        owner = known.get((stand.series, stand.patch), "")
+        if not owner:
+            one = _new_patch(session, in_progress, tree, stand)
+            owner, in_progress = one.name, replace(in_progress, added=(*in_progress.added, one))
+    edits = {(one.series, one.patch, one.path): one for one in in_progress.edits}
+    for path, (before, after) in beside.items():
+        key = (stand.series, owner, check_path(path, what="path"))
+        first = edits[key].before if key in edits else before
+        edits[key] = Edited(*key, first, after)
+    return replace(in_progress, edits=tuple(edits.values()))
+
+
+def _new_patch(
+    session: Session, in_progress: InProgress, tree: LinkedWorktree, stand: Stand
+) -> Added:
+    taken = {*session.workspace.series_file(stand.series).names()}
+    taken |= {one.name for one in in_progress.added}
+    stem = stand.patch.removesuffix(SUFFIX)
+    names = (f"{stem}-edits{end}{SUFFIX}" for end in chain([""], (f"-{n}" for n in count(2))))
+    name = next(name for name in names if name not in taken)
+    author = tree.clone.author() or Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+    header = new_header(f"Edits beside {shown(stem)}", "", author)
+    return Added(stand.series, stand.patch, name, git_process.text(header))
+
+
+def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
+    """Return a series with the patches that edits in the checkout made, without their diffs."""
+    for one in in_progress.added:
+        if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
+            file = with_appended(loaded.series_file, one.name, after=one.after)
+            patch = parse_patch(git_process.raw(one.header), name=one.name)
+            patches = list(loaded.patches)
+            patches.insert([p.name for p in patches].index(one.after) + 1, patch)
+            loaded = replace(loaded, patches=tuple(patches), series_file=file)
+    return loaded
+
+
+def edits_of(in_progress: InProgress) -> Mapping[str, Mapping[str, Edits]]:
+    """Return by series, patch and path what was edited beside conflicts."""
+    found: dict[str, dict[str, dict[str, tuple[Entry | None, Entry | None]]]] = {}
+    for one in in_progress.edits:
+        by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})
+        by_path[check_path(one.path, what="path")] = one.before, one.after
+    return found

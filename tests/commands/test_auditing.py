@@ -13,7 +13,7 @@ from patchmgr.model.audit import AuditFinding
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.services.auditing import Auditor
+from patchmgr.services.carry import Auditor
 from tests.engines.ports import MemoryBlobs, MemoryTree
 from tests.tables import table
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.stgit_stacks import Stack, read_stack
+from patchmgr.formats.patch_package import Stack, read_stack
 from tests.tables import table
 
 A, B, C, D = ("abcd"[n] * 40 for n in range(4))

@@ -14,7 +14,7 @@ from patchmgr.engines.report.subsystems import Globs, read_codeowners, read_labe
 from patchmgr.formats.archives import ArchiveFile, Limits, read_sdist, read_wheel
 from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.formats.lock_files import parse_lock, write_lock
-from patchmgr.formats.patch_package import read_name
+from patchmgr.formats.patch_package import read_name, read_stack
 from patchmgr.formats.predicates import parse_predicate
 from patchmgr.formats.recorded import parse_recorded, write_recorded
 from patchmgr.formats.regexes import RegexError, compile_regex
@@ -27,7 +27,6 @@ from patchmgr.formats.series_files import (
     write_series,
 )
 from patchmgr.formats.series_settings import parse_path_map, parse_settings
-from patchmgr.formats.stgit_stacks import read_stack
 from patchmgr.formats.wheel_records import parse_record, write_record
 from patchmgr.plumbing.applied import read_record, record_document
 from patchmgr.plumbing.formatter_tools import Toolbox

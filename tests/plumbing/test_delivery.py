@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from patchmgr.commands.export import Delivered, Delivery
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import target
-from patchmgr.plumbing.delivery import Delivered, Delivery
 from tests.commands.scenes import picture
 
 FILES = {"series": b"a\nsub/b\n", "a": b"A\n", "sub/b": b"B\n"}
