@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import make_folders, remove_empty, unwritable
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
@@ -235,7 +234,13 @@ class Delivery(Target):
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:
             return self._plan_files(wanted, series, is_forced)[1]
-        made = _make_folders(self.root)
+        made: list[Path] = []
+        try:
+            if not os.path.lexists(self.root):
+                make_folders(self.root, made)
+        except OSError as fault:
+            remove_empty(made)
+            raise unwritable(str(self.root), fault) from fault
         try:
             self.private.parent.mkdir(parents=True, exist_ok=True)
             with self.held():
@@ -243,9 +248,7 @@ class Delivery(Target):
                 exchange, delivered = self._plan_files(wanted, series, is_forced)
                 self.replace(exchange)
         except BaseException:
-            for folder in reversed(made):
-                with suppress(OSError):
-                    folder.rmdir()
+            remove_empty(made)
             raise
         return delivered
 
@@ -289,16 +292,3 @@ class Delivery(Target):
         if not self.root.is_dir():
             raise PatchmgrError("usage", f"{self.root} is no folder")
         return self.tree.read(path)
-
-
-def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder and those above it, and return which were made."""
-    made: list[Path] = []
-    try:
-        for place in (*reversed(folder.parents), folder):
-            if not os.path.lexists(place):
-                place.mkdir()
-                made.append(place)
-    except OSError as fault:
-        raise unwritable(str(folder), fault) from fault
-    return made

@@ -6,10 +6,8 @@ import copy
 import hashlib
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +27,7 @@ from patchmgr.formats.wheel_records import (
 )
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.plumbing.closing import Closing
-from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.durable import written_beside
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.installed import path_map
@@ -174,24 +172,10 @@ class Wheel(Closing):
 
         The bytes depend on this wheel, the version and the changes alone.
         """
-        try:
-            descriptor, beside = tempfile.mkstemp(prefix=".patchmgr-", dir=place.parent)
-            os.close(descriptor)
-        except OSError as fault:
-            raise unwritable(str(place), fault) from fault
-        try:
+        with written_beside(place) as beside:
             with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
                 _Writer(self._archive, out, self, version).write(changes)
             os.chmod(beside, 0o644)
-            os.replace(beside, place)
-        except OSError as fault:
-            with suppress(OSError):
-                os.unlink(beside)
-            raise unwritable(str(place), fault) from fault
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(beside)
-            raise
 
 
 class _Writer:

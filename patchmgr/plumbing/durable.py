@@ -6,14 +6,16 @@ import errno
 import fcntl
 import os
 import signal
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+BESIDE = ".new"  # behind the name of a file that is being written
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -27,9 +29,44 @@ def write_synced(path: Path, content: bytes) -> None:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file as a whole: who reads meanwhile, or after a crash, finds the old or the new."""
-    beside = path.with_name(f"{path.name}.new")
+    beside = path.with_name(path.name + BESIDE)
     write_synced(beside, content)
     beside.replace(path)
+
+
+@contextmanager
+def written_beside(place: Path) -> Iterator[str]:
+    """Give the name of a file to write that takes the place in the end; where that fails, it goes.
+
+    Raises PatchmgrError "unwritable" or "no-space".
+    """
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".patchmgr-", dir=place.parent)
+        os.close(descriptor)
+        try:
+            yield name
+            os.replace(name, place)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as fault:
+        raise unwritable(str(place), fault) from fault
+
+
+def make_folders(folder: Path, made: list[Path]) -> None:
+    """Make a folder and those above it, and note which were made."""
+    if not folder.is_dir():
+        make_folders(folder.parent, made)
+        folder.mkdir()
+        made.append(folder)
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Remove what `make_folders` made, as far as nothing is in it."""
+    for folder in reversed(folders):
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def synced(path: Path) -> None:

@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from errno import EISDIR
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -23,7 +22,14 @@ from msgspec import Meta, Struct, field
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path
 from patchmgr.model.operation import Commit
-from patchmgr.plumbing.durable import synced, uninterrupted, unwritable, write_synced
+from patchmgr.plumbing.durable import (
+    make_folders,
+    remove_empty,
+    synced,
+    uninterrupted,
+    unwritable,
+    write_synced,
+)
 from patchmgr.plumbing.plain_files import read_json, refuse_links
 
 LOCK = "upstream.lock"
@@ -161,7 +167,7 @@ class Journal:
             if content is not None and staged is not None:
                 if (self._root / path).is_dir():
                     raise IsADirectoryError(EISDIR, f"{path} is a folder")
-                _make_folders((self._root / path).parent, made)
+                make_folders((self._root / path).parent, made)
                 write_synced(self._root / staged, content)
             entries.append((path, staged))
         steps = tuple((os.fsdecode(step.place), token) for token, step in ready.items())
@@ -177,9 +183,7 @@ class Journal:
         for step in ready.values():
             step.abandon()
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
-        for folder in reversed(made):
-            with suppress(OSError):
-                folder.rmdir()
+        remove_empty(made)
 
     def _read(self) -> _Plan:
         """Read the journal; it may have come with the workspace, so nothing in it is believed."""
@@ -231,14 +235,6 @@ def is_decided(root: str, token: str) -> bool:
         return any(named == token for _, named in document.get("steps", ()))
     except (OSError, PatchmgrError, ValueError, TypeError, AttributeError):
         return False
-
-
-def _make_folders(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it, and note which were made."""
-    if not folder.is_dir():
-        _make_folders(folder.parent, made)
-        folder.mkdir()
-        made.append(folder)
 
 
 def _remove_empty(folder: Path, root: Path) -> None:

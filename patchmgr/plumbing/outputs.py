@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.durable import synced, unwritable, write_synced
-
-_BESIDE = ".patchmgr-new"
+from patchmgr.plumbing.durable import BESIDE, replace_file, synced, unwritable, written_beside
 
 
 def refresh_folder(
@@ -29,9 +25,7 @@ def refresh_folder(
         for path, content in files.items():
             target = place / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            beside = target.with_name(target.name + _BESIDE)
-            write_synced(beside, content)
-            os.replace(beside, target)
+            replace_file(target, content)
         synced(place)
         tops = {path.partition("/")[0] for path in files}
         for name in sorted(set(os.listdir(place)) - tops):
@@ -49,7 +43,7 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
     if not os.path.lexists(place):
         return
     is_free = place.is_dir() and not place.is_symlink()
-    if not is_free or not all(is_ours(n.removesuffix(_BESIDE)) for n in os.listdir(place)):
+    if not is_free or not all(is_ours(n.removesuffix(BESIDE)) for n in os.listdir(place)):
         raise PatchmgrError(
             "usage", f"{place} is there already, and is no overlay", ("name another --out",)
         )
@@ -70,23 +64,15 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 def write_output(path: Path, content: bytes) -> None:
     """Write beside and rename; what is no plain file, or has other names, is written in place."""
-    try:
-        found = path.lstat() if os.path.lexists(path) else None
-        if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
-            path.write_bytes(content)
-            return
-        descriptor, name = tempfile.mkstemp(prefix=".patchmgr-", dir=path.parent)
+    found = path.lstat() if os.path.lexists(path) else None
+    if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                mask = os.umask(0o022)
-                os.umask(mask)
-                mode = stat.S_IMODE(found.st_mode) if found is not None else 0o666 & ~mask
-                os.fchmod(file.fileno(), mode)
-            os.replace(name, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name)
-            raise
-    except OSError as fault:
-        raise unwritable(str(path), fault) from fault
+            path.write_bytes(content)
+        except OSError as fault:
+            raise unwritable(str(path), fault) from fault
+        return
+    with written_beside(path) as beside:
+        Path(beside).write_bytes(content)
+        mask = os.umask(0o022)
+        os.umask(mask)
+        os.chmod(beside, stat.S_IMODE(found.st_mode) if found is not None else 0o666 & ~mask)

@@ -18,6 +18,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import Record
 from patchmgr.plumbing.checkout import Checkout, Standing
 from patchmgr.plumbing.clones import Clone, find_clone, open_clone
+from patchmgr.plumbing.durable import BESIDE, replace_file
 from patchmgr.plumbing.history import is_ancestor
 from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.target import Target
@@ -178,8 +179,7 @@ def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = N
         if not folder.is_symlink() and not folder.parent.is_symlink():
             folder.mkdir(exist_ok=True)
             name = hashlib.sha256(raw.rpartition(b"\0")[2]).hexdigest()[:16]
-            (folder / f"{name}.new").write_bytes(raw)
-            (folder / f"{name}.new").replace(folder / name)
+            replace_file(folder / name, raw)
 
 
 def known_applications(session: Session) -> tuple[Verification, ...]:
@@ -209,7 +209,7 @@ def known_targets(workspace: Workspace) -> Iterator[Path]:
     found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
-            if note.suffix != ".new" and note.is_file():
+            if note.suffix != BESIDE and note.is_file():
                 target, _, git_dir = git_process.text(note.read_bytes()[:8192]).partition("\0")
                 moved = _moved_to(Path(git_dir)) if git_dir else None
                 found[moved or Path(target)] = None
