@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from errno import EISDIR
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -31,6 +31,9 @@ from patchmgr.plumbing.durable import (
     write_synced,
 )
 from patchmgr.plumbing.plain_files import read_json, refuse_links
+
+if TYPE_CHECKING:
+    from patchmgr.plumbing.checkout import CheckoutStep
 
 LOCK = "upstream.lock"
 PRIVATE = ".patchmgr"
@@ -62,23 +65,6 @@ class RefPlan(Struct, frozen=True, array_like=True):
 RefMover = Callable[[Sequence[RefPlan]], None]
 
 
-class Step(Protocol):
-    """What a change does to a target: prepared first, and made once the change is decided."""
-
-    @property
-    def place(self) -> Path:
-        """Return the folder of the target."""
-
-    def prepare(self, decider: Path) -> str:
-        """Write all of it beside and return its token."""
-
-    def finish(self, token: str) -> None:
-        """Make it."""
-
-    def abandon(self) -> None:
-        """Drop what was prepared."""
-
-
 Finisher = Callable[[Path, str], None]
 """Finishes the step of a token in a target, after a crash."""
 
@@ -87,13 +73,13 @@ class Change(Struct):
     """Files to write (None: to delete) by path below the workspace, and refs to move.
 
     `spent` are private files (below `.patchmgr/`) that have no meaning any more once it is made,
-    `steps` what changes in targets together with it.
+    `steps` what changes in checkouts together with it: prepared first, and made once it is decided.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
     refs: list[RefPlan] = field(default_factory=list)
     spent: list[str] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[CheckoutStep] = field(default_factory=list)
 
 
 class _Plan(Struct, frozen=True):
@@ -140,7 +126,7 @@ class Journal:
         for path in change.files:
             refuse_links(self._root, path)
         made: list[Path] = []
-        ready: dict[str, Step] = {}
+        ready: dict[str, CheckoutStep] = {}
         try:
             for step in change.steps:
                 ready[step.prepare(self._root)] = step
@@ -156,7 +142,7 @@ class Journal:
             raise
         self._finish(journal, lambda place, token: ready[token].finish(token))
 
-    def _stage(self, change: Change, made: list[Path], ready: Mapping[str, Step]) -> None:
+    def _stage(self, change: Change, made: list[Path], ready: Mapping[str, CheckoutStep]) -> None:
         staging = self._root / _STAGING
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir(parents=True)
@@ -177,7 +163,7 @@ class Journal:
         beside.replace(self._root / _JOURNAL)
         synced(self._root / PRIVATE)
 
-    def _drop(self, made: Sequence[Path], ready: Mapping[str, Step]) -> None:
+    def _drop(self, made: Sequence[Path], ready: Mapping[str, CheckoutStep]) -> None:
         """Forget a change of which nothing was moved: its journal first."""
         (self._root / _JOURNAL).unlink(missing_ok=True)
         for step in ready.values():

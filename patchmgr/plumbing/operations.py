@@ -175,7 +175,7 @@ class OperationLog:
         All contents that it replaces are kept before it is made.
         """
         files = tuple(self._turned_files(change))
-        targets = tuple(self._turned_target(step) for step in _checkout_steps(change))
+        targets = tuple(self._turned_target(step) for step in change.steps)
         refs = tuple(TurnedRef(r.store, r.name, r.old, r.new) for r in change.refs)
         if not (files or targets or refs):
             return
@@ -191,7 +191,7 @@ class OperationLog:
 
     def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
         """Yield what people did to files of targets, so that an undo can go back over it."""
-        for step in _checkout_steps(change):
+        for step in change.steps:
             root = str(step.checkout.root)
             edits = (self._edited_file(root, edit) for edit in step.edits)
             files = tuple(edit for edit in edits if edit is not None)
@@ -294,15 +294,6 @@ class OperationLog:
 
 
 _RECORD_START = b'{"digest": "'
-
-
-def _checkout_steps(change: Change) -> tuple[CheckoutStep, ...]:
-    """Return what a change does to checkouts; most do nothing to any."""
-    if not change.steps:
-        return ()
-    from patchmgr.plumbing.checkout import CheckoutStep
-
-    return tuple(step for step in change.steps if isinstance(step, CheckoutStep))
 
 
 def _record_bytes(record: Record) -> bytes:
