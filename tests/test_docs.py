@@ -56,6 +56,13 @@ def test_patchmgr_is_on_no_package_index_and_nothing_says_so() -> None:
     assert wrong == []
 
 
+def test_every_page_is_in_the_contents_of_the_site() -> None:
+    contents = (ROOT / "docs/index.md").read_text()
+    named = re.findall(r"^(?:.* <)?([\w-]+)>?$", contents, re.MULTILINE)
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert sorted(set(named) & pages) == sorted(pages)
+
+
 def test_the_table_of_rules_is_that_of_the_program() -> None:
     page = (ROOT / "docs/benchmarks.md").read_text()
     section = page.partition("<!-- begin: python -m benchmarks.rules -->")[2].partition("<!-- end")
