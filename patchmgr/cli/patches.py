@@ -126,7 +126,11 @@ def export_(
     name: MaybeName = None,
     form: Annotated[
         str,
-        typer.Option("--as", metavar="FORM", help="quilt|mbox|git|gbp|stgit|patch-package|diff"),
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            help="quilt|mbox|git|gbp|stgit|patch-package|diff|yocto|suse",
+        ),
     ] = "",
     out: Annotated[
         Path | None, typer.Option(metavar="PATH", help="The folder, or the file of mbox and diff.")
@@ -147,8 +151,9 @@ def export_(
     A patch that fits keeps its bytes.
 
     quilt, gbp (debian/patches), stgit and patch-package are folders with patches, git is a folder
-    of mails that sort, mbox one file of mails, diff one file with all changes. For commits there
-    is `patchmgr branch`.
+    of mails that sort, mbox one file of mails, diff one file with all changes. yocto and suse are
+    mails whose headers say in their words where each stands upstream. For commits there is
+    `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
@@ -26,6 +27,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, load_series, refuse_broken, series_at_pin
 from patchmgr.services.session import Session
+from patchmgr.services.upstreaming import landed_commits
 from patchmgr.store import PRIVATE
 
 
@@ -85,7 +87,7 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
         files, series=name, is_forced=asked.is_forced, is_dry_run=asked.is_dry_run
     )
     for parcel in parcels:
-        for clause in form.losses(parcel.item):
+        for clause in form.losses(parcel):
             session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
     for path in delivered.left:
         session.say(f"Left as it is, because it was edited: {delivery.root / path}")
@@ -155,6 +157,10 @@ class _Export(Struct, frozen=True):
             refuse_broken(carried.outcomes)
             lines, ref = loaded.series_file.lines, loaded.record.pin.ref
             pinned = Pinned(base, ref, lines, self.asked.package)
+            if self.form.names_releases:
+                git = self.session.workspace.upstream(loaded.record.upstream).git or ""
+                landed = landed_commits(self.session, loaded.record, loaded.patches)
+                pinned = replace(pinned, repository=git, landed=landed)
             outcomes = {o.name: o for o in carried.outcomes}
             items = _items(loaded, outcomes)
             self.form.check(items, pinned)
@@ -164,9 +170,13 @@ class _Export(Struct, frozen=True):
             else:
                 commits = write_commits(bench, base, carried.drafts())
                 diffs = self._diffs(bench, base, commits, items, pinned)
+
+        def content(item: Item) -> bytes:
+            return self.form.rewritten(item, diffs[item.patch.name], pinned)
+
         parcels = tuple(
-            Parcel(i, i.patch.raw if as_it_is else self.form.rewritten(i, diffs[i.patch.name]))
-            for i, as_it_is in zip(items, kept, strict=True)
+            Parcel(item, item.patch.raw if as_it_is else content(item))
+            for item, as_it_is in zip(items, kept, strict=True)
         )
         skipped = tuple(
             SkippedPatch(o.name, o.reason or "it is not carried")

@@ -16,6 +16,7 @@ from msgspec import Struct
 from patchmgr.engines.languages.python_modules import ANYTHING, ENDS, Modules, Version
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.structure.guards_imports import places
+from patchmgr.formats.stances import MAINLINE, STATUS, stance_problems
 from patchmgr.model.check import Problem
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.ports import Tree
@@ -261,13 +262,15 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield what the header does not say: why the patch is, and when it can go."""
+    """Yield what the header does not say, why the patch is and when it can go, or not soundly."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         yield Problem("header", "no reason: a text below the subject, or Description", patch.name)
     if fields.isdisjoint(_UNTIL):
         sentence = "no exit criterion: Drop-When, Needed-When or Applied-Upstream"
         yield Problem("header", sentence, patch.name)
+    for field in (STATUS, MAINLINE):
+        yield from (Problem("header", said, patch.name) for said in stance_problems(patch, field))
 
 
 def _has_body(patch: Patch) -> bool:

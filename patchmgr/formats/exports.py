@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.header_edits import with_fields
 from patchmgr.formats.mail_text import written_date, written_person
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.mboxes import joinable
+from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name, written_name
 from patchmgr.formats.paths import encode_path
 from patchmgr.formats.reader import split_lines
 from patchmgr.formats.series_files import without_strip, write_series
 from patchmgr.formats.shown import shown
+from patchmgr.formats.stances import MAINLINE, STATUS, stance_problems, suse_fields, yocto_status
 from patchmgr.model.patch import Author, FilePatch, Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 
@@ -31,12 +34,18 @@ class DiffShape(Struct, frozen=True):
 
 
 class Pinned(Struct, frozen=True):
-    """What an export knows besides patches: the pin, a package of npm, all lines of the series."""
+    """What an export knows besides patches: the pin, a package of npm, all lines of the series.
+
+    `repository` is upstream's, and `landed` has by the commits of it that headers name the first
+    release that holds each, None where none does.
+    """
 
     commit: str
     ref: str
     lines: tuple[SeriesLine, ...]
     package: str | None = None
+    repository: str = ""
+    landed: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class Item(Struct, frozen=True):
@@ -63,12 +72,14 @@ class Form(Struct, frozen=True):
     """One way to export a series; by default mails in a folder, with a series file.
 
     `is_file` says that there is one file, under the empty path, `takes_all` that guards and
-    conditions keep no patch out, `is_whole` that all patches together leave as one diff.
+    conditions keep no patch out, `is_whole` that all patches together leave as one diff,
+    `names_releases` that `Pinned.landed` is asked for.
     """
 
     is_file: bool = False
     takes_all: bool = False
     is_whole: bool = False
+    names_releases: bool = False
 
     def shape(self, pinned: Pinned) -> DiffShape:
         """Return how diffs are to be written."""
@@ -81,7 +92,7 @@ class Form(Struct, frozen=True):
         """Say of each patch whether it can leave byte for byte: git am takes it as it is."""
         return tuple(is_mail(item) for item in items)
 
-    def rewritten(self, item: Item, diff: bytes) -> bytes:
+    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return a patch in the form's own words, with a diff that git wrote."""
         return canonical_header(item.patch, author=item.author) + diff
 
@@ -95,7 +106,7 @@ class Form(Struct, frozen=True):
         rewritten = {p.item.patch.name for p in parcels if not p.is_kept}
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
-    def losses(self, item: Item) -> tuple[str, ...]:
+    def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Return what readers of the form will not do of a patch, each as a clause."""
         return ()
 
@@ -119,10 +130,10 @@ class Quilt(Form, frozen=True):
         """Keep everything."""
         return (True,) * len(items)
 
-    def losses(self, item: Item) -> tuple[str, ...]:
+    def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Say what quilt passes over."""
-        patch, found = item.patch, []
-        if item.line.guards:
+        patch, found = parcel.item.patch, []
+        if parcel.item.line.guards:
             found.append("has guards, which quilt takes for comments: it will apply it")
         if any(file.binary is not None for file in patch.files):
             found.append("has a binary file, which quilt does not apply")
@@ -191,10 +202,11 @@ class Gbp(Form, frozen=True):
             for item in items
         )
 
-    def losses(self, item: Item) -> tuple[str, ...]:
+    def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Say which changes have no lines: dpkg-source reads lines alone."""
-        bare = [f for f in item.patch.files if not f.hunks and not moves_files(f)]
-        modes = ((f, f.old_mode, f.new_mode) for f in item.patch.files if f.hunks)
+        files = parcel.item.patch.files
+        bare = [f for f in files if not f.hunks and not moves_files(f)]
+        modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
         bits = [f for f, old, new in modes if old and new and old != new]
         return tuple(
             f"changes {shown(file.path)} by more than lines, which dpkg-source does not do"
@@ -215,7 +227,7 @@ class StGit(Form, frozen=True):
             for i in items
         )
 
-    def rewritten(self, item: Item, diff: bytes) -> bytes:
+    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return a patch as `stg export` writes it, with its date."""
         subject, _, body = item.patch.message.partition(b"\n")
         who = encode_path(written_person(item.author.name, item.author.email))
@@ -277,7 +289,7 @@ class PatchPackage(Form, frozen=True):
         is_same = None not in names and len(packages) == 1
         return (is_same,) * len(items)
 
-    def rewritten(self, item: Item, diff: bytes) -> bytes:
+    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return a canonical patch whose header has nothing that looks like a diff."""
         header = canonical_header(item.patch, author=item.author)
         lines = split_lines(header)
@@ -353,13 +365,52 @@ class OneDiff(Form, frozen=True):
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
 
-    def rewritten(self, item: Item, diff: bytes) -> bytes:
+    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
         """Return the diff of all."""
         return diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Return the diff."""
         return {"": parcels[0].content if parcels else b""}
+
+
+class Yocto(Form, frozen=True):
+    """Mails that say in `Upstream-Status` where they stand upstream."""
+
+    field: str = STATUS
+
+    def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
+        """Return the fields that the form wants in a header; an empty one is to be taken out."""
+        return {STATUS: yocto_status(item.patch)}
+
+    def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
+        """Keep the mails whose header says it already."""
+        return tuple(
+            is_mail(i)
+            and all((i.patch.says(k) or "") == v for k, v in self.fields(i, pinned).items())
+            for i in items
+        )
+
+    def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
+        """Return a canonical patch with the fields in its text."""
+        mail = canonical_header(item.patch, author=item.author) + diff
+        return with_fields(mail, self.fields(item, pinned))
+
+    def losses(self, parcel: Parcel) -> tuple[str, ...]:
+        """Say what a reader of the field will miss."""
+        patch = parse_patch(parcel.content, name=parcel.item.patch.name)
+        return tuple(f"will be asked: {problem}" for problem in stance_problems(patch, self.field))
+
+
+class Suse(Yocto, frozen=True):
+    """Mails that say so in `Patch-mainline`, `Git-commit` and `Git-repo`."""
+
+    names_releases: bool = True
+    field: str = MAINLINE
+
+    def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
+        """Return SUSE's fields; Git-commit and Git-repo only where upstream has the patch."""
+        return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 
 FORMS: Mapping[str, Form] = {
@@ -370,4 +421,6 @@ FORMS: Mapping[str, Form] = {
     "stgit": StGit(),
     "patch-package": PatchPackage(),
     "diff": OneDiff(),
+    "yocto": Yocto(),
+    "suse": Suse(),
 }

@@ -54,6 +54,12 @@ def _bound(store: Path, commit: str, tags: dict[str, str]) -> Version | None:
     return max(filter(None, map(_version, names)), default=None)
 
 
+def first_release(store: Path, commit: str) -> str | None:
+    """Return the tag of the lowest version that holds a commit, None where none does."""
+    found = {v: n for n in _names(store, TAGS, f"--contains={commit}") if (v := _version(n))}
+    return found[min(found)] if found else None
+
+
 def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
     """Return the names below the prefix of the tags on a commit, annotated ones too."""
     return _names(repository, prefix, f"--points-at={commit}")

@@ -67,6 +67,10 @@ KEPT = [
     ("diff", "a.diff", "\n" + EDIT, True),
     ("diff", "a.diff", "text\n\n" + EDIT, False),
     ("diff", "a.diff -p0", FLAT, False),
+    ("yocto", "a.patch", MAIL + EDIT, False),
+    ("yocto", "a.patch", MAIL.replace("Why.", "Upstream-Status: Pending [why]") + EDIT, True),
+    ("suse", "a.patch", MAIL.replace("Why.", "Patch-mainline: Never, ours") + EDIT, True),
+    ("suse", "a.patch", MAIL + EDIT, False),
 ]
 
 
@@ -116,12 +120,13 @@ def test_the_base_of_a_stack_is_the_pin() -> None:
 
 
 def test_a_patch_in_stgits_words() -> None:
-    written = FORMS["stgit"].rewritten(item("a", MAIL + EDIT), b"diff\n").decode()
+    one = item("a", MAIL + EDIT)
+    written = FORMS["stgit"].rewritten(one, b"diff\n", pinned(one)).decode()
     assert written == (
         'area: it\n\nFrom: "Ann, \u00dc." <ann@example.org>\n'
         "Date: Thu, 1 Jan 2026 01:12:03 -0330\n\nWhy.\n\n---\n\ndiff\n"
     )
-    bare = FORMS["stgit"].rewritten(item("b.patch", EDIT), b"diff\n").decode()
+    bare = FORMS["stgit"].rewritten(item("b.patch", EDIT), b"diff\n", pinned()).decode()
     assert bare.startswith("b\n\nFrom: ")
     assert "\n\n\n" not in bare
 
@@ -148,7 +153,7 @@ def test_files_of_patch_package() -> None:
 def test_a_header_has_nothing_that_patch_package_takes_for_a_diff() -> None:
     text = MAIL + "@@ here\nindex of things\n" + EDIT
     written = FORMS["patch-package"].rewritten(
-        item("a.patch", text.replace("@@ here\n", "x @@ here\n")), b"diff\n"
+        item("a.patch", text.replace("@@ here\n", "x @@ here\n")), b"diff\n", pinned()
     )
     assert b"\nx @@ here\n index of things\n" in written
 
@@ -200,6 +205,13 @@ LOSSES = [
     ("gbp", "a.patch", MODE, ("changes x by more than lines",)),
     ("gbp", "a.patch", MODE_TOO, ("changes x by more than lines",)),
     ("mbox", "a.patch", BINARY, ()),
+    ("yocto", "a.patch", MAIL.replace("Why.", "Upstream-Status: Denied") + EDIT, ()),
+    (
+        "yocto",
+        "a.patch",
+        MAIL.replace("Why.", "Upstream-Status: Inappropriate") + EDIT,
+        ("will be asked: Upstream-Status is Inappropriate without a reason",),
+    ),
 ]
 
 
@@ -207,6 +219,7 @@ LOSSES = [
 def test_what_readers_of_a_form_pass_over(
     form: str, line: str, text: str, words: tuple[str, ...]
 ) -> None:
-    found = FORMS[form].losses(item(line, text))
+    one = item(line, text)
+    found = FORMS[form].losses(Parcel(one, one.patch.raw))
     assert len(found) == len(words)
     assert all(clause.startswith(word) for clause, word in zip(found, words, strict=True))

@@ -1,0 +1,197 @@
+"""Where a patch stands towards upstream, in the headers of DEP-3, Yocto and SUSE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import Patch
+from patchmgr.model.stance import Stance, Standing
+
+STATUS = "Upstream-Status"
+MAINLINE = "Patch-mainline"
+_COMMIT = re.compile(r"(?<![\w./-])[0-9a-f]{7,40}(?![\w-])")
+_VERSION = r"v?\d+(?:\.\d+)+\S*"
+_STATUS = re.compile(r"(?P<word>[A-Za-z-]+)\s*[\[(,:-]?\s*(?P<detail>.*?)[\])]?", re.DOTALL)
+_STRICT = re.compile(rf"(?P<word>{'|'.join(s.value for s in Stance)})(?: \[(?P<detail>.+)\])?")
+_OLD_WORDS = {"accepted": Stance.BACKPORT}  # Yocto's word until 2023
+# scripts/git_sort and suse_git/header.py of kernel-source: the words, and what stands with them.
+_MAINLINE = (
+    (re.compile(rf"(?P<detail>{_VERSION}(?: or .+\(next release\))?)"), Stance.BACKPORT),
+    (re.compile(r"(?P<detail>Queued\b.*)"), Stance.BACKPORT),
+    (re.compile(r"Submitted,?\s+(?P<detail>.+)"), Stance.SUBMITTED),
+    (re.compile(r"(?:Not yet|No),?\s+(?P<detail>.+)"), Stance.PENDING),
+    (re.compile(r"(?P<detail>Depends on\s+.+)"), Stance.PENDING),
+    (re.compile(r"Never,?\s+(?P<detail>.+)"), Stance.INAPPROPRIATE),
+)
+_NO_MORE_THAN_YES = re.compile(r"yes\b[,;\s]*", re.IGNORECASE)
+
+
+def standing_of(patch: Patch) -> Standing:
+    """Return the stance of the field that says most of how far a patch has come.
+
+    What upstream has goes before what was said of sending it. Where no field says anything, a
+    patch is pending, as DEP-3 has it.
+    """
+    for field, read in _FIELDS.items():
+        text = patch.says(field)
+        found = read(text) if text is not None else None
+        if found is not None:
+            name = next(n for n in patch.fields if n.lower() == field.lower())
+            return Standing(*found, name)
+    return Standing()
+
+
+_Found = tuple[Stance, str]
+
+
+def _applied(text: str) -> _Found:
+    return Stance.BACKPORT, text
+
+
+def _mainline(text: str) -> _Found | None:
+    for words, stance in _MAINLINE:
+        match = words.fullmatch(text)
+        if match is not None:
+            return stance, match["detail"]
+    return None
+
+
+def _status(text: str) -> _Found | None:
+    match = _STATUS.fullmatch(text)
+    if match is None:
+        return None
+    words = {**{s.value.lower(): s for s in Stance}, **_OLD_WORDS}
+    stance = words.get(match["word"].lower().rstrip("-"))
+    return None if stance is None else (stance, match["detail"].strip())
+
+
+def _origin(text: str) -> _Found | None:
+    word, _, rest = text.partition(",")
+    return (Stance.BACKPORT, rest.strip()) if word.lower() in ("upstream", "backport") else None
+
+
+def _forwarded(text: str) -> _Found:
+    word = text.lower()
+    if word in ("no", "not-needed"):
+        return (Stance.PENDING if word == "no" else Stance.INAPPROPRIATE), ""
+    return Stance.SUBMITTED, _NO_MORE_THAN_YES.sub("", text, count=1)
+
+
+_FIELDS = {
+    "Applied-Upstream": _applied,
+    "Git-commit": _applied,
+    MAINLINE: _mainline,
+    STATUS: _status,
+    "Origin": _origin,
+    "Forwarded": _forwarded,
+}
+
+
+def commit_in(text: str) -> str | None:
+    """Return the commit id that a detail names, None where it names none."""
+    match = _COMMIT.search(text)
+    return None if match is None else match[0]
+
+
+def stance_problems(patch: Patch, field: str) -> Iterator[str]:
+    """Yield what readers of Yocto's or SUSE's field would not take, each as a clause."""
+    text = patch.says(field)
+    if text is not None:
+        yield from _status_problems(text) if field == STATUS else _mainline_problems(patch, text)
+
+
+def _mainline_problems(patch: Patch, text: str) -> Iterator[str]:
+    found = _mainline(text)
+    if found is None:
+        yield (
+            f"{MAINLINE} is {shown(text)}: it is a version, Queued, or with a reason behind a"
+            " comma Submitted, Not yet or Never"
+        )
+        return
+    needed = {"Git-commit"} if found[0] is Stance.BACKPORT else set()
+    if found[1].startswith("Queued"):
+        needed.add("Git-repo")
+    said = {name for name in ("Git-commit", "Git-repo") if patch.says(name) is not None}
+    yield from (f"{MAINLINE} is {shown(text)} without {name}" for name in sorted(needed - said))
+    yield from (f"{MAINLINE} is {shown(text)} with {name}" for name in sorted(said - needed))
+
+
+def _status_problems(text: str) -> Iterator[str]:
+    match = _STRICT.fullmatch(text)
+    if match is None:
+        kinds = ", ".join(s.value for s in Stance)
+        yield f"{STATUS} is {shown(text)}: it is one of {kinds}, with more in [ ] behind a space"
+        return
+    stance, detail = Stance(match["word"]), match["detail"] or ""
+    if stance in _REASONS and _REASONS[stance][0].search(detail) is None:
+        yield f"{STATUS} is {stance.value} without {_REASONS[stance][1]}"
+
+
+_REASONS = {
+    Stance.INAPPROPRIATE: (re.compile(r"\S"), "a reason in [ ]"),
+    Stance.BACKPORT: (re.compile(r"\S"), "a commit or a version in [ ]"),
+    Stance.INACTIVE: (re.compile(r"last ?(?:commit|release)"), "[lastcommit: … lastrelease: …]"),
+}
+
+
+def yocto_status(patch: Patch) -> str:
+    """Return the `Upstream-Status` of a patch; one that Yocto takes stays as it is."""
+    status = patch.says(STATUS)
+    if status is not None and _STRICT.fullmatch(status):
+        return status
+    found = standing_of(patch)
+    if found.field is None and status is not None:
+        raise _unknown(patch, STATUS, status)
+    return f"{found.stance.value} [{found.detail}]" if found.detail else found.stance.value
+
+
+def suse_fields(
+    patch: Patch, repository: str, landed: Mapping[str, str | None]
+) -> Mapping[str, str]:
+    """Return SUSE's fields of a patch, an empty one to be taken out; sound ones stay as they are.
+
+    `landed` has the first release that holds a commit of upstream's, None where none does.
+    """
+    text = patch.says(MAINLINE)
+    if text is not None and not any(stance_problems(patch, MAINLINE)):
+        return {}
+    found = standing_of(patch)
+    if found.field is None and text is not None:
+        raise _unknown(patch, MAINLINE, text)
+    if found.stance is Stance.BACKPORT:
+        named = commit_in(patch.says("Git-commit") or found.detail)
+        commit = next((c for c in landed if named is not None and c.startswith(named)), None)
+        if commit is None:
+            name = shown(patch.name)
+            what = f"{named[:12]}, which upstream's store lacks" if named else "no commit"
+            message = f"Patch {name} is upstream's, but {found.field} names {what}"
+            hint = f'patchmgr edit {name} --field "Git-commit=COMMIT", or patchmgr upstream fetch'
+            raise PatchmgrError("not-exportable", message, (hint,))
+        release = landed[commit]
+        if release is not None:
+            return {MAINLINE: release, "Git-commit": commit, "Git-repo": ""}
+        queued = "Queued in subsystem maintainer repository"
+        return {MAINLINE: queued, "Git-commit": commit, "Git-repo": repository}
+    words, default = _SUSE_WORDS[found.stance]
+    return {MAINLINE: f"{words}, {found.detail or default}", "Git-commit": "", "Git-repo": ""}
+
+
+_SUSE_WORDS = {
+    Stance.PENDING: ("Not yet", "not sent upstream"),
+    Stance.SUBMITTED: ("Submitted", "the header does not say where"),
+    Stance.DENIED: ("Never", "rejected upstream"),
+    Stance.INACTIVE: ("Never", "nobody maintains upstream"),
+    Stance.INAPPROPRIATE: ("Never", "not for upstream"),
+}
+
+
+def _unknown(patch: Patch, field: str, text: str) -> PatchmgrError:
+    name = shown(patch.name)
+    hint = f'patchmgr edit {name} --field "{field}=Pending"'
+    if field == MAINLINE:
+        hint = f'patchmgr edit {name} --field "{field}=Not yet, REASON"'
+    message = f"Patch {name} has {field}: {shown(text)}, which is no status"
+    return PatchmgrError("not-exportable", message, (hint,))
