@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.conflicts.decisions import change_digest
 from patchmgr.engines.series.picking import SUFFIX, matching, pick, unknown_patch
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
@@ -17,6 +18,7 @@ from patchmgr.model.decision import Decision, Ruling
 from patchmgr.plumbing.history import commit_of_pull
 from patchmgr.services.decisions import Undecided, read_decisions, read_findings
 from patchmgr.services.session import Session
+from patchmgr.services.upstreaming import find_follow_ups
 from patchmgr.store import Change, Workspace
 
 _PULL = re.compile(r"#?([0-9]{1,9})|.*/pull/([0-9]{1,9})(?:[/?#].*)?")
@@ -41,16 +43,22 @@ def decide(
 ) -> Decided:
     """Keep a verdict on what the last rebase found in a patch, in place of an older one.
 
+    Or, where a patch is needed and `by` names a later upstream commit about it, that this is known.
+
     Raises PatchmgrError "no-finding" where it found nothing to decide.
     """
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)
-        found = _found(session.workspace, named, patch)
         if by and not by.isprintable():
             raise PatchmgrError("usage", "--by must be one line of plain text")
         before = read_decisions(session.workspace)
+        known_of = _about_follow_up(session, named, patch, by) if ruling is Ruling.NEEDED else None
+        if known_of is not None:
+            _write(session, [*before, known_of], is_dry_run)
+            return Decided((known_of,))
+        found = _found(session.workspace, named, patch)
         changes = {item.change for item in found}
-        gone = [d for d in before if d.series == named and d.change in changes]
+        gone = [d for d in before if d.series == named and d.change in changes and d.passages]
         known = {d.passages: d for d in gone}
         items = [_with_commit(item, known.get(item.passages)) for item in found]
         added = tuple(_decision(session, item, ruling, by) for item in items)
@@ -117,6 +125,23 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
     raise PatchmgrError(
         "no-finding", f"no rebase of {series} has found anything to decide in {patch}", (hint,)
     )
+
+
+def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
+    """Return the decision on a follow-up of a patch that a person named, if it is one."""
+    patches, pull = session.workspace.patches(series), _PULL.fullmatch(by)
+    number = None if pull is None else int(pull[1] or pull[2])
+    commit = _COMMIT.fullmatch(by)
+    for one in find_follow_ups(session, session.workspace.series_record(series), patches):
+        is_named = commit is not None and one.commit.startswith(commit[1])
+        is_named = is_named or (number is not None and pull_number(one.subject) == number)
+        if is_named and one.patch == patch:
+            change = change_digest(next(each for each in patches if each.name == patch))
+            return Decision(
+                series, patch, Ruling.NEEDED, change, (), by=by, commit=one.commit,
+                subject=shown(one.subject), pull=pull_number(one.subject),
+            )  # fmt: skip
+    return None
 
 
 def _with_commit(item: Undecided, before: Decision | None) -> Undecided:

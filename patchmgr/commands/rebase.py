@@ -46,6 +46,7 @@ from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
 from patchmgr.services.upstream_states import UpstreamStates
+from patchmgr.services.upstreaming import with_follow_ups
 from patchmgr.services.work_area import (
     STATE,
     InProgress,
@@ -260,7 +261,7 @@ def continue_rebase(
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
     """Return what says whether a conflict is resolved in another way than in a checkout."""
     workspace, memory = session.workspace, Memory(session.workspace)
-    decided = {(d.series, d.patch) for d in read_decisions(workspace)}
+    decided = {(d.series, d.patch) for d in read_decisions(workspace) if d.passages}
     return lambda item: (
         not is_unresolved(workspace, item)
         or (item.series, item.patch) in decided
@@ -392,6 +393,7 @@ def rebase_stack(
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if checkout is not None:
             outcome = checkout.visit(run, loaded, outcome)
+        outcome = with_follow_ups(run.session, loaded.record, loaded.patches, outcome)
         if not outcome.has_conflicts:
             plan_files(parents[name].diffs, loaded, outcome, change)
             if any(one.series == name for one in request.in_progress.added):

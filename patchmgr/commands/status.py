@@ -10,6 +10,7 @@ from patchmgr.commands.conflicts import is_resolved
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Ruling
+from patchmgr.model.stance import FollowUp
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_upstream import tags_of
@@ -30,6 +31,7 @@ from patchmgr.services.published import (
 )
 from patchmgr.services.session import Session, subject_of
 from patchmgr.services.targets import Verification, known_applications
+from patchmgr.services.upstreaming import find_follow_ups
 from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progress
 
 
@@ -46,13 +48,17 @@ class Distance(Struct, frozen=True):
 
 
 class SeriesStatus(Struct, frozen=True):
-    """One series: its pin, the number of patches, and its distance to upstream."""
+    """One series: its pin, the number of patches, and its distance to upstream.
+
+    `follow_ups` are what upstream did since to what its patches are, and nobody decided about.
+    """
 
     name: str
     upstream: str
     pin: Pin
     patches: int
     distance: Distance
+    follow_ups: tuple[FollowUp, ...] = ()
 
 
 class Status(Struct, frozen=True):
@@ -82,6 +88,7 @@ def status(session: Session) -> Status:
                 record.pin,
                 len(session.workspace.series_file(name).names()),
                 _distance(session, record),
+                find_follow_ups(session, record, session.workspace.patches(name)),
             )
         )
     in_progress = read_in_progress(session.workspace)

@@ -14,7 +14,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.toml_text import converted, read_toml
 from patchmgr.model.audit import Accepted
-from patchmgr.model.decision import Decision
+from patchmgr.model.decision import Decision, Ruling
 
 ACCEPTED = "conflicts/accepted.toml"
 MAX_FILE = 4 * 1024 * 1024
@@ -77,6 +77,8 @@ def _read(table: Any, where: str) -> Decision:
     decision = converted(table, Decision, kind=_KIND, what=where)
     if any(passage.lines and not passage.digest for passage in decision.passages):
         raise PatchmgrError(_KIND, f"{where}: a text of lines has no digest")
+    if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
+        raise PatchmgrError(_KIND, f"{where}: it is about no text, and no commit that is known")
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

@@ -48,13 +48,14 @@ class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
     """A person's ruling on a patch, in force as long as change and passages are the same.
 
     `by` is what the person named as the reason, and `commit` and `pull` what that is upstream.
+    Without passages it is about that commit: a later one that names what the patch is.
     """
 
     series: _Text
     patch: str
     ruling: Ruling
     change: Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
-    passages: Annotated[tuple[Passage, ...], Meta(min_length=1)]
+    passages: tuple[Passage, ...]
     by: str = ""
     commit: Commit | None = None
     subject: str = ""

@@ -1,4 +1,4 @@
-"""Where a patch stands towards upstream, as its own header says it."""
+"""Where a patch stands towards upstream, and what upstream says of what it is."""
 
 from __future__ import annotations
 
@@ -27,3 +27,26 @@ class Standing(Struct, frozen=True):
     stance: Stance = Stance.PENDING
     detail: str = ""
     field: str | None = None
+
+
+class FollowUp(Struct, frozen=True):
+    """An upstream commit whose message says that it "fixes" or "reverts" what a patch is.
+
+    Or that it "brings" it: a cherry-pick. `of` is what it names, a commit or a pull request.
+    """
+
+    patch: str
+    kind: str
+    of: str
+    commit: str
+    subject: str
+
+    def sentence(self) -> str:
+        """Return what upstream did."""
+        return f"upstream {self.kind} {self.of} in {self.commit[:12]} {self.subject}"
+
+    def answers(self) -> str:
+        """Return what a person can type: take it, or say that it is known."""
+        short = self.commit[:12]
+        taken = f"patchmgr import --commit {short}, or " if self.kind != "brings" else ""
+        return f"{taken}patchmgr decide {self.patch} needed --by {short}"

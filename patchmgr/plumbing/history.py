@@ -219,6 +219,19 @@ def _after(raw: str) -> dict[str, Entry | None]:
     return {path: new for path, _, new in raw_changes(raw)}
 
 
+def messages_with(
+    git_dir: Path, base: str, tips: Sequence[str], words: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return the commits that only the tips have, whose message has any of the words, with it."""
+    arguments = [
+        "log", "-z", "--no-color", "--format=tformat:%H%n%B", "--fixed-strings",
+        *(f"--grep={word}" for word in words), f"^{base}", *tips, "--",
+    ]  # fmt: skip
+    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    records = (record.partition("\n") for record in printed.split("\x00") if record)
+    return tuple((commit, message) for commit, _, message in records)
+
+
 _LANDED = re.compile(
     rf"^{_RECORD}(?:.*\(#(\d{{1,9}})\)|Merge pull request #(\d{{1,9}}) .*)$"
     r"|^See merge request \S*!(\d{1,9})$",

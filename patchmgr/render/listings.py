@@ -210,6 +210,9 @@ def status_text(status: Status, view: View) -> str:
         lines.append(f"{line}\n")
         if view.is_all:
             lines.append(f"  commit {row.pin.commit}\n")
+        for one in row.follow_ups:
+            lines.append(f"  {clean(one.patch)}: {clean(one.sentence())}\n")
+            lines.append(f"    answer with: {clean(one.answers())}\n")
     if not rows:
         lines.append("no series yet: patchmgr series new NAME --upstream U --base REF\n")
     unknown = {row.upstream for row in status.series if row.distance.count is None}
@@ -275,7 +278,7 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
 def status_value(status: Status) -> dict[str, Any]:
     """Return the status in plain values."""
     series = [
-        fields(row, "name", "upstream", "patches", base=pin_value(row.pin),
+        fields(row, "name", "upstream", "patches", "follow_ups", base=pin_value(row.pin),
                behind=row.distance.count, unit=row.distance.unit, tip=row.distance.tip)
         for row in status.series
     ]  # fmt: skip

@@ -36,8 +36,8 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return what is decided about the patches of a series."""
-    return tuple(d for d in read_decisions(workspace) if d.series == series)
+    """Return what is decided about the patches of a series and the text that they meet."""
+    return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
 _FILE = f"{PRIVATE}/findings.json"

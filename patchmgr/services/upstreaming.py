@@ -1,14 +1,21 @@
-"""What upstream has of the commits that headers of patches name."""
+"""What upstream has of the commits that headers of patches name, and says of them since."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
+from patchmgr.engines.series.follow_ups import follow_ups, names_of, searched
 from patchmgr.formats.stances import commit_in, standing_of
+from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import Patch
-from patchmgr.model.stance import Stance
-from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.git_upstream import first_release
+from patchmgr.model.stance import FollowUp, Stance
+from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
+from patchmgr.plumbing.history import messages_with
+from patchmgr.services.decisions import read_decisions
 from patchmgr.services.session import Session
 from patchmgr.services.upstream_patches import git_side
 
@@ -27,3 +34,57 @@ def landed_commits(
     side = git_side(session, record)
     commits = [side.reader.commit(name) for name in named if name is not None]
     return {commit: first_release(side.store, commit) for commit in commits if commit is not None}
+
+
+def pinned_commit(
+    session: Session, record: SeriesRecord, pin: Pin
+) -> tuple[GitUpstream, str] | None:
+    """Return the git side of a series' upstream, and the commit of a pin in it.
+
+    None where there is no git, or its store does not know the pinned release.
+    """
+    if session.workspace.upstream(record.upstream).git is None:
+        return None
+    side, names = git_side(session, record), [pin.commit]
+    if pin.archive is not None:
+        version = session.side_of(record).version_of(pin)
+        names = [f"{TAGS}v{version}", f"{TAGS}{version}"]
+    commit = next((found for name in names if (found := side.reader.commit(name))), None)
+    return None if commit is None else (side, commit)
+
+
+def find_follow_ups(
+    session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
+) -> tuple[FollowUp, ...]:
+    """Return what upstream, as of the last fetch, says since the pin of what patches are.
+
+    What a person decided to know is left out.
+    """
+    url = session.workspace.upstream(record.upstream).git
+    words = searched(name for patch in patches for name in names_of(patch, url))
+    found = pinned_commit(session, record, record.pin) if words else None
+    if found is None:
+        return ()
+    side, base = found
+    ends = [one[1] for pin in onto if (one := pinned_commit(session, record, pin)) is not None]
+    tips = [*filter(None, (side.tip(),)), *ends]
+    messages = messages_with(side.store, base, tips, words) if tips else ()
+    decided = read_decisions(session.workspace)
+    known = {(d.patch, d.commit) for d in decided if d.series == record.name}
+    told = follow_ups(patches, messages, url)
+    return tuple(one for one in told if (one.patch, one.commit) not in known)
+
+
+def with_follow_ups(
+    session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
+) -> SeriesOutcome:
+    """Warn of what upstream did since to what patches are that stay in the series."""
+    staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
+    kept = [patch for patch in patches if patch.name in staying]
+    told = defaultdict[str, list[str]](list)
+    for one in find_follow_ups(session, record, kept, outcome.onto):
+        told[one.patch].append(f"{one.sentence()}  (see: patchmgr status)")
+    return replace(
+        outcome,
+        patches=tuple(replace(p, warnings=(*p.warnings, *told[p.name])) for p in outcome.patches),
+    )

@@ -1,0 +1,84 @@
+"""Upstream commits that say to fix, revert or bring again what patches of a series are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.conflicts.header_words import named_in
+from patchmgr.formats.header_edits import IMPORTED_FROM
+from patchmgr.formats.stances import standing_of
+from patchmgr.model.patch import Patch
+from patchmgr.model.stance import FollowUp, Stance
+
+SHORT = 7  # hexadecimal digits that name a commit, at least
+_TOLD = re.compile(
+    r"""^[ \t*-]*\(?(?:(?P<fixes>fix(?:e[sd])?)|(?P<reverts>(?:this[ ])?reverts)
+    |(?P<brings>cherry[ -]picked[ ]from)):?[ \t]+(?:(?:commit|PR|pull[ ]request):?[ \t]+)?
+    (?:https?://\S+?/(?P<home>[\w.-]+/[\w.-]+)/(?:-/)?(?:commit|pull|merge_requests)/)?
+    (?:(?P<commit>[0-9a-f]{7,40})\b|(?:(?P<owner>[\w.-]+/[\w.-]+)?[#!]|(?<=/))(?P<pull>\d{1,9})\b)
+    """,
+    re.MULTILINE | re.IGNORECASE | re.VERBOSE,
+)
+_REVERT = re.compile(r'(?:\[[^\]]*\]\s*)?Revert "(?P<title>.*)"', re.IGNORECASE)
+_PICKED = re.compile(rb"^\(cherry picked from commit ([0-9a-f]{7,40})", re.MULTILINE)
+
+
+def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
+    """Return what a patch is of upstream: ids of commits, and pull requests as `#N`."""
+    named = tuple(named_in(patch, repository))
+    found = {one.commit for one in named} | {f"#{one.pull}" for one in named if one.pull}
+    found |= {match.decode() for match in _PICKED.findall(patch.message)}
+    found.add(patch.says(IMPORTED_FROM))
+    pull = pull_number(patch.subject)
+    if pull is not None and standing_of(patch).stance is Stance.BACKPORT:
+        found.add(f"#{pull}")
+    return frozenset(name for name in found if name is not None)
+
+
+def searched(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of which a message has one if it names any of these."""
+    words = {name if name[0] == "#" else name[:SHORT] for name in names}
+    return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
+
+
+def follow_ups(
+    patches: Sequence[Patch], messages: Sequence[tuple[str, str]], repository: str | None
+) -> Iterator[FollowUp]:
+    """Yield which of the commits, each with its message, name what a patch is.
+
+    A commit that the series carries itself is none of them.
+    """
+    known = {patch.name: names_of(patch, repository) for patch in patches}
+    carried = {name for names in known.values() for name in names}
+    for commit, message in messages:
+        subject = message.partition("\n")[0].strip()
+        if any(_is_same(commit, name) for name in carried):
+            continue
+        told = dict.fromkeys(_told(subject, message, repository or ""))
+        for patch, names in known.items():
+            for kind, of in told:
+                if any(_is_same(of, name) for name in names):
+                    yield FollowUp(patch, kind, of[:12], commit, subject)
+                    break
+
+
+def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
+    """Yield what a commit says that it does, and to what."""
+    title = _REVERT.match(subject)
+    pull = None if title is None else pull_number(title["title"])
+    if pull is not None:
+        yield "reverts", f"#{pull}"
+    for match in _TOLD.finditer(message):
+        home = match["home"] or match["owner"] or ""
+        if home.lower() not in repository.lower():
+            continue  # it is of another repository
+        kind = next(name for name in ("fixes", "reverts", "brings") if match[name])
+        yield kind, match["commit"] or f"#{match['pull']}"
+
+
+def _is_same(one: str, other: str) -> bool:
+    if "#" in (one[0], other[0]):
+        return one == other
+    return one.startswith(other) or other.startswith(one)

@@ -1,0 +1,60 @@
+"""What upstream's messages say of the commits that patches are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from patchmgr.engines.series.follow_ups import follow_ups, names_of, searched
+from tests.engines.series import patch_of
+from tests.tables import table
+
+ID, LATER = "a1" * 20, "b2" * 20
+FORGE = "https://forge.example/o/r.git"
+BACKPORT = {"Origin": f"backport, {ID}"}
+
+TOLD = [
+    (BACKPORT, f'Repair\n\nFixes: {ID[:12]} ("it")', ["fixes"]),
+    (BACKPORT, f"Repair\n\nThis reverts commit {ID}.", ["reverts"]),
+    (BACKPORT, f"it\n\n(cherry picked from commit {ID})", ["brings"]),
+    (BACKPORT, f"it\n\n* Fix https://forge.example/o/r/commit/{ID[:9]}", ["fixes"]),
+    (BACKPORT, f"it\n\nFix https://forge.example/p/q/commit/{ID[:9]}", []),
+    (BACKPORT, f"it\n\nAs {ID} has it", []),
+    (BACKPORT, f"it\n\nFixes: {ID[:6]}", []),
+    (BACKPORT, f"it\n\nFixes: {LATER}", []),
+    (BACKPORT, f"it\n\nFixes: {ID[:12]}\n\nThis reverts commit {ID}.", ["fixes"]),
+    ({"Git-commit": ID}, f"it\n\nFixes: {ID[:12]}", ["fixes"]),
+    ({"Upstream-Status": f"Backport [{ID}]"}, f"it\n\nFixes: {ID[:12]}", ["fixes"]),
+    ({"Imported-From": ID}, f"it\n\nFixes: {ID[:12]}", ["fixes"]),
+    ({"Forwarded": "https://forge.example/o/r/pull/7"}, "x\n\nReverts o/r#7", ["reverts"]),
+    ({"Forwarded": "#7"}, "x\n\nReverts #7", ["reverts"]),
+    ({"Forwarded": "#7"}, "x\n\nReverts p/q#7", []),
+    ({"Forwarded": "#7"}, "x\n\nReverts #77", []),
+    ({"Forwarded": "#7"}, 'Revert "it (#7)" (#8)', ["reverts"]),
+    ({"Forwarded": "#7"}, 'Revert "Revert "it (#7)" (#8)" (#9)', []),
+    ({"Forwarded": "#7"}, "[Bugfix] Fixes 7 errors", []),
+    ({}, f"it\n\nFixes: {ID[:12]}", []),
+]
+
+
+@table(("fields", "message", "kinds"), TOLD)
+def test_what_follows_a_patch(fields: Mapping[str, str], message: str, kinds: list[str]) -> None:
+    patch = replace(patch_of("p"), fields=fields)
+    assert [one.kind for one in follow_ups([patch], [(LATER, message)], FORGE)] == kinds
+    words = searched(names_of(patch, FORGE))
+    assert not kinds or any(word in message for word in words)
+
+
+def test_a_pick_of_a_pick_names_the_first_one() -> None:
+    message = f"it\n\n(cherry picked from commit {ID})\n".encode()
+    patch = replace(patch_of("p"), fields={"Imported-From": "c3" * 20}, message=message)
+    (found,) = follow_ups([patch], [(LATER, f"Repair it\n\nFixes: {ID[:12]}")], None)
+    assert (found.commit, found.of, found.subject) == (LATER, ID[:12], "Repair it")
+
+
+def test_what_the_series_carries_is_not_told() -> None:
+    first = replace(patch_of("p"), fields=BACKPORT)
+    second = replace(patch_of("q"), fields={"Origin": f"backport, {LATER}"})
+    told = [(LATER, f"Repair\n\nFixes: {ID[:12]}")]
+    assert [*follow_ups([first, second], told, None)] == []
