@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.clashes import clash
 from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
@@ -119,6 +120,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
         fault = fault or asks(features, each.places)
+        fault = fault or clash(region, flat, text, around.language)
         if each.rule in _OTHER and features["layout"] == _OTHER[each.rule]:
             fault = fault or "layout"  # the replay has the one's words in the other's layout
         if each.rule in _OTHER and is_deleted:
