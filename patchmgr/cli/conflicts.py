@@ -150,9 +150,12 @@ def propose(
         raise PatchmgrError("usage", message)
     session = open_session()
     by = by or commands.propose.who_types(session)
+    given = commands.propose.given(
+        name, file=accept or file, candidate=candidate, is_deleted=delete
+    )
     if accept is not None:
         proposed, made = commands.propose.accept_anyway(
-            session, name, accept.absolute(), by=by, because=because, is_dry_run=dry_run
+            session, name, given, by=by, because=because, is_dry_run=dry_run
         )
         text = render.work_order.proposed_text(proposed)
         text += render.recorded.solved_text(made, is_dry_run=dry_run)
@@ -160,7 +163,6 @@ def propose(
         answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=recorded)
         say_next(session)
         return
-    given = commands.propose.given(name, file=file, candidate=candidate, is_deleted=delete)
     proposed = commands.propose.propose(session, name, given, by=by, runs=run, is_dry_run=dry_run)
     text = render.work_order.proposed_text(proposed)
     answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=[])

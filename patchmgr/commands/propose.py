@@ -132,7 +132,7 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 
 
 def accept_anyway(
-    session: Session, name: str, file: Path, *, by: str, because: str, is_dry_run: bool
+    session: Session, name: str, given: Given, *, by: str, because: str, is_dry_run: bool
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
     """Record a person's own solution with the reason, whatever the checks find.
 
@@ -140,13 +140,12 @@ def accept_anyway(
     """
     if not because.strip() or not because.isprintable():
         raise PatchmgrError("usage", "--because must be one line of plain text")
-    content = read_named(file, limit=MAX_SIDE)
     with session.writing():
         target = _target(session, name)
-        checked = _check(session, target, lambda conflict: content, by=by, runs=False)
+        checked = _check(session, target, given, by=by, runs=False)
         if checked.fitted is None:
             problem = checked.proposed.failures[0]
-            message = f"{file} does not resolve {name}: {problem.text}"
+            message = f"what is given does not resolve {name}: {problem.check}: {problem.text}"
             raise PatchmgrError("bad-resolution", message)
         made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
         return checked.proposed, made

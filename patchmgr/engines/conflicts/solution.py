@@ -91,11 +91,13 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
             yield Failure("syntax", f"line {broken[0]}: {broken[1]}")
         known = {line for side in sides for line in split_lines(side)}
         yield from _whitespace(path, content, known)
+    regions = [one.region for one in split_marked(conflict.marked or b"").regions]
     for one in fitted.lessons:
         region = one.region
-        yield from _given_up(region.base, region.ours, region.theirs, one.resolution)
+        where = "here" if len(regions) == 1 else f"in region {regions.index(region) + 1}"
+        yield from _given_up(region.base, region.ours, region.theirs, one.resolution, where)
     if not fitted.lessons:
-        yield from _given_up(conflict.base, conflict.ours, conflict.theirs, content)
+        yield from _given_up(conflict.base, conflict.ours, conflict.theirs, content, "here")
 
 
 def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator[Failure]:
@@ -113,13 +115,13 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 
 
 def _given_up(
-    base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None
+    base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
     """Yield whose change a solution has nothing of: only a person gives up a side."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):
-            yield Failure("ledger", f"it has nothing of what {who} does here")
+            yield Failure("ledger", f"it has nothing of what {who} does {where}")
 
 
 def _has_nothing(

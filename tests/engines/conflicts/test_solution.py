@@ -131,3 +131,13 @@ def test_a_candidate_of_more_than_the_region_is_cut_to_it(text: bytes, placed: b
     marked = conflict(BASE, OURS, THEIRS).marked
     assert marked is not None
     assert in_place(split_marked(marked), 0, text) == placed
+
+
+def test_a_failure_names_the_region_where_there_are_several() -> None:
+    one = conflict(BASE, OURS, THEIRS).marked or b""
+    two = FileConflict("", "a", "a", "", b"x" * 999, b"", b"", one + one.replace(b"call", b"run"))
+    both = HEAD + b"call(x.new, mine)\n" + TAIL + HEAD
+    found = fit(two, both + b"run(x, mine)\n" + TAIL, "", lambda base, ours, theirs: None)
+    assert isinstance(found, Fitted)
+    told = [failure.text for failure in text_failures(two, found)]
+    assert told == ["it has nothing of what upstream does in region 2"]
