@@ -28,6 +28,7 @@ from patchmgr.cli import (
     publishing,
     pushing,
     rebasing,
+    resolving,
     serving,
     targets,
     workspaces,
@@ -44,10 +45,11 @@ Verb = Callable[..., None]
 
 _VERBS: tuple[Verb, ...] = (
     workspaces.init, patches.import_, patches.export_, planning.plan, planning.forecast,
-    rebasing.rebase, rebasing.decide, targets.apply, targets.unapply, targets.verify,
-    targets.overlay, targets.wheel, targets.branch, targets.report, publishing.check,
-    publishing.audit, publishing.notes, publishing.diff, publishing.why, merging.mergetool,
-    merging.merge_file, workspaces.status, publishing.doctor, serving.mcp, helping.help_,
+    rebasing.rebase, resolving.resolve, rebasing.decide, targets.apply, targets.unapply,
+    targets.verify, targets.overlay, targets.wheel, targets.branch, targets.report,
+    publishing.check, publishing.audit, publishing.notes, publishing.diff, publishing.why,
+    merging.mergetool, merging.merge_file, workspaces.status, publishing.doctor, serving.mcp,
+    helping.help_,
     pushing.new, pushing.push, pushing.pop, pushing.goto, pushing.refresh, pushing.applied,
     pushing.unapplied, pushing.top, pushing.next_, pushing.prev, pushing.files, pushing.changes,
     editing.show_, editing.edit, editing.rename, editing.drop, editing.move, editing.fold,

@@ -17,7 +17,7 @@ from patchmgr.errors import PatchmgrError
 GROUPS = {
     "Start a workspace": "init upstream series import status",
     "Carry series to a newer upstream": "plan forecast rebase notes",
-    "Conflicts and what was made of them": "conflicts mergetool decide mcp",
+    "Conflicts and what was made of them": "conflicts resolve mergetool decide mcp",
     "Publish": "branch export report diff why",
     "Check": "check audit doctor",
     "Apply to a checkout or an installed package": "apply unapply verify overlay wheel",

@@ -180,7 +180,7 @@ def rebase(
         result, asked = commands.resolver.resolve_all(
             session, result, resolver, seconds=resolver_timeout or 600, wants_detail=detail
         )
-    _show_rebase(result, view, asked, shows_conflicts=show_conflicts)
+    show_rebase(result, view, asked, shows_conflicts=show_conflicts)
 
 
 def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
@@ -224,9 +224,10 @@ def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> Non
     end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)
 
 
-def _show_rebase(
+def show_rebase(
     result: RebaseResult, view: View, asked: Sequence[Asked], *, shows_conflicts: bool
 ) -> None:
+    """Print what became of a rebase, and end with its exit code."""
     if Given.wants_json:
         show(
             render.machine.rebase_document(

@@ -269,10 +269,17 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
     )
 
 
-def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False) -> RebaseResult:
+def skip_patch(
+    session: Session,
+    named: Sequence[tuple[str, str]] = (),
+    *,
+    is_dry_run: bool,
+    wants_detail: bool = False,
+) -> RebaseResult:
     """Leave out the first patch that waits with a conflict, and go on with the rebase.
 
-    Its file stays as it is, and its line in the series file becomes a comment.
+    Its file stays as it is, and its line in the series file becomes a comment. `named` patches are
+    left out in its place, each as series and patch.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -281,12 +288,12 @@ def skip_patch(session: Session, *, is_dry_run: bool, wants_detail: bool = False
             (w.series, w.patch) for w in in_progress.waiting if is_unresolved(session.workspace, w)
         }
         stuck = in_progress.stuck or tuple((w.series, w.patch) for w in in_progress.waiting)
-        first = next((s for s in stuck if s in unresolved or s not in waiting), None)
-        if first is None:
+        first = [s for s in stuck if s in unresolved or s not in waiting][:1]
+        if not first:
             hint = "patchmgr rebase --continue"
             raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
         require_trusted(session, in_progress)
-        in_progress = replace(in_progress, skipped=(*in_progress.skipped, first))
+        in_progress = replace(in_progress, skipped=(*in_progress.skipped, *(named or first)))
         return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(session, in_progress))
 
 

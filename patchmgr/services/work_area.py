@@ -29,6 +29,8 @@ from patchmgr.store import PRIVATE, Workspace
 _FOLDER = f"{PRIVATE}/rebase"
 # A change that finishes a rebase names this file as spent.
 STATE = f"{_FOLDER}/state.json"
+CHOICES = f"{_FOLDER}/.choices.json"
+"""What a person chose at the terminal and has not accepted yet."""
 _FORMAT = 1
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"

@@ -23,10 +23,17 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
-from patchmgr.model.outcome import ConflictKind, PatchOutcome, Sighting, Verdict
+from patchmgr.model.outcome import (
+    ConflictKind,
+    PatchOutcome,
+    SeriesOutcome,
+    Sighting,
+    Verdict,
+)
 from patchmgr.model.patch import CONDITIONS
 from patchmgr.model.ports import Step
 from patchmgr.model.recorded import Recorded
+from patchmgr.model.resolving import OpenConflict
 from patchmgr.model.work_order import (
     Earlier,
     OrderedRegion,
@@ -46,7 +53,7 @@ from patchmgr.services.decisions import decisions_on, open_findings, read_accept
 from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import solved_as
-from patchmgr.services.work_area import read_in_progress
+from patchmgr.services.work_area import InProgress, read_in_progress
 from patchmgr.store import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
@@ -84,6 +91,28 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
         with carried_again(session, in_progress, item.series, place) as carried:
             return order_of_file(carried, place, name)
     return None
+
+
+def open_conflicts(
+    session: Session, in_progress: InProgress, series: str
+) -> tuple[SeriesOutcome, tuple[OpenConflict, ...]]:
+    """Return what is open in a series of the rebase in progress: the orders of all of it."""
+    files = {
+        (item.patch, item.path): item.conflict
+        for item in in_progress.waiting
+        if item.series == series and item.conflict
+    }
+    found = list[OpenConflict]()
+    with carried_again(session, in_progress, series) as carried:
+        for patch in carried.outcome.patches:
+            for file in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
+                place = patch.name, file.path
+                order = order_of_file(carried, place, files[place]) if place in files else None
+                found += [] if order is None else [OpenConflict(order, file)]
+            for finding in patch.open_findings:
+                order = order_of_finding(carried, patch.name, finding.id)
+                found += [] if order is None else [OpenConflict(order, None)]
+        return carried.outcome, tuple(found)
 
 
 def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:

@@ -227,6 +227,7 @@ ELSEWHERE = {
     "overlay": "works on an installed package: test_overlays.py",
     "wheel": "works on a wheel: test_wheels.py",
     "mergetool": "opens a tool of the user's: test_mergetool.py",
+    "resolve": "asks at the terminal: test_resolve.py",
     "mcp": "serves a client until it goes: test_mcp.py",
     "merge-driver run": "is run by git: test_merge_file.py",
 }

@@ -47,7 +47,7 @@ def test_an_example_is_one_line_that_can_be_pasted(run: Run) -> None:
 @table(
     ("line", "near", "page"),
     [
-        ("rebse", "Did you mean 'rebase'?", "patchmgr"),
+        ("rebse", "Did you mean 'rebase'", "patchmgr"),
         ("--nope", "No such option: --nope", "patchmgr"),
         ("rebase --ontoo x", "No such option: --ontoo. Did you mean --onto?", "patchmgr rebase"),
         ("rebase --onto", "--onto", "patchmgr rebase"),

@@ -1,0 +1,86 @@
+"""`resolve`: the resolver at the terminal, by plain prompts."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from patchmgr import commands, render
+from patchmgr.cli.rebasing import show_rebase
+from patchmgr.cli.root import DryRun, MaybeName, end_if, open_session, say, view_of
+from patchmgr.errors import EXIT_CONFLICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from patchmgr.commands.resolve import Resolver
+    from patchmgr.render.resolving import Pane
+
+
+def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
+    """Resolve what a rebase waits with, at the terminal.
+
+    It shows the patches with their verdicts, and each conflict: base, ours, theirs and the ranked
+    candidates, what the patch is for, and the upstream commits that it collides with. Pick a text
+    or edit one; what passes every check of `conflicts propose` is accepted, anything else by a
+    reason. What was chosen is kept when you quit.
+    Example: patchmgr resolve
+
+    Example: patchmgr resolve vllm
+    """
+    resolver = commands.resolve.Resolver(open_session(), name, is_dry_run=dry_run)
+    _prompts(resolver)
+    if resolver.result is not None:
+        show_rebase(resolver.result, view_of(), (), shows_conflicts=False)
+        return
+    for line in render.resolving.after_quitting(resolver.state):
+        say(line)
+    end_if(True, EXIT_CONFLICTS)
+
+
+def _prompts(resolver: Resolver) -> None:
+    """Ask for one key after the other, to the end of the input."""
+    place: object = None
+    while not resolver.is_over:
+        here = resolver.state.conflicts and (resolver.state.conflicts, resolver.state.at)
+        if here != place:
+            for line in _whole(resolver):
+                say(line)
+        elif not resolver.told:
+            for line in _result(resolver):
+                say(line)
+        place = here
+        for line in resolver.told:
+            say(render.clean.clean(line))
+        for line in () if resolver.asks else render.resolving.key_lines([*resolver.keys()], 79):
+            say(line)
+        sys.stderr.write(resolver.asks or "? ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            return
+        if resolver.asks:
+            resolver.answer(line.strip())
+        else:
+            resolver.press(line.strip()[:1] or " ")
+
+
+def _whole(resolver: Resolver) -> Iterator[str]:
+    yield ""
+    for row in render.resolving.list_rows(resolver.outcomes, resolver.state):
+        yield row.text
+    if resolver.state.conflicts:
+        yield from ("", *render.resolving.about_lines(resolver.state))
+        for pane in resolver.panes():
+            yield from _pane(pane)
+        yield from _result(resolver)
+
+
+def _result(resolver: Resolver) -> Iterator[str]:
+    pane = resolver.result_pane()
+    yield from _pane(pane) if pane is not None else ()
+
+
+def _pane(pane: Pane) -> Iterator[str]:
+    yield f"--- {pane.title}{'  (chosen)' if pane.is_chosen else ''}"
+    yield from (f"{'+' if is_new else ' '} {line}" for is_new, line in pane.lines)

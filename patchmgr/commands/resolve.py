@@ -1,0 +1,290 @@
+"""`resolve`: a person resolves what a rebase in progress waits with, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+from msgspec import Struct, field
+
+from patchmgr.commands.conflicts import forget_conflict
+from patchmgr.commands.propose import (
+    accept_anyway,
+    propose,
+    resolve_if_passed,
+    who_types,
+)
+from patchmgr.commands.rebase import RebaseResult, continue_rebase, skip_patch
+from patchmgr.engines.conflicts.choices import (
+    content_of,
+    edited,
+    offered,
+    opened_text,
+    place_of,
+)
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.resolving import Choice, Resolving, Taken
+from patchmgr.plumbing.durable import unwritable
+from patchmgr.plumbing.mergetools import edited_text
+from patchmgr.render.resolving import Pane, panes, result_pane
+from patchmgr.services.decisions import accept_finding, forget_finding
+from patchmgr.services.session import Session
+from patchmgr.services.work_area import CHOICES, read_in_progress
+from patchmgr.services.work_orders import open_conflicts
+
+_SIDES = {
+    "o": (Taken.OURS, "ours"),
+    "t": (Taken.THEIRS, "theirs"),
+    "b": (Taken.BOTH, "both"),
+    "B": (Taken.BOTH_REVERSED, "both, theirs first"),
+}
+SLOW = {"a": "Checking …", "c": "Carrying the series …"}
+"""What is said while a key is at work."""
+
+
+class _Kept(Struct, frozen=True):
+    """What a person chose and has not accepted yet, over the end of the program.
+
+    `drafts` are files that were edited outside of the region as well, by the region.
+    """
+
+    choices: dict[str, Choice] = field(default_factory=dict)
+    left_out: tuple[tuple[str, str], ...] = ()
+    drafts: dict[str, bytes] = field(default_factory=dict)
+
+
+class Keys(Struct, frozen=True):
+    """Keys that mean something now, a letter each, and what they do in a word or two."""
+
+    names: str
+    words: str
+
+
+class Resolver:
+    """The conflicts of a rebase in progress, and what each key does with them.
+
+    `outcomes` are the series as they are carried with what is on record, `told` what the last key
+    led to, and `asks` a question to the person: `answer` gets what they type. At the end `result`
+    has the rebase, None where the person quit. `attend` runs what needs the terminal for itself.
+    """
+
+    def __init__(self, session: Session, series: str | None, *, is_dry_run: bool) -> None:
+        self.session, self.series, self.is_dry_run = session, series, is_dry_run
+        self.attend: Callable[[Callable[[], bytes]], bytes] = lambda run: run()
+        self.state, self.drafts = Resolving(), dict[str, bytes]()
+        self.outcomes: tuple[SeriesOutcome, ...] = ()
+        self.told: tuple[str, ...] = ()
+        self.asks = ""
+        self.result: RebaseResult | None = None
+        self.is_over = False
+        self._load()
+
+    def _load(self) -> None:
+        workspace = self.session.workspace
+        in_progress = read_in_progress(workspace)
+        if in_progress is None or self.series not in (None, *in_progress.series):
+            what = "" if in_progress is None else f" of {shown(str(self.series))}"
+            hint = "patchmgr rebase SERIES --onto REF begins one"
+            raise PatchmgrError("usage", f"no rebase{what} is in progress here", (hint,))
+        names = [self.series] if self.series else in_progress.series
+        found = [open_conflicts(self.session, in_progress, name) for name in names]
+        kept = workspace.kept(CHOICES, _Kept) or _Kept()
+        conflicts = tuple(one for _, each in found for one in each)
+        patches = {one.patch for one in conflicts}
+        left_out = tuple(one for one in kept.left_out if one in patches)
+        self.outcomes, self.drafts = tuple(outcome for outcome, _ in found), dict(kept.drafts)
+        state = Resolving(conflicts, kept.choices, left_out=left_out)
+        self.state = state.at_next_left()
+
+    def keys(self) -> Iterator[Keys]:
+        """Yield the keys that mean something now."""
+        state = self.state
+        if state.conflicts:
+            yield from self._choosing()
+            if len(state.places) > len(state.conflicts):
+                yield Keys("jk", "next, previous region")
+            if len(state.conflicts) > 1:
+                yield Keys("np", "next, previous conflict")
+        yield from [] if state.before is None else [Keys("u", "undo")]
+        yield from [] if state.left else [Keys("c", "continue the rebase")]
+        yield Keys("q", "quit")
+
+    def _choosing(self) -> Iterator[Keys]:
+        state, one = self.state, self.state.conflict
+        if one.order.id not in state.accepted:
+            if one.file is not None and one.patch not in state.left_out:
+                known = {choice.taken for choice in self.offered()}
+                yield from (
+                    Keys(key, told) for key, (taken, told) in _SIDES.items() if taken in known
+                )
+                last = sum(choice.taken is Taken.CANDIDATE for choice in self.offered())
+                yield from [Keys("123456789"[:last], "candidate")] if last else []
+                yield Keys("e", "edit")
+                yield Keys("a", "accept")
+            if one.patch not in state.left_out:
+                yield Keys("r", "accept with a reason")
+            is_out = one.patch in state.left_out
+            yield Keys("s", "do not skip the patch" if is_out else "skip the patch")
+
+    def offered(self) -> tuple[Choice, ...]:
+        """Return what can be taken for the region that the person is at."""
+        file = self.state.conflict.file
+        return () if file is None else offered(file, self.state.region)
+
+    def panes(self) -> tuple[Pane, ...]:
+        """Return the texts of the region that the person is at, beside each other."""
+        regions = self.state.conflict.order.regions
+        return panes(regions[self.state.region], self.state.choice) if regions else ()
+
+    def result_pane(self) -> Pane | None:
+        """Return what the region becomes within its file, None of what has no text."""
+        state = self.state
+        if not state.conflicts or state.conflict.file is None:
+            return None
+        place = place_of(state.conflict.file, state.region, state.choices)
+        return result_pane(state.conflict.order.regions[state.region], state.choice, place)
+
+    def press(self, key: str) -> None:
+        """Do what a key says; `told` has what came of it."""
+        self.told, self.asks = (), ""
+        if not any(key in one.names for one in self.keys()):
+            self.told = (f"{shown(key)} means nothing here",)
+            return
+        try:
+            self._press(key)
+        except PatchmgrError as fault:
+            self.told = (fault.message, *fault.hints)
+
+    def _press(self, key: str) -> None:
+        if key in "np":
+            self.state = self.state.moved(1 if key == "n" else -1, is_conflict=True)
+        elif key in "jk":
+            self.state = self.state.moved(1 if key == "j" else -1, is_conflict=False)
+        elif key in _SIDES:
+            self._choose(Choice(_SIDES[key][0]))
+        elif key.isdigit():
+            candidates = [one for one in self.offered() if one.taken is Taken.CANDIDATE]
+            self._choose(candidates[int(key) - 1])
+        elif key == "r":
+            self._refuse_open()
+            self.asks = "Why is it taken? "
+        elif key == "q":
+            self.is_over = True
+        else:
+            {"e": self._edit, "a": self._accept, "s": self._leave_out, "u": self._undo,
+             "c": self._go_on}[key]()  # fmt: skip
+
+    def _choose(self, choice: Choice) -> None:
+        self.state = self.state.chosen(choice)
+        self._keep()
+
+    def _keep(self) -> None:
+        """Keep what is chosen, so that whatever ends the program loses nothing."""
+        if not self.is_dry_run:
+            kept = _Kept(dict(self.state.choices), self.state.left_out, self.drafts)
+            try:
+                self.session.workspace.keep(CHOICES, kept)
+            except OSError as fault:
+                raise unwritable(CHOICES, fault, left="what is chosen is not kept") from fault
+
+    def _edit(self) -> None:
+        state, one = self.state, self.state.conflict
+        assert one.file is not None and state.name is not None
+        at = one.file, state.region, state.choices
+        begun = self.drafts.pop(state.name, None) or opened_text(*at)
+        name = PurePosixPath(one.order.new_path).name
+        content = self.attend(lambda: edited_text(begun, name=name))
+        choice = edited(*at, content)
+        if choice is not None and choice.text != place_of(*at).text:
+            self._choose(choice)
+            return
+        if choice is None:
+            self.drafts[state.name] = content
+            self.told = (
+                "lines outside of the region were changed: that is not taken",
+                "your text is kept; e opens it again",
+            )
+        self._keep()
+
+    def _refuse_open(self) -> None:
+        left = self.state.open_regions(self.state.conflict)
+        if left:
+            where = ", ".join(str(number + 1) for number in left)
+            of = len(self.state.conflict.order.regions)
+            message = (
+                "nothing is chosen yet" if of == 1 else f"nothing is chosen for region {where}"
+            )
+            raise PatchmgrError("usage", message)
+
+    def _accept(self) -> None:
+        """Put the file through every check, and on record where it passes."""
+        self._refuse_open()
+        state, name, by = self.state, self.state.conflict.order.id, who_types(self.session)
+        given = lambda file: content_of(file, state.choices)  # noqa: E731
+        if self.is_dry_run:
+            made = propose(self.session, name, given, by=by, runs=False, is_dry_run=True)
+        else:
+            made = resolve_if_passed(self.session, name, given, by=by, who=by)
+        if made.has_passed:
+            self._note("passes every check")
+            return
+        told = (f"{one.check}: {one.text}" for one in made.failures)
+        self.told = ("it does not pass:", *told, "change it, or r takes it with a reason")
+
+    def answer(self, text: str) -> None:
+        """Take the conflict as it is, for the reason that a person typed; none takes nothing."""
+        self.asks, self.told = "", ("it is not taken: there is no reason",)
+        if not text.strip():
+            return
+        state, one = self.state, self.state.conflict
+        try:
+            if one.file is None:
+                accept_finding(self.session, one.order.id, because=text, is_dry_run=self.is_dry_run)
+            else:
+                given = lambda file: content_of(file, state.choices)  # noqa: E731
+                accept_anyway(
+                    self.session, one.order.id, given, by=who_types(self.session), because=text,
+                    is_dry_run=self.is_dry_run,
+                )  # fmt: skip
+            self._note("is taken with your reason")
+        except PatchmgrError as fault:
+            self.told = (fault.message, *fault.hints)
+
+    def _note(self, words: str) -> None:
+        path = shown(self.state.conflict.order.new_path)
+        self.state = self.state.with_accepted()
+        left = len(self.state.left)
+        more = f"{left} left" if left else "none is left: c continues the rebase"
+        self.told = (f"{path} {words}; {more}",)
+
+    def _leave_out(self) -> None:
+        patch = self.state.conflict.patch
+        self.state = self.state.with_left_out()
+        how = "left out as the rebase goes on" if patch in self.state.left_out else "not left out"
+        self.told = (f"{shown(patch[1])} is {how}",)
+        self._keep()
+
+    def _undo(self) -> None:
+        before, now = self.state.undone(), self.state
+        for one in now.conflicts if not self.is_dry_run else ():
+            if one.order.id in now.accepted and one.order.id not in before.accepted:
+                forget = forget_finding if one.file is None else forget_conflict
+                for name in [each.id for each in one.order.regions] or [one.order.id]:
+                    forget(self.session, name, is_dry_run=False)
+        self.state = before
+        self._keep()
+
+    def _go_on(self) -> None:
+        """Go on with the rebase; what it leaves in conflict then is next."""
+        skipped = self.state.left_out
+        if skipped:
+            self.result = skip_patch(self.session, skipped, is_dry_run=self.is_dry_run)
+        else:
+            self.result = continue_rebase(self.session, is_dry_run=self.is_dry_run)
+        self.is_over = self.is_dry_run or not self.result.has_conflicts
+        if not self.is_over:
+            self._load()
+            self.is_over = not self.state.conflicts
+            self.told = (f"carried on; {len(self.state.left)} more in conflict",)

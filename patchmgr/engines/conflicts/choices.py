@@ -1,0 +1,98 @@
+"""What a file in conflict becomes by what a person chose for its regions."""
+
+from __future__ import annotations
+
+from patchmgr.engines.conflicts.ids import conflict_id, region_id
+from patchmgr.engines.conflicts.work_order import in_place
+from patchmgr.engines.text.marked import split_marked
+from patchmgr.model.outcome import FileConflict
+from patchmgr.model.recorded import Region
+from patchmgr.model.resolving import Choice, Choices, Place, Taken
+
+_SIDES = {
+    Taken.OURS: ("ours",),
+    Taken.THEIRS: ("theirs",),
+    Taken.BOTH: ("ours", "theirs"),
+    Taken.BOTH_REVERSED: ("theirs", "ours"),
+}
+
+
+def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
+    """Return what can be taken for a region, besides a text of one's own."""
+    sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
+    if file.marked is None:
+        return sides
+    known = file.suggestions[number] if number < len(file.suggestions) else ()
+    split = split_marked(file.marked)
+    candidates = (
+        Choice(Taken.CANDIDATE, place, in_place(split, number, one.text))
+        for place, one in enumerate(known, 1)
+    )
+    return (*sides, Choice(Taken.BOTH), Choice(Taken.BOTH_REVERSED), *candidates)
+
+
+def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
+    """Return what a choice is for a region; None deletes a file that is in conflict as a whole."""
+    if choice.taken in (Taken.EDITED, Taken.CANDIDATE):
+        return choice.text
+    if file.marked is None:
+        return file.ours if choice.taken is Taken.OURS else file.theirs
+    region = split_marked(file.marked).regions[number].region
+    return b"".join(getattr(region, side) for side in _SIDES[choice.taken])
+
+
+def content_of(file: FileConflict, choices: Choices) -> bytes | None:
+    """Return a file with what was chosen; a region without a choice keeps its markers."""
+    if file.marked is None:
+        name = conflict_id(file.base, file.ours, file.theirs, None)
+        return text_of(file, 0, choices[name])
+    return split_marked(file.marked).with_each(tuple(_parts(file, choices)))
+
+
+def _parts(file: FileConflict, choices: Choices) -> list[bytes]:
+    assert file.marked is not None
+    found = list[bytes]()
+    for number, one in enumerate(split_marked(file.marked).regions):
+        choice = choices.get(_id(one.region))
+        found.append(one.raw if choice is None else text_of(file, number, choice) or b"")
+    return found
+
+
+def _id(region: Region) -> str:
+    return region_id(region.base, region.ours, region.theirs)
+
+
+def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
+    """Return a region within its file as it is by what was chosen."""
+    if file.marked is None:
+        choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
+        return Place(b"", None if choice is None else text_of(file, 0, choice), b"")
+    split, parts = split_marked(file.marked), _parts(file, choices)
+    before = [text + part for text, part in zip(split.texts, parts, strict=False)]
+    behind = [part + text for part, text in zip(parts, split.texts[1:], strict=True)]
+    has_choice = _id(split.regions[number].region) in choices
+    return Place(
+        b"".join(before[:number]) + split.texts[number],
+        parts[number] if has_choice else None,
+        split.texts[number + 1] + b"".join(behind[number + 1 :]),
+    )
+
+
+def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
+    """Return what is opened in an editor: the file, with markers where nothing is chosen."""
+    if file.marked is not None:
+        return content_of(file, choices) or b""
+    text = place_of(file, number, choices).text
+    sides = (text, file.theirs, file.ours, file.base)
+    return next((side for side in sides if side is not None), b"")
+
+
+def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
+    """Return the choice that an edit of the opened text is; None where it changed other lines."""
+    place = place_of(file, number, choices)
+    if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
+        content = content.removesuffix(b"\n")  # editors end the last line
+    has_room = len(content) >= len(place.before) + len(place.behind)
+    if not (has_room and content.startswith(place.before) and content.endswith(place.behind)):
+        return None
+    return Choice(Taken.EDITED, 0, content[len(place.before) : len(content) - len(place.behind)])

@@ -1,0 +1,186 @@
+"""A conflict before a person who resolves it: what is listed, told, compared, and which keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.model.resolving import Choice, OpenConflict, Place, Resolving, Taken
+from patchmgr.model.work_order import OrderedRegion, SideText, WorkOrder
+from patchmgr.render.clean import clean, counted, reliability_text
+from patchmgr.render.terminal import short_ref
+
+if TYPE_CHECKING:
+    from patchmgr.commands.resolve import Keys
+
+MOST_LINES = 2000  # of a text; what is longer says so
+_MOST_CAUSES = 3
+_CONTEXT = 3  # lines around what stands for a region
+
+Line = tuple[bool, str]
+"""A line of a text, and whether the base has it not."""
+
+
+class Pane(Struct, frozen=True):
+    """A text to compare with others; `name` is the key of its choice in a word."""
+
+    title: str
+    lines: tuple[Line, ...]
+    is_chosen: bool = False
+
+
+class Row(Struct, frozen=True):
+    """A line of the list: of a patch, or of a conflict of it, which one may be at."""
+
+    text: str
+    verdict: Verdict | None
+    is_here: bool = False
+
+
+def cut(line: str, width: int) -> str:
+    """Return what of a line has room; a sign says that it is more."""
+    return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
+
+
+def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[Row]:
+    """Yield the patches with their verdicts, and below each its conflicts."""
+    for outcome in outcomes:
+        yield Row(f"{clean(outcome.name)} -> {short_ref(outcome.onto.ref)}", None)
+        for patch in outcome.patches:
+            name = (outcome.name, patch.name)
+            word = "skip" if name in state.left_out else patch.verdict.value
+            yield Row(f"{word:<9} {clean(patch.name)}", patch.verdict)
+            for one in state.conflicts:
+                if one.patch == name:
+                    here = one is state.conflict
+                    yield Row(f"{'>' if here else ' '} {_state_of(one, state)}", None, here)
+
+
+def _state_of(one: OpenConflict, state: Resolving) -> str:
+    path = clean(one.order.new_path) or one.order.kind.value
+    if one.order.id in state.accepted:
+        return f"accepted  {path}"
+    regions = len(one.order.regions)
+    if one.patch in state.left_out or not regions:
+        return f"          {path}"
+    return f"{regions - len(state.open_regions(one))}/{regions} chosen {path}"
+
+
+def about_lines(state: Resolving) -> Iterator[str]:
+    """Yield what the conflict is, what its patch is for, and what caused it."""
+    order = state.conflict.order
+    number = state.conflicts.index(state.conflict) + 1
+    where = f"conflict {number} of {len(state.conflicts)}"
+    if len(order.regions) > 1:
+        where += f", region {state.region + 1} of {len(order.regions)}"
+    symbol = order.regions[state.region].symbol if order.regions else None
+    where += f", in {clean(symbol)}" if symbol else ""
+    paths = " -> ".join(dict.fromkeys((clean(order.path), clean(order.new_path))))
+    yield f"{paths}: {clean(order.reason)}  ({where})"
+    yield from facts(order)
+
+
+def facts(order: WorkOrder) -> Iterator[str]:
+    """Yield what a patch is for, and the upstream commits that it collides with."""
+    why = " ".join((order.why or "").split())
+    yield f"patch: {clean(order.subject)}" + (f" ({clean(why)})" if why else "")
+    for one in order.causes[:_MOST_CAUSES]:
+        pull = f", #{one.pull}" if one.pull and f"#{one.pull}" not in one.subject else ""
+        by = f" by {clean(one.author)}" if one.author else ""
+        yield f"upstream: {one.commit[:12]} {clean(one.subject)}{pull}{by}"
+    more = len(order.causes) - _MOST_CAUSES
+    if more > 0:
+        yield f"upstream: {counted(more, 'commit')} more: patchmgr conflicts show {order.id}"
+    if order.proposal:
+        yield f"proposed: {clean(order.proposal)}"
+
+
+def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
+    """Return base, ours, theirs and the candidates of a region, each beside the others."""
+    known = _lines_of(region.base)
+    taken = None if choice is None else choice.taken
+    sides = (
+        _pane("base", region.base, known, is_chosen=False),
+        _pane("ours (upstream)", region.ours, known, is_chosen=taken is Taken.OURS),
+        _pane("theirs (the patch)", region.theirs, known, is_chosen=taken is Taken.THEIRS),
+    )
+    candidates = (
+        Pane(
+            f"candidate {one.number}: {reliability_text(one.reliability)}",
+            marked_lines(one.text, known),
+            choice is not None and taken is Taken.CANDIDATE and choice.number == one.number,
+        )
+        for one in region.candidates
+    )
+    return (*sides, *candidates)
+
+
+def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:
+    """Return what the place becomes, with the lines around it."""
+    if choice is None:
+        return Pane("result: nothing is chosen yet", ())
+    number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
+    title = f"result: {choice.taken.value}{number}"
+    if place.text is None:
+        return Pane(title, ((False, "(the file is deleted)"),))
+    known = _lines_of(region.base)
+    if b"\0" in place.text:
+        return Pane(title, _no_text(len(place.text)))
+    head = _readable(b"".join(place.before.splitlines(True)[-_CONTEXT:]))
+    tail = _readable(b"".join(place.behind.splitlines(True)[:_CONTEXT]))
+    shown = marked_lines(_readable(place.text), known)
+    return Pane(title, (*marked_lines(head, None), *shown, *marked_lines(tail, None)))
+
+
+def _readable(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _pane(name: str, side: SideText | None, known: frozenset[str], *, is_chosen: bool) -> Pane:
+    if side is None:
+        return Pane(name, ((False, "(there is no such file)"),), is_chosen)
+    if side.text is None:
+        return Pane(name, _no_text(side.size), is_chosen)
+    lines = marked_lines(side.text, None if name == "base" else known)
+    return Pane(name, lines or ((False, "(nothing)"),), is_chosen)
+
+
+def _no_text(size: int) -> tuple[Line, ...]:
+    return ((False, f"({size} bytes that are no text)"),)
+
+
+def _lines_of(side: SideText | None) -> frozenset[str]:
+    return frozenset() if side is None or side.text is None else frozenset(side.text.split("\n"))
+
+
+def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
+    """Return the lines of a text, each with whether it is none of the known ones."""
+    lines = text.removesuffix("\n").split("\n") if text else []
+    shown = [
+        (known is not None and line not in known, clean(line, keep="\t").expandtabs(4))
+        for line in lines[:MOST_LINES]
+    ]
+    more = len(lines) - MOST_LINES
+    return (*shown, *([(False, f"… {counted(more, 'more line')}")] if more > 0 else []))
+
+
+def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
+    """Return the keys and what they do, as many in a line as have room."""
+    lines = [""]
+    for one in keys:
+        has_range = len(one.names) > 1 and one.names.isdigit()
+        name = f"1-{one.names[-1]}" if has_range else "/".join(one.names)
+        told = f"{name} {one.words}"
+        if lines[-1] and len(lines[-1]) + 3 + len(told) > width:
+            lines.append("")
+        lines[-1] += f"   {told}" if lines[-1] else told
+    return lines
+
+
+def after_quitting(state: Resolving) -> Iterator[str]:
+    """Yield what a person is told who quit before the end."""
+    yield f"{counted(len(state.left), 'conflict')} left; what you chose is kept"
+    yield "go on with: patchmgr resolve"
