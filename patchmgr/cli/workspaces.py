@@ -208,17 +208,34 @@ def status(
     repo: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The clone that has COMMIT.")
     ] = None,
+    upstreaming: Annotated[
+        bool, typer.Option("--upstreaming", help="Say where each patch stands upstream.")
+    ] = False,
+    gh: Annotated[
+        bool, typer.Option("--gh", help="With --upstreaming: ask gh whether a request is closed.")
+    ] = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Say where every series stands, or what a commit is.
 
+    With --upstreaming, each patch is tried on upstream's tip as of the last fetch.
+
     Example: patchmgr status
+
+    Example: patchmgr status --upstreaming
 
     Example: patchmgr status --of preview-1
     """
     session = open_session()
+    if upstreaming or gh:
+        if of is not None or repo is not None or not upstreaming:
+            raise PatchmgrError("usage", "--upstreaming stands alone, or with --gh")
+        rows = commands.upstreaming.upstreaming(session, asks=gh)
+        text = render.listings.upstreaming_text(rows, view_of(verbose=verbose, quiet=quiet))
+        answer("status", None, text, upstreaming=rows)
+        return
     if of is not None:
         if verbose or quiet:
             raise PatchmgrError("usage", "--of goes without --verbose and --quiet")

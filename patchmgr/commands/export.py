@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
+from patchmgr.formats.stances import backported
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import REGULAR, SYMLINK
@@ -27,7 +28,7 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, load_series, refuse_broken, series_at_pin
 from patchmgr.services.session import Session
-from patchmgr.services.upstreaming import landed_commits
+from patchmgr.services.upstreaming import first_releases
 from patchmgr.store import PRIVATE
 
 
@@ -159,7 +160,8 @@ class _Export(Struct, frozen=True):
             pinned = Pinned(base, ref, lines, self.asked.package)
             if self.form.names_releases:
                 git = self.session.workspace.upstream(loaded.record.upstream).git or ""
-                landed = landed_commits(self.session, loaded.record, loaded.patches)
+                names = map(backported, loaded.patches)
+                landed = first_releases(self.session, loaded.record, names)
                 pinned = replace(pinned, repository=git, landed=landed)
             outcomes = {o.name: o for o in carried.outcomes}
             items = _items(loaded, outcomes)

@@ -90,9 +90,11 @@ _FIELDS = {
 }
 
 
-def commit_in(text: str) -> str | None:
-    """Return the commit id that a detail names, None where it names none."""
-    match = _COMMIT.search(text)
+def backported(patch: Patch) -> str | None:
+    """Return the id, as written, of the upstream commit that a patch is a backport of."""
+    found = standing_of(patch)
+    is_upstreams = found.stance is Stance.BACKPORT
+    match = _COMMIT.search(patch.says("Git-commit") or found.detail) if is_upstreams else None
     return None if match is None else match[0]
 
 
@@ -162,7 +164,7 @@ def suse_fields(
     if found.field is None and text is not None:
         raise _unknown(patch, MAINLINE, text)
     if found.stance is Stance.BACKPORT:
-        named = commit_in(patch.says("Git-commit") or found.detail)
+        named = backported(patch)
         commit = next((c for c in landed if named is not None and c.startswith(named)), None)
         if commit is None:
             name = shown(patch.name)

@@ -45,8 +45,8 @@ class FollowUp(Struct, frozen=True):
         """Return what upstream did."""
         return f"upstream {self.kind} {self.of} in {self.commit[:12]} {self.subject}"
 
-    def answers(self) -> str:
+    def answers(self, series: str) -> str:
         """Return what a person can type: take it, or say that it is known."""
-        short = self.commit[:12]
-        taken = f"patchmgr import --commit {short}, or " if self.kind != "brings" else ""
-        return f"{taken}patchmgr decide {self.patch} needed --by {short}"
+        short, where = self.commit[:12], f"--series {series}"
+        taken = f"patchmgr import --commit {short} {where}, or " if self.kind != "brings" else ""
+        return f"{taken}patchmgr decide {self.patch} needed --by {short} {where}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import GraphPatch, Need
 from patchmgr.model.upstream import Upstream
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.series import SeriesView
     from patchmgr.commands.status import SeriesStatus, Status
     from patchmgr.commands.upstream import Fetched
+    from patchmgr.commands.upstreaming import Upstreamed
     from patchmgr.services.forks import Fork
     from patchmgr.services.targets import Verification
 
@@ -212,7 +215,7 @@ def status_text(status: Status, view: View) -> str:
             lines.append(f"  commit {row.pin.commit}\n")
         for one in row.follow_ups:
             lines.append(f"  {clean(one.patch)}: {clean(one.sentence())}\n")
-            lines.append(f"    answer with: {clean(one.answers())}\n")
+            lines.append(f"    answer with: {clean(one.answers(row.name))}\n")
     if not rows:
         lines.append("no series yet: patchmgr series new NAME --upstream U --base REF\n")
     unknown = {row.upstream for row in status.series if row.distance.count is None}
@@ -294,6 +297,26 @@ def status_value(status: Status) -> dict[str, Any]:
         "applied": applied,
         "unfinished": None if status.in_progress is None else in_progress,
     }
+
+
+def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> str:
+    """Return a line a patch with its next step below, under its series, and the sums."""
+    counts = Counter("landed" if row.verdict is Verdict.ABSORBED else row.stance for row in rows)
+    told = ", ".join(f"{count} {getattr(key, 'value', key)}" for key, count in counts.items())
+    summary = f"{counted(len(rows), 'patch')}: {told}\n" if rows else "no patches yet\n"
+    if view.is_line:
+        return summary
+    lines = []
+    for series, group in groupby(rows, key=lambda row: row.series):
+        shown = list(group)
+        cells = [
+            (r.stance.value, clean(r.patch), f"since {r.since}", clean(r.detail)) for r in shown
+        ]
+        lines.append(f"{series}\n")
+        for row, line in zip(shown, table(cells).splitlines(), strict=True):
+            lines.append(f"  {line}\n")
+            lines += [f"    {clean(row.next)}\n"] if row.next else []
+    return "".join([*lines, summary])
 
 
 def exported_text(done: Exported) -> str:

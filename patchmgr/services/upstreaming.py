@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from patchmgr.engines.series.follow_ups import follow_ups, names_of, searched
-from patchmgr.formats.stances import commit_in, standing_of
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import Patch
-from patchmgr.model.stance import FollowUp, Stance
+from patchmgr.model.stance import FollowUp
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
 from patchmgr.plumbing.history import messages_with
@@ -20,20 +19,19 @@ from patchmgr.services.session import Session
 from patchmgr.services.upstream_patches import git_side
 
 
-def landed_commits(
-    session: Session, record: SeriesRecord, patches: Sequence[Patch]
+def first_releases(
+    session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Return the commits that patches are backports of, as far as the store has them.
+    """Return the commits of these names, of upstream's git as far as the store has them.
 
     With the first release that holds each, None where none does.
     """
-    standings = [standing_of(patch) for patch in patches]
-    named = [commit_in(one.detail) for one in standings if one.stance is Stance.BACKPORT]
-    if not any(named) or session.workspace.upstream(record.upstream).git is None:
+    wanted = [*filter(None, names)]
+    if not wanted or session.workspace.upstream(record.upstream).git is None:
         return {}
     side = git_side(session, record)
-    commits = [side.reader.commit(name) for name in named if name is not None]
-    return {commit: first_release(side.store, commit) for commit in commits if commit is not None}
+    commits = filter(None, map(side.reader.commit, wanted))
+    return {commit: first_release(side.store, commit) for commit in commits}
 
 
 def pinned_commit(

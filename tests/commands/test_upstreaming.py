@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
+from patchmgr.commands.upstreaming import Upstreamed, next_step
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import Verdict
+from patchmgr.model.stance import Stance
+from patchmgr.plumbing.forge import pull_state
 from tests.commands.scenes import PARTS, Stage, text
 from tests.conftest import Repository, once
+from tests.tables import table
 
 
 class Backports(Struct, frozen=True):
@@ -56,10 +67,9 @@ def test_what_upstream_did_since_is_told_until_it_is_decided(backports: Backport
     told = backports.lines("status")
     assert told[1] == f"{patch}: {fixed}"
     assert told[0].endswith(f' reverts #5 in {short["revert"]} Revert "a: be new (#5)" (#6)')
-    answer = f"decide {patch} needed --by {short['fix']}"
-    assert (
-        f"patchmgr import --commit {short['fix']}, or patchmgr {answer}" in stage.run("status").out
-    )
+    taken = f"patchmgr import --commit {short['fix']} --series w"
+    known = f"patchmgr decide {patch} needed --by {short['fix']} --series w"
+    assert f"answer with: {taken}, or {known}\n" in stage.run("status").out
     rebase = ("rebase", "w", "--onto", backports.commits["stable"], "--dry-run")
     assert any(line.startswith(f"warning: {fixed}") for line in backports.lines(*rebase))
     kept = stage.run("decide", patch, "needed", "--by", short["fix"]).out
@@ -71,3 +81,106 @@ def test_what_upstream_did_since_is_told_until_it_is_decided(backports: Backport
     assert row["follow_ups"] == []
     stage.run("decide", patch, "--forget")
     assert len(backports.lines("status")) == 2
+
+
+def test_where_each_patch_stands_upstream(backports: Backports) -> None:
+    stage, it = backports.stage, backports.commits["it"]
+    stage.run("import", "--commit", backports.commits["fix"], "--series", "w")
+    fix = "a-be-right.patch"
+    fields = ("--field", "Forwarded=https://forge.example/1, 2026-01-02", "--field", "Origin=")
+    stage.run("edit", fix, "--series", "w", *fields)
+    answer = stage.run("status", "--upstreaming", "--json")
+    assert answer.err == "s cannot be tried on upstream's tip: run patchmgr upstream fetch first\n"
+    rows = answer.json["upstreaming"]
+    by_name = {row["patch"]: row for row in rows}
+    ours = by_name["fork-one.patch"]
+    assert (ours["stance"], ours["verdict"]) == ("Pending", None)
+    assert ours["next"].startswith("send it: patchmgr branch s --only fork-one.patch --repo CLONE")
+    backport = by_name["a-be-new-5.patch"]
+    assert (backport["stance"], backport["detail"]) == ("Backport", it)
+    assert (backport["commit"], backport["release"]) == (it, "v1.1.0")
+    assert backport["next"].startswith(f"it is {it[:12]} (v1.1.0), whose effect upstream's tip has")
+    sent = by_name[fix]
+    assert (sent["stance"], sent["since"], sent["verdict"]) == (
+        "Submitted", "2026-01-02", "absorbed",
+    )  # fmt: skip
+    assert sent["next"] == (
+        f"landed in {backports.commits['fix'][:12]} (no release yet); to drop it:"
+        " patchmgr rebase w --onto upstream/main"
+    )
+    told = stage.run("status", "--upstreaming").out
+    assert f"    {sent['next']}\n" in told
+    assert told.endswith("4 patches: 2 Pending, 1 Backport, 1 landed\n")
+    assert stage.run("status", "--upstreaming", "-q").out == told.splitlines(True)[-1]
+    assert "stands alone" in stage.run("status", "--gh", code=2).err
+
+
+def fake_gh(folder: Path, monkeypatch: pytest.MonkeyPatch, says: str) -> Path:
+    """Put a gh first on the path that notes its arguments and says something."""
+    gh = folder / "bin/gh"
+    gh.parent.mkdir()
+    gh.write_text(f'#!/bin/sh\necho "$@" >> {folder}/asked\n{says}\n')
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{gh.parent}:{os.environ['PATH']}")
+    return folder / "asked"
+
+
+SAID = [
+    ("echo CLOSED", "CLOSED"),
+    ("echo MERGED", "MERGED"),
+    ("echo never heard of it >&2; exit 1", "unknown: never heard of it"),
+    ("true", "unknown: gh says nothing"),
+]
+
+
+@pytest.mark.parametrize(("says", "state"), SAID, ids=[state for _, state in SAID])
+def test_gh_is_asked_for_a_number_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, state: str
+) -> None:
+    asked = fake_gh(tmp_path, monkeypatch, says)
+    assert pull_state("git@forge.example:o/r.git", 7) == state
+    assert asked.read_text() == "pr view 7 --repo forge.example/o/r --json state --jq .state\n"
+
+
+def test_gh_is_asked_only_where_a_person_wants_it(
+    backports: Backports, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = fake_gh(tmp_path, monkeypatch, "echo CLOSED")
+    backports.stage.run("edit", "a-be-new-5", "--series", "w", "--field", "Forwarded=#5")
+    backports.stage.run("status", "--upstreaming")
+    assert not asked.exists()
+    found = backports.stage.run("status", "--upstreaming", "--gh", "--json").json["upstreaming"]
+    assert not asked.exists()  # a file:// upstream is on no forge
+    states = [row["state"] for row in found if row["series"] == "w"]
+    assert states[0].startswith("unknown: file://")
+
+
+def test_a_missing_gh_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PatchmgrError, match="gh does not answer") as caught:
+        pull_state("https://forge.example/o/r", 7)
+    assert "gh auth login" in caught.value.hints[0]
+
+
+ROW = Upstreamed("s", "p.patch", Stance.SUBMITTED, "", None, Verdict.UNCHANGED, "a1" * 20)
+STEPS = [
+    ({}, "wait for upstream; whether it was closed: --gh"),
+    ({"state": "OPEN"}, "wait for upstream"),
+    ({"state": "CLOSED"}, "closed without a merge; say why: patchmgr edit p.patch --series s"),
+    ({"state": "MERGED"}, "merged, and not found on upstream's tip: patchmgr upstream fetch"),
+    ({"state": "MERGED", "verdict": Verdict.ABSORBED}, "landed in a1a1a1a1a1a1 (no release yet)"),
+    ({"verdict": Verdict.PARTIAL, "release": "v2"}, "landed in part in a1a1a1a1a1a1 (v2); to drop"),
+    ({"verdict": Verdict.BLOCKED}, "in conflict on upstream's tip: patchmgr rebase s --onto"),
+    ({"stance": Stance.PENDING, "verdict": Verdict.CONFLICT}, "in conflict on upstream's tip"),
+    ({"stance": Stance.BACKPORT, "verdict": None}, "it is a1a1a1a1a1a1 (no release yet): patchmgr"),
+    ({"stance": Stance.BACKPORT, "commit": None}, "it names no commit, whose effect"),
+    ({"stance": Stance.DENIED}, ""),
+    ({"stance": Stance.INAPPROPRIATE}, ""),
+]
+
+
+@table(("facts", "words"), STEPS)
+def test_what_is_next(facts: Mapping[str, Any], words: str) -> None:
+    step = next_step(replace(ROW, **facts))
+    assert step.startswith(words)
+    assert bool(step) is bool(words)

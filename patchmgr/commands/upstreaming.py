@@ -1,0 +1,150 @@
+"""`status --upstreaming`: where each patch stands upstream, and what is to be done next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.conflicts.header_words import named_in
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.formats.stances import backported, standing_of
+from patchmgr.model.outcome import PatchOutcome, Verdict
+from patchmgr.model.patch import Patch
+from patchmgr.model.stance import Stance
+from patchmgr.plumbing.forge import pull_state
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import Parents, RebaseRun, load_series
+from patchmgr.services.memory import Memory
+from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.session import Session
+from patchmgr.services.upstream_states import UpstreamStates
+from patchmgr.services.upstreaming import first_releases
+
+_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
+
+
+class Upstreamed(Struct, frozen=True):
+    """A patch and upstream: what its header says, and what became of it on upstream's tip.
+
+    `since` is the day that the header names, or that of its author date. `verdict` is the engine's
+    on the tip as of the last fetch, None where nobody has that, and `commit` is what brought the
+    patch, or what its header names; `release` is the first one with it. `pull` is its pull request
+    and `state` what gh says of that, None where it was not asked.
+    """
+
+    series: str
+    patch: str
+    stance: Stance
+    detail: str
+    since: str | None
+    verdict: Verdict | None
+    commit: str | None
+    release: str | None = None
+    pull: int | None = None
+    state: str | None = None
+    next: str = ""
+
+
+def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
+    """Return where each patch of each series stands; `asks` has gh asked for pull requests."""
+    found = []
+    for stack in stacks_of(session, whole_stacks(session, ())):
+        on_tip = _on_tip(session, stack)
+        for name in stack:
+            record, patches = session.workspace.series_record(name), session.workspace.patches(name)
+            git = session.workspace.upstream(record.upstream).git
+            rows = [_row(name, each, on_tip.get((name, each.name)), git) for each in patches]
+            landed = first_releases(session, record, [row.commit for row in rows])
+            for row in rows:
+                commit = next((c for c in landed if c.startswith(row.commit or "-")), row.commit)
+                row = replace(row, commit=commit, release=landed.get(commit or ""))
+                if asks and git is not None and row.pull is not None:
+                    row = replace(row, state=pull_state(git, row.pull))
+                found.append(replace(row, next=next_step(row)))
+    return tuple(found)
+
+
+def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], PatchOutcome]:
+    """Carry a stack onto what is tracked, as of the last fetch; return what becomes of patches."""
+    try:
+        loaded = [load_series(session, name) for name in stack]
+        side = loaded[0].side
+        tip = side.distance(loaded[0].record.pin)[0]
+        if tip is None:
+            raise PatchmgrError("unknown-ref", "run patchmgr upstream fetch first")
+        target, parents = side.resolve(tip), Parents()
+        options = CarryOptions(audits_conflicts=False)
+        with Workbench([side.store]) as bench, Toolbox() as tools:
+            upstreams, memory = UpstreamStates(session), Memory(session.workspace)
+            run = RebaseRun(session, options, bench, upstreams, memory, tools)
+            outcomes = [run.carry_onto(one, target, parents) for one in loaded]
+    except PatchmgrError as fault:
+        session.say(f"{', '.join(stack)} cannot be tried on upstream's tip: {fault.message}")
+        return {}
+    return {(one.name, patch.name): patch for one in outcomes for patch in one.patches}
+
+
+def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | None) -> Upstreamed:
+    """Return what header and engine say."""
+    standing = standing_of(patch)
+    evidence = () if outcome is None else outcome.evidence
+    pulls = (*(one.pull for one in evidence[-1:]), *(one.pull for one in named_in(patch, git)))
+    return Upstreamed(
+        series,
+        patch.name,
+        standing.stance,
+        standing.detail,
+        _since(patch, standing.detail),
+        None if outcome is None else outcome.verdict,
+        evidence[-1].commit if evidence else backported(patch),
+        pull=next(filter(None, pulls), None),
+    )
+
+
+def _since(patch: Patch, detail: str) -> str | None:
+    """Return the day of a header: of the stance, Last-Update, or the author's."""
+    for text in (detail, patch.says("Last-Update") or ""):
+        match = _DATE.search(text)
+        if match is not None:
+            return match[1]
+    if patch.author is None or not patch.author.date:
+        return None
+    seconds = int(patch.author.date.split(" ")[0])
+    return datetime.fromtimestamp(seconds, timezone.utc).date().isoformat()
+
+
+def next_step(row: Upstreamed) -> str:
+    """Return what is to be done for a patch; nothing where it stays as it is."""
+    rebase, name = f"patchmgr rebase {row.series} --onto", shown(row.patch)
+    edit, first = (
+        f"patchmgr edit {name} --series {row.series} --field",
+        row.release or "no release yet",
+    )
+    if row.verdict in (Verdict.ABSORBED, Verdict.PARTIAL):
+        part = " in part" if row.verdict is Verdict.PARTIAL else ""
+        where = f" in {row.commit[:12]} ({first})" if row.commit is not None else ""
+        return f"landed{part}{where}; to drop it: {rebase} {row.release or 'upstream/main'}"
+    if row.state == "CLOSED":
+        return f'closed without a merge; say why: {edit} "Upstream-Status=Denied [REASON]"'
+    if row.state == "MERGED":
+        return f"merged, and not found on upstream's tip: patchmgr upstream fetch, {rebase} REF"
+    if row.verdict in (Verdict.CONFLICT, Verdict.BLOCKED):
+        return f"in conflict on upstream's tip: {rebase} upstream/main --dry-run"
+    if row.stance is Stance.BACKPORT:
+        named = f"it is {row.commit[:12]} ({first})" if row.commit else "it names no commit"
+        if row.verdict is None:
+            return f"{named}: patchmgr upstream fetch"
+        return f"{named}, whose effect upstream's tip has not: {rebase} upstream/main --dry-run"
+    if row.stance is Stance.SUBMITTED:
+        return "wait for upstream" + ("" if row.state else "; whether it was closed: --gh")
+    if row.stance is Stance.PENDING:
+        sent = f"patchmgr branch {row.series} --only {name} --repo CLONE --push REMOTE"
+        return f"send it: {sent}; then {edit} Forwarded=URL"
+    return ""
