@@ -15,8 +15,8 @@ from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
 from patchmgr.plumbing.history import messages_with
 from patchmgr.services.decisions import read_decisions
+from patchmgr.services.patch_sources import git_side
 from patchmgr.services.session import Session
-from patchmgr.services.upstream_patches import git_side
 
 
 def first_releases(
