@@ -26,20 +26,16 @@ from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, S
 from patchmgr.model.ports import Step
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import RebaseRun, load_series
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
 from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
-from patchmgr.services.upstream_states import UpstreamStates
 
 Row = Mapping[str, Any]
 TRACKED = "upstream/main"
@@ -130,13 +126,10 @@ def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
     """Rebase without writing anything but the facts."""
-    loaded, memory = load_series(session, record.name), Memory(session.workspace)
-    target = loaded.side.resolve(target.ref)
-    upstreams = UpstreamStates(session)
-    with Workbench([loaded.side.store]) as bench, Toolbox() as tools:
-        run = RebaseRun(session, CarryOptions(wants_detail=True), bench, upstreams, memory, tools)
-        outcome = run.carry_onto(loaded, target, {})
-    known = memory.used()
+    loaded = load_series(session, record.name)
+    with rebase_run(session, loaded.side.store, CarryOptions(wants_detail=True)) as run:
+        outcome = run.carry_onto(loaded, loaded.side.resolve(target.ref), {})
+    known = run.memory.used()
     return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]
 
 

@@ -10,15 +10,12 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import LoadedSeries, Parents, load_series, rebase_run
 from patchmgr.services.rebase_checkout import edits_of
 from patchmgr.services.session import Fetching, Session
-from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import InProgress, resolved_files, solved_on
 from patchmgr.store import Workspace
 
@@ -96,10 +93,8 @@ def carried_again(
         if solution is not None:
             solved[series][place] = solution[0]
     options = replace(options, solved=solved)
-    memory, upstreams = Memory(session.workspace), UpstreamStates(session)
     loaded, parents = load_series(session, series), Parents()
     target = loaded.side.resolve(in_progress.onto)
-    with Toolbox() as formatters, Workbench([loaded.side.store]) as bench:
-        run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+    with rebase_run(session, loaded.side.store, options) as run:
         outcome = run.carry_onto(loaded, target, parents)
-        yield CarriedAgain(session, loaded, target, bench, outcome, parents[series].commit)
+        yield CarriedAgain(session, loaded, target, run.bench, outcome, parents[series].commit)

@@ -231,6 +231,14 @@ class RebaseRun(Struct, frozen=True):
         )
 
 
+@contextmanager
+def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator[RebaseRun]:
+    """Open a run on a store that nothing is kept of."""
+    with Workbench([store]) as bench, Toolbox() as formatters:
+        memory, upstreams = Memory(session.workspace), UpstreamStates(session)
+        yield RebaseRun(session, options, bench, upstreams, memory, formatters)
+
+
 class SeriesAtPin(Struct, frozen=True):
     """A series carried on its own pin, in a bench: what became of it on the files of `tree`.
 
