@@ -19,7 +19,8 @@ from benchmarks.clones import output
 from benchmarks.pages import Section, program, tell, write
 from benchmarks.timing import Measured, Tool, measure, table
 from patchmgr.errors import PatchmgrError
-from patchmgr.plumbing.index_session import IndexSettings, local_path, read_settings, with_login
+from patchmgr.formats.git_urls import local_path
+from patchmgr.plumbing.index_session import IndexSettings, read_settings, with_login
 from patchmgr.plumbing.package_index import Release, list_releases
 from patchmgr.plumbing.package_upstream import newest_final
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.git_upstream import check_url
-from patchmgr.plumbing.index_session import local_path
 from patchmgr.plumbing.stores import borrow
 from patchmgr.services.session import Session
 from patchmgr.store import LOCK, Change

@@ -1,8 +1,10 @@
-"""Which URLs of git are followed: those that run no program of somebody's choice."""
+"""URLs: which of git are followed (those that run no program), and which are paths."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 SCHEMES = ("https://", "http://", "ssh://", "git://", "file://")
 _SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9_.-]*:(?!//)")
@@ -28,3 +30,10 @@ def url_problem(url: str) -> str | None:
 def is_scp_like(url: str) -> bool:
     """Say whether a URL has git's short form for ssh, `host:path`."""
     return _SCP_LIKE.match(url) is not None
+
+
+def local_path(location: str) -> Path | None:
+    """Return the path that a plain path or a file: URL names, None for a remote location."""
+    if location.startswith("file:"):
+        return Path(unquote(urlsplit(location).path))
+    return None if "://" in location else Path(location)

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_archive, safe_path
+from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
@@ -24,7 +25,7 @@ from patchmgr.plumbing.diffs import Changes
 from patchmgr.plumbing.downloads import download, sha256_of, writing
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import ReleaseHistory
-from patchmgr.plumbing.index_session import local_path, read_settings
+from patchmgr.plumbing.index_session import read_settings
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_index import Archive
 from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref

@@ -9,21 +9,20 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
+
+from requests import Session
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.git_urls import local_path
 from patchmgr.model.progress import Progress
 from patchmgr.plumbing.index_session import (
     IndexSettings,
     answer,
-    local_path,
     open_session,
     unreachable,
 )
 from patchmgr.plumbing.package_index import FILENAME, Archive
-
-if TYPE_CHECKING:
-    from requests import Session
 
 _CHUNK = 1 << 18
 _OK, _PARTIAL, _BEYOND_END = 200, 206, 416

@@ -10,17 +10,16 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from msgspec import Struct
+from requests import Response, Session, exceptions
+from urllib3.exceptions import HTTPError
 
 from patchmgr import __version__
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats import toml_text
-
-if TYPE_CHECKING:
-    from requests import Response, Session
 
 DEFAULT_INDEX = "https://pypi.org/simple"
 DEFAULT_TIMEOUT = "15"
@@ -253,13 +252,6 @@ _HINTS = (
 )
 
 
-def local_path(location: str) -> Path | None:
-    """Return the path that a plain path or a file: URL names, None for a remote location."""
-    if location.startswith("file:"):
-        return Path(unquote(urlsplit(location).path))
-    return None if "://" in location else Path(location)
-
-
 def without_login(url: str, settings: IndexSettings) -> str:
     """Return the URL without the credentials that are those of a configured index."""
     parts = urlsplit(url)
@@ -288,9 +280,7 @@ def _logins(settings: IndexSettings) -> dict[tuple[str, str], str]:
 @contextmanager
 def open_session() -> Iterator[Session]:
     """Open a session; credentials of .netrc hold as requests has it."""
-    import requests
-
-    with requests.Session() as session:
+    with Session() as session:
         session.headers["User-Agent"] = f"patchmgr/{__version__}"
         yield session
 
@@ -309,7 +299,6 @@ def answer(
     login = unquote(parts.username or ""), unquote(parts.password or "")
     # Given with each request: requests lets variables override what a session says.
     proxies = {"http": settings.proxy, "https": settings.proxy} if settings.proxy else None
-    failures: tuple[type[Exception], ...] = (*_reasons(), OSError, ValueError)
     verify = False if settings.trusts(url) else settings.cert or True
     try:
         with session.get(
@@ -323,7 +312,7 @@ def answer(
             cert=settings.client_cert,
         ) as response:
             yield response
-    except failures as fault:
+    except _FAILURES as fault:
         raise unreachable(what, _reason(fault)) from None
 
 
@@ -332,24 +321,20 @@ def unreachable(what: str, reason: str) -> PatchmgrError:
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
 
 
-def _reasons() -> dict[type[Exception], str]:
-    """Return what went wrong by the exceptions of libraries, which are loaded for that."""
-    import requests
-    import urllib3
-
-    return {
-        requests.exceptions.SSLError: "the certificate of the server is not trusted",
-        requests.exceptions.ProxyError: "the proxy does not answer",
-        requests.exceptions.Timeout: "the server is too slow",
-        requests.exceptions.ConnectionError: "the server does not answer",
-        requests.exceptions.ChunkedEncodingError: "the connection broke",
-        urllib3.exceptions.HTTPError: "the connection broke",
-    }
+_REASONS: Mapping[type[Exception], str] = {
+    exceptions.SSLError: "the certificate of the server is not trusted",
+    exceptions.ProxyError: "the proxy does not answer",
+    exceptions.Timeout: "the server is too slow",
+    exceptions.ConnectionError: "the server does not answer",
+    exceptions.ChunkedEncodingError: "the connection broke",
+    HTTPError: "the connection broke",
+}
+_FAILURES: tuple[type[Exception], ...] = (*_REASONS, OSError, ValueError)
 
 
 def _reason(fault: Exception) -> str:
     """Say what went wrong without the URL that requests puts into its messages."""
-    for kind, reason in _reasons().items():
+    for kind, reason in _REASONS.items():
         if isinstance(fault, kind):
             return reason
     if isinstance(fault, OSError) and type(fault).__module__ != "requests.exceptions":

@@ -6,27 +6,24 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
+from pypi_simple import ACCEPT_ANY, DistributionPackage, ProjectPage
+from requests import Session
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.plumbing.index_session import (
     IndexSettings,
     answer,
-    local_path,
     open_session,
     unreachable,
     without_login,
 )
-
-if TYPE_CHECKING:
-    from pypi_simple import DistributionPackage, ProjectPage
-    from requests import Session
 
 FILENAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._+!-]*")
 _SHA256 = re.compile(r"([0-9a-fA-F]{64})(?:&.*)?")
@@ -120,8 +117,6 @@ def _page(
 
 def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archive] | None:
     """Return the links of an HTML page, or the files of a folder that has none."""
-    from pypi_simple import ProjectPage
-
     page = folder / "index.html" if folder.is_dir() else folder
     if page.is_file() and page.suffix in (".html", ".htm"):
         base = page.resolve().as_uri()
@@ -137,8 +132,6 @@ def _remote_page(
     session: Session, url: str, name: str, settings: IndexSettings
 ) -> list[Archive] | None:
     """Return the links of a page that an index answers with, HTML or JSON."""
-    from pypi_simple import ACCEPT_ANY, ProjectPage
-
     headers = {"Accept": ACCEPT_ANY}
     what = f"the releases of {name}"
     with answer(session, url, settings=settings, headers=headers, what=what) as response:

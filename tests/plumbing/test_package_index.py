@@ -11,13 +11,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.wheel_records import normalised_name
-from patchmgr.plumbing.index_session import (
-    IndexSettings,
-    local_path,
-    with_login,
-    without_login,
-)
+from patchmgr.plumbing.index_session import IndexSettings, with_login, without_login
 from patchmgr.plumbing.package_index import (
     Archive,
     Release,
