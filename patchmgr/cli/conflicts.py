@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from patchmgr import commands, render, services
-from patchmgr.cli.root import (
-    DryRun,
-    Json,
-    answer,
-    end_if,
-    open_session,
-    say_next,
-    view_of,
-)
+from patchmgr.cli.root import DryRun, Json, answer, end_if, open_session, say_next, view_of
 from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:

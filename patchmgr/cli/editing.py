@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from patchmgr import commands, render
 from patchmgr.cli.choosing import chooser
 from patchmgr.cli.pushing import MaybePatch, OfSeries, To
@@ -14,24 +12,26 @@ from patchmgr.cli.root import (
     DryRun,
     Json,
     answer,
+    argument,
     open_checkout_series,
     open_series,
+    option,
     show_diff,
 )
 from patchmgr.errors import PatchmgrError
 
-Patch = Annotated[str, typer.Argument(help="A name, the start of one, or a number.")]
+Patch = Annotated[str, argument(None, "A name, the start of one, or a number.")]
 
 
 def edit(
     patch: MaybePatch = None,
-    subject: Annotated[str | None, typer.Option(help="The new subject.")] = None,
+    subject: Annotated[str | None, option("--subject", "The new subject.")] = None,
     message: Annotated[
-        str | None, typer.Option("--message", "-m", help="The new text below the subject.")
+        str | None, option("--message -m", "The new text below the subject.")
     ] = None,
-    author: Annotated[str | None, typer.Option(metavar="'NAME <EMAIL>'")] = None,
+    author: Annotated[str | None, option("--author 'NAME <EMAIL>'")] = None,
     field: Annotated[
-        list[str], typer.Option(metavar="NAME=VALUE", help="Set a field; an empty one goes.")
+        list[str], option("--field NAME=VALUE", "Set a field; an empty one goes.")
     ] = [],  # noqa: B006 - typer copies it
     to: To = None,
     series: OfSeries = None,
@@ -49,8 +49,8 @@ def edit(
 
 
 def rename(
-    patch: Annotated[str, typer.Argument(metavar="[PATCH]", help="The top if left out.")],
-    new: Annotated[str | None, typer.Argument(metavar="NEW")] = None,
+    patch: Annotated[str, argument("[PATCH]", "The top if left out.")],
+    new: Annotated[str | None, argument("NEW")] = None,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -66,7 +66,7 @@ def rename(
 
 
 def drop(
-    patches: Annotated[list[str], typer.Argument(metavar="PATCH...")],
+    patches: Annotated[list[str], argument("PATCH...")],
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -85,11 +85,10 @@ def drop(
 
 def move(
     patch: Patch,
-    before: Annotated[str | None, typer.Option(metavar="PATCH")] = None,
-    after: Annotated[str | None, typer.Option(metavar="PATCH")] = None,
+    before: Annotated[str | None, option("--before PATCH")] = None,
+    after: Annotated[str | None, option("--after PATCH")] = None,
     into: Annotated[
-        str | None,
-        typer.Option(metavar="SERIES", help="Hand it over to the series above or below."),
+        str | None, option("--into SERIES", "Hand it over to the series above or below.")
     ] = None,
     to: To = None,
     series: OfSeries = None,
@@ -116,17 +115,15 @@ def move(
 
 
 def fold(
-    patches: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATCH]...", help="Patches of the series.")
-    ] = None,
+    patches: Annotated[list[str] | None, argument("[PATCH]...", "Patches of the series.")] = None,
     into: Annotated[
-        str | None, typer.Option(metavar="PATCH", help="The patch to fold into; else the top.")
+        str | None, option("--into PATCH", "The patch to fold into; else the top.")
     ] = None,
     diff: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Fold in a diff; - is standard input.")
+        Path | None, option("--diff FILE", "Fold in a diff; - is standard input.")
     ] = None,
     strip: Annotated[
-        int, typer.Option("--strip", "-p", min=0, max=99, help="Folders to take off its paths.")
+        int, option("--strip -p", "Folders to take off its paths.", min=0, max=99)
     ] = 1,
     to: To = None,
     series: OfSeries = None,
@@ -153,22 +150,19 @@ def fold(
 
 def split(
     patch: Patch,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The name of the new patch.")],
+    new: Annotated[str, argument("NEW", "The name of the new patch.")],
     file: Annotated[
-        list[str], typer.Option(metavar="PATH", help="A file or folder that goes; repeatable.")
+        list[str], option("--file PATH", "A file or folder that goes; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
-    hunk: Annotated[
-        list[str], typer.Option(metavar="PATH:N", help="Hunks that go, counted from 1.")
-    ] = [],  # noqa: B006 - typer copies it
+    hunk: Annotated[list[str], option("--hunk PATH:N", "Hunks that go, counted from 1.")] = [],  # noqa: B006 - typer copies it
     absorbed: Annotated[
-        str | None, typer.Option(metavar="REF", help="The hunks that upstream has at REF go.")
+        str | None, option("--absorbed REF", "The hunks that upstream has at REF go.")
     ] = None,
     interactive: Annotated[
-        bool,
-        typer.Option("--interactive", "-i", "-p", help="Choose hunks, as in git add -p."),
+        bool, option("--interactive -i -p", "Choose hunks, as in git add -p.")
     ] = False,
-    subject: Annotated[str, typer.Option(help="The subject of the new patch.")] = "",
-    message: Annotated[str, typer.Option("--message", "-m", help="Its text.")] = "",
+    subject: Annotated[str, option("--subject", "The subject of the new patch.")] = "",
+    message: Annotated[str, option("--message -m", "Its text.")] = "",
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -197,8 +191,8 @@ def split(
 
 def show_(
     patch: MaybePatch = None,
-    header: Annotated[bool, typer.Option("--header", help="The header alone.")] = False,
-    edits: Annotated[bool, typer.Option("--edits", help="What it changes, in words.")] = False,
+    header: Annotated[bool, option("--header", "The header alone.")] = False,
+    edits: Annotated[bool, option("--edits", "What it changes, in words.")] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,
@@ -220,14 +214,12 @@ def show_(
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
 
-Count = Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many.")]
+Count = Annotated[int, option("-n N", "How many.", min=1)]
 
 
 def log(
-    number: Annotated[
-        int | None, typer.Argument(metavar="[NUMBER]", help="Tell what this one touched.")
-    ] = None,
-    most: Annotated[int, typer.Option("-n", metavar="N", min=0, help="How many; 0: all.")] = 20,
+    number: Annotated[int | None, argument("[NUMBER]", "Tell what this one touched.")] = None,
+    most: Annotated[int, option("-n N", "How many; 0: all.", min=0)] = 20,
     json: Json = False,
 ) -> None:
     """List what was changed in workspace and checkouts.
@@ -247,8 +239,7 @@ def log(
 def undo(
     count: Count = 1,
     to: Annotated[
-        int | None,
-        typer.Option(metavar="NUMBER", help="Go back to how it was after this one; 0: the start."),
+        int | None, option("--to NUMBER", "Go back to how it was after this one; 0: the start.")
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -275,12 +266,11 @@ def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
 
 
 def guard(
-    patch: Annotated[str | None, typer.Argument(metavar="[PATCH]")] = None,
+    patch: Annotated[str | None, argument("[PATCH]")] = None,
     guards: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[+SYM|-SYM]...", help="Put -- before the first -SYM."),
+        list[str] | None, argument("[+SYM|-SYM]...", "Put -- before the first -SYM.")
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Take its guards away.")] = False,
+    none: Annotated[bool, option("--none", "Take its guards away.")] = False,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from patchmgr import __version__, commands, render
-from patchmgr.cli.root import Given, Json, answer, say, show
+from patchmgr.cli.root import Given, Json, answer, argument, option, say, show
 from patchmgr.errors import PatchmgrError
 
 GROUPS = {
@@ -141,14 +141,10 @@ def _argument(parameter: Any) -> str:
 
 def help_(
     context: typer.Context,
-    topic: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC]...", help="A topic or a command.")
-    ] = None,
-    man: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write man pages into this folder.")
-    ] = None,
+    topic: Annotated[list[str] | None, argument("[TOPIC]...", "A topic or a command.")] = None,
+    man: Annotated[Path | None, option("--man DIR", "Write man pages into this folder.")] = None,
     skill: Annotated[
-        bool, typer.Option("--skill", help="Print a topic as a skill file for an agent.")
+        bool, option("--skill", "Print a topic as a skill file for an agent.")
     ] = False,
     json: Json = False,
 ) -> None:

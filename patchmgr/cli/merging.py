@@ -16,8 +16,10 @@ from patchmgr.cli.root import (
     Given,
     Json,
     answer,
+    argument,
     end_if,
     open_session,
+    option,
     say,
     show,
 )
@@ -29,20 +31,16 @@ if TYPE_CHECKING:
 
 _NO_MERGE = 129  # up to 128, git takes what is in %A for the conflict
 
-Upstream = Annotated[
-    str, typer.Option("--upstream", metavar="ours|theirs", help="Which side is upstream's.")
-]
-Repository = Annotated[Path, typer.Option("--git", metavar="REPO", help="The clone.")]
+Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstream's.")]
+Repository = Annotated[Path, option("--git REPO", "The clone.")]
 
 
 def merge_file(
-    base: Annotated[Path, typer.Argument(metavar="BASE")],
-    ours: Annotated[Path, typer.Argument(metavar="OURS")],
-    theirs: Annotated[Path, typer.Argument(metavar="THEIRS")],
-    path: Annotated[str, typer.Option("--path", metavar="NAME", help="The file's name.")],
-    output: Annotated[
-        Path | None, typer.Option("-o", metavar="OUT", help="Write here, not to stdout.")
-    ] = None,
+    base: Annotated[Path, argument("BASE")],
+    ours: Annotated[Path, argument("OURS")],
+    theirs: Annotated[Path, argument("THEIRS")],
+    path: Annotated[str, option("--path NAME", "The file's name.")],
+    output: Annotated[Path | None, option("-o OUT", "Write here, not to stdout.")] = None,
     upstream: Upstream = "ours",
     confidence: Confidence = None,
     dry_run: DryRun = False,
@@ -58,11 +56,7 @@ def merge_file(
     if json and output is None:
         raise PatchmgrError("usage", "--json needs -o OUT: stdout is for one of the two")
     merged = commands.merge_file.merge_file(
-        (base, ours, theirs),
-        path,
-        upstream=upstream,
-        workspace=_workspace(),
-        confidence=confidence,
+        (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence
     )
     for line in render.recorded.merged_lines(merged):
         say(line)
@@ -88,10 +82,7 @@ def _workspace() -> Workspace | None:
 
 def driver_install(
     repository: Repository = Path(),
-    patterns: Annotated[
-        list[str],
-        typer.Option("--pattern", metavar="GLOB", help="Files to merge; repeatable."),
-    ] = [],  # noqa: B006 - typer copies it
+    patterns: Annotated[list[str], option("--pattern GLOB", "Files to merge; repeatable.")] = [],  # noqa: B006 - typer copies it
     upstream: Upstream = "ours",
     dry_run: DryRun = False,
 ) -> None:
@@ -123,10 +114,10 @@ def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -
 
 
 def driver_run(
-    base: Annotated[Path, typer.Argument(metavar="%O")],
-    ours: Annotated[Path, typer.Argument(metavar="%A")],
-    theirs: Annotated[Path, typer.Argument(metavar="%B")],
-    path: Annotated[str, typer.Argument(metavar="%P")],
+    base: Annotated[Path, argument("%O")],
+    ours: Annotated[Path, argument("%A")],
+    theirs: Annotated[Path, argument("%B")],
+    path: Annotated[str, argument("%P")],
     upstream: Upstream = "ours",
 ) -> None:
     """Merge for git: the result goes into %A, exit 1 for a conflict.
@@ -154,10 +145,8 @@ def driver_run(
 
 
 def mergetool(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[FILE]...")] = None,
-    tool: Annotated[
-        str | None, typer.Option(metavar="TOOL", help="One of: git mergetool --tool-help")
-    ] = None,
+    names: Annotated[list[str] | None, argument("[FILE]...")] = None,
+    tool: Annotated[str | None, option("--tool TOOL", "One of: git mergetool --tool-help")] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Resolve what a rebase waits for with git's merge tool.

@@ -5,51 +5,51 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from msgspec.structs import replace
 
 from patchmgr import commands, render
-from patchmgr.cli.root import DryRun, Json, MaybeName, Select, answer, open_series, view_of
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    MaybeName,
+    Select,
+    answer,
+    argument,
+    open_series,
+    option,
+    view_of,
+)
 from patchmgr.errors import PatchmgrError
 
 Linearize = Annotated[
-    bool, typer.Option("--linearize", help="Of a fork with merges: a patch for each commit.")
+    bool, option("--linearize", "Of a fork with merges: a patch for each commit.")
 ]
 FirstParent = Annotated[
-    bool,
-    typer.Option("--first-parent", help="Of a fork with merges: one for each merged branch."),
+    bool, option("--first-parent", "Of a fork with merges: one for each merged branch.")
 ]
-Squash = Annotated[
-    bool, typer.Option("--squash", help="Of a fork with merges: one patch with all of it.")
-]
+Squash = Annotated[bool, option("--squash", "Of a fork with merges: one patch with all of it.")]
 
 
 def import_(
-    sources: Annotated[list[str] | None, typer.Argument(metavar="SOURCE...")] = None,
-    series: Annotated[str, typer.Option(metavar="S", help="The series to append to.")] = "",
+    sources: Annotated[list[str] | None, argument("SOURCE...")] = None,
+    series: Annotated[str, option("--series S", "The series to append to.")] = "",
     git: Annotated[
-        Path | None, typer.Option(metavar="REPO", help="SOURCE is a range A..B of this repository.")
+        Path | None, option("--git REPO", "SOURCE is a range A..B of this repository.")
     ] = None,
     stgit: Annotated[
-        Path | None,
-        typer.Option(metavar="REPO", help="SOURCE is a branch with a stack of StGit, or nothing."),
+        Path | None, option("--stgit REPO", "SOURCE is a branch with a stack of StGit, or nothing.")
     ] = None,
     commit: Annotated[
-        list[str] | None, typer.Option(metavar="SHA", help="A commit of the series' upstream.")
+        list[str] | None, option("--commit SHA", "A commit of the series' upstream.")
     ] = None,
     pull: Annotated[
         list[str] | None,
-        typer.Option(metavar="N|URL", help="A pull request of the series' upstream, as one patch."),
+        option("--pull N|URL", "A pull request of the series' upstream, as one patch."),
     ] = None,
     strip: Annotated[
-        int | None,
-        typer.Option(
-            "--strip", "-p", metavar="N", min=0, max=99, help="Take N folders off the paths."
-        ),
+        int | None, option("--strip -p N", "Take N folders off the paths.", min=0, max=99)
     ] = None,
-    reverse: Annotated[
-        bool, typer.Option("--reverse", "-R", help="Take the reverse of each patch.")
-    ] = False,
+    reverse: Annotated[bool, option("--reverse -R", "Take the reverse of each patch.")] = False,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
     squash: Squash = False,
@@ -125,23 +125,15 @@ def _stack(stgit: Path | None, given: list[str]) -> tuple[Path, str | None] | No
 def export_(
     name: MaybeName = None,
     form: Annotated[
-        str,
-        typer.Option(
-            "--as",
-            metavar="FORM",
-            help="quilt|mbox|git|gbp|stgit|patch-package|diff|yocto|suse",
-        ),
+        str, option("--as FORM", "quilt|mbox|git|gbp|stgit|patch-package|diff|yocto|suse")
     ] = "",
     out: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The folder, or the file of mbox and diff.")
+        Path | None, option("--out PATH", "The folder, or the file of mbox and diff.")
     ] = None,
     npm: Annotated[
-        str | None,
-        typer.Option(metavar="NAME[@VERSION]", help="For patch-package: the package of npm."),
+        str | None, option("--npm NAME[@VERSION]", "For patch-package: the package of npm.")
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace files that patchmgr did not write.")
-    ] = False,
+    force: Annotated[bool, option("--force", "Replace files that patchmgr did not write.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,

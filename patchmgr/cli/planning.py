@@ -30,8 +30,7 @@ def plan(
         "upstream/main"
     ),
     most: Annotated[
-        int | None,
-        typer.Option("--max", metavar="N", min=1, help="At most N commits in a step."),
+        int | None, typer.Option("--max", metavar="N", min=1, help="At most N commits in a step.")
     ] = None,
     form: Annotated[
         str, typer.Option("--format", metavar="terminal|markdown", help="The form of the plan.")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
@@ -17,11 +15,13 @@ from patchmgr.cli.root import (
     Select,
     Verbose,
     answer,
+    argument,
     end_if,
     look_for_session,
     open_all_series,
     open_series,
     open_session,
+    option,
     say,
     view_of,
 )
@@ -35,25 +35,19 @@ if TYPE_CHECKING:
 
 def check(
     names: Names = None,
-    run: Annotated[bool, typer.Option("--run", help="Run the series' own commands, too.")] = False,
-    command: Annotated[
-        list[str], typer.Option("--command", metavar="NAME", help="Run this one; repeatable.")
-    ] = [],  # noqa: B006 - typer copies it
+    run: Annotated[bool, option("--run", "Run the series' own commands, too.")] = False,
+    command: Annotated[list[str], option("--command NAME", "Run this one; repeatable.")] = [],  # noqa: B006 - typer copies it
     workspace: Annotated[
-        bool, typer.Option("--workspace", help="Look at the workspace's files alone.")
+        bool, option("--workspace", "Look at the workspace's files alone.")
     ] = False,
     ledger: Annotated[
-        bool, typer.Option("--ledger", help="Hold a checkout or a branch to the series' lines.")
+        bool, option("--ledger", "Hold a checkout or a branch to the series' lines.")
     ] = False,
-    to: Annotated[
-        Path, typer.Option(metavar="CHECKOUT", help="The checkout for --ledger.")
-    ] = Path(),
+    to: Annotated[Path, option("--to CHECKOUT", "The checkout for --ledger.")] = Path(),
     branch: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --ledger: this branch of it.")
+        str | None, option("--branch NAME", "With --ledger: this branch of it.")
     ] = None,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, too.")
-    ] = None,
+    junit: Annotated[Path | None, option("--junit FILE", "Write JUnit XML, too.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -106,12 +100,9 @@ def _write_junit(path: Path, results: Sequence[Checked]) -> None:
 def audit(
     names: Names = None,
     trees: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--trees", metavar="OLD NEW", help="Look at what is between two trees."),
+        tuple[str, str] | None, option("--trees OLD NEW", "Look at what is between two trees.")
     ] = None,
-    repo: Annotated[
-        Path, typer.Option("--repo", metavar="DIR", help="The repository of the trees.")
-    ] = Path(),
+    repo: Annotated[Path, option("--repo DIR", "The repository of the trees.")] = Path(),
     select: Select = [],  # noqa: B006 - typer copies it
     quiet: Quiet = False,
     json: Json = False,
@@ -143,12 +134,8 @@ def audit(
 
 def notes(
     name: MaybeName = None,
-    from_: Annotated[
-        str | None, typer.Option("--from", metavar="REF|TAG", help="The state before the sync.")
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option(metavar="REF|TAG", help="The state after it; the pin.")
-    ] = None,
+    from_: Annotated[str | None, option("--from REF|TAG", "The state before the sync.")] = None,
+    to: Annotated[str | None, option("--to REF|TAG", "The state after it; the pin.")] = None,
     json: Json = False,
 ) -> None:
     """Write a note on the last rebase, or on what one would do.
@@ -167,19 +154,12 @@ def notes(
 
 def diff(
     name: MaybeName = None,
-    from_: Annotated[
-        str, typer.Option("--from", metavar="TAG", help="The earlier state of the series.")
-    ] = "",
-    to: Annotated[
-        str | None, typer.Option(metavar="TAG", help="The later state; as it is now.")
-    ] = None,
-    repo: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The clone that has the tags.")
-    ] = None,
-    lines: Annotated[bool, typer.Option("--lines", help="Print the lines that differ.")] = False,
+    from_: Annotated[str, option("--from TAG", "The earlier state of the series.")] = "",
+    to: Annotated[str | None, option("--to TAG", "The later state; as it is now.")] = None,
+    repo: Annotated[Path | None, option("--repo DIR", "The clone that has the tags.")] = None,
+    lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[
-        list[str],
-        typer.Option(metavar="PATH[::SYMBOL]", help="Have check hold its bytes; repeatable."),
+        list[str], option("--hold PATH[::SYMBOL]", "Have check hold its bytes; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -207,8 +187,8 @@ def diff(
 
 
 def why(
-    place: Annotated[str, typer.Argument(metavar="FILE:LINE")],
-    series: Annotated[str | None, typer.Option(metavar="S", help="The series.")] = None,
+    place: Annotated[str, argument("FILE:LINE")],
+    series: Annotated[str | None, option("--series S", "The series.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
@@ -227,8 +207,8 @@ def why(
 
 
 def doctor(
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what is broken.")] = False,
-    prune: Annotated[bool, typer.Option("--prune", help="Delete what is left over.")] = False,
+    repair: Annotated[bool, option("--repair", "Mend what is broken.")] = False,
+    prune: Annotated[bool, option("--prune", "Delete what is left over.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from patchmgr import commands, render
 from patchmgr.cli.choosing import chooser
 from patchmgr.cli.root import (
@@ -15,8 +13,10 @@ from patchmgr.cli.root import (
     Json,
     Select,
     answer,
+    argument,
     end_if,
     open_checkout_series,
+    option,
     say,
     show_diff,
 )
@@ -27,25 +27,17 @@ if TYPE_CHECKING:
     from patchmgr.commands.push import Pushed
 
 
-To = Annotated[
-    Path | None, typer.Option(metavar="CHECKOUT", help="The checkout, if this is not run in it.")
-]
-OfSeries = Annotated[
-    str | None, typer.Option("--series", metavar="S", help="The series, if there are several.")
-]
-Interactive = Annotated[
-    bool, typer.Option("--interactive", "-i", help="Choose hunks, as in git add -p.")
-]
-MaybePatch = Annotated[
-    str | None, typer.Argument(metavar="[PATCH]", help="A name, the start of one, or a number.")
-]
+To = Annotated[Path | None, option("--to CHECKOUT", "The checkout, if this is not run in it.")]
+OfSeries = Annotated[str | None, option("--series S", "The series, if there are several.")]
+Interactive = Annotated[bool, option("--interactive -i", "Choose hunks, as in git add -p.")]
+MaybePatch = Annotated[str | None, argument("[PATCH]", "A name, the start of one, or a number.")]
 
 
 def new(
     name: str,
-    subject: Annotated[str, typer.Option(help="What the patch does, in one line.")] = "",
-    message: Annotated[str, typer.Option("--message", "-m", help="Why it is so.")] = "",
-    author: Annotated[str, typer.Option(metavar="'NAME <EMAIL>'")] = "",
+    subject: Annotated[str, option("--subject", "What the patch does, in one line.")] = "",
+    message: Annotated[str, option("--message -m", "Why it is so.")] = "",
+    author: Annotated[str, option("--author 'NAME <EMAIL>'")] = "",
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
@@ -66,10 +58,8 @@ def new(
 
 def push(
     patch: MaybePatch = None,
-    all_: Annotated[bool, typer.Option("--all", "-a", help="Push all.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Leave hunks without a place as .rej files.")
-    ] = False,
+    all_: Annotated[bool, option("--all -a", "Push all.")] = False,
+    force: Annotated[bool, option("--force", "Leave hunks without a place as .rej files.")] = False,
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -89,9 +79,9 @@ def push(
 
 def pop(
     patch: MaybePatch = None,
-    all_: Annotated[bool, typer.Option("--all", "-a", help="Pop all.")] = False,
+    all_: Annotated[bool, option("--all -a", "Pop all.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Give up edits of these files; undo brings them back.")
+        bool, option("--force", "Give up edits of these files; undo brings them back.")
     ] = False,
     to: To = None,
     series: OfSeries = None,
@@ -113,7 +103,7 @@ def _refuse_both(patch: str | None, all_: bool) -> None:
 
 
 def goto(
-    patch: Annotated[str, typer.Argument(help="A name, its start, a number, or 0 for none.")],
+    patch: Annotated[str, argument(None, "A name, its start, a number, or 0 for none.")],
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -136,21 +126,16 @@ def _tell(done: Pushed, command: str) -> None:
 
 
 def refresh(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]...", help="Files or folders; else all.")
-    ] = None,
-    patch: Annotated[
-        str | None, typer.Option("--patch", "-p", metavar="PATCH", help="A pushed patch.")
-    ] = None,
+    paths: Annotated[list[str] | None, argument("[PATH]...", "Files or folders; else all.")] = None,
+    patch: Annotated[str | None, option("--patch -p PATCH", "A pushed patch.")] = None,
     allow_empty: Annotated[
-        bool, typer.Option("--allow-empty", help="Even if nothing is left of the patch.")
+        bool, option("--allow-empty", "Even if nothing is left of the patch.")
     ] = False,
     rewrite: Annotated[
-        bool,
-        typer.Option("--rewrite", help="Write its diff as git does, if it says the same, too."),
+        bool, option("--rewrite", "Write its diff as git does, if it says the same, too.")
     ] = False,
     auto: Annotated[
-        bool, typer.Option("--auto", help="Each edit into the patch that wrote its lines.")
+        bool, option("--auto", "Each edit into the patch that wrote its lines.")
     ] = False,
     interactive: Interactive = False,
     to: To = None,
@@ -267,17 +252,11 @@ def files(
 
 
 def changes(
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]...", help="Files or folders; else all.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="PATCH", help="Begin before this pushed patch.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(metavar="PATCH", help="End after this pushed patch.")
-    ] = None,
+    paths: Annotated[list[str] | None, argument("[PATH]...", "Files or folders; else all.")] = None,
+    since: Annotated[str | None, option("--since PATCH", "Begin before this pushed patch.")] = None,
+    until: Annotated[str | None, option("--until PATCH", "End after this pushed patch.")] = None,
     reverse: Annotated[
-        bool, typer.Option("--reverse", "-R", help="Print the reverse: what takes them back.")
+        bool, option("--reverse -R", "Print the reverse: what takes them back.")
     ] = False,
     to: To = None,
     series: OfSeries = None,

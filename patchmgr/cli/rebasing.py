@@ -20,9 +20,11 @@ from patchmgr.cli.root import (
     Select,
     Verbose,
     answer,
+    argument,
     end_if,
     near_path,
     open_session,
+    option,
     say,
     say_next,
     show,
@@ -42,56 +44,49 @@ if TYPE_CHECKING:
 def rebase(
     names: Names = None,
     onto: Annotated[
-        list[str], typer.Option(metavar="REF|A..B", help="The state to carry onto; repeatable.")
+        list[str], option("--onto REF|A..B", "The state to carry onto; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
-        str | None,
-        typer.Option(metavar="release|N", help="Of a range, each release or Nth commit."),
+        str | None, option("--every release|N", "Of a range, each release or Nth commit.")
     ] = None,
     dry_run: DryRun = False,
     stop_at_conflict: Annotated[
-        bool, typer.Option("--stop-at-conflict", help="Try nothing after the first conflict.")
+        bool, option("--stop-at-conflict", "Try nothing after the first conflict.")
     ] = False,
     continue_: Annotated[
-        bool, typer.Option("--continue", help="Go on, with what you made of the conflicts.")
+        bool, option("--continue", "Go on, with what you made of the conflicts.")
     ] = False,
     accept: Annotated[
-        list[str],
-        typer.Option("--accept", metavar="FILE", help="Take FILE though it is gone or broken."),
+        list[str], option("--accept FILE", "Take FILE though it is gone or broken.")
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
-        bool, typer.Option("--skip", help="Leave out the first patch in conflict, and go on.")
+        bool, option("--skip", "Leave out the first patch in conflict, and go on.")
     ] = False,
-    abort: Annotated[bool, typer.Option("--abort", help="Forget the rebase in progress.")] = False,
+    abort: Annotated[bool, option("--abort", "Forget the rebase in progress.")] = False,
     checkout: Annotated[
-        Path | None,
-        typer.Option("--checkout", metavar="DIR", help="Show conflicts in a git worktree at DIR."),
+        Path | None, option("--checkout DIR", "Show conflicts in a git worktree at DIR.")
     ] = None,
     repo: Annotated[
-        Path | None,
-        typer.Option("--repo", metavar="CLONE", help="Make that worktree of this clone."),
+        Path | None, option("--repo CLONE", "Make that worktree of this clone.")
     ] = None,
     exec_: Annotated[
-        str | None,
-        typer.Option("--exec", "-x", metavar="CMD", help="Run CMD there after each carried patch."),
+        str | None, option("--exec -x CMD", "Run CMD there after each carried patch.")
     ] = None,
     other_edits: Annotated[
-        str | None,
-        typer.Option(metavar="patch|new|none", help="Where edits beside a conflict go."),
+        str | None, option("--other-edits patch|new|none", "Where edits beside a conflict go.")
     ] = None,
     resolver: Annotated[
-        str | None,
-        typer.Option("--resolver", metavar="CMD", help="Ask CMD about each conflict."),
+        str | None, option("--resolver CMD", "Ask CMD about each conflict.")
     ] = None,
     resolver_timeout: Annotated[
         int | None,
-        typer.Option(metavar="SECONDS", min=1, help="How long CMD may take for one: 600."),
+        option("--resolver-timeout SECONDS", "How long CMD may take for one: 600.", min=1),
     ] = None,
     show_conflicts: Annotated[
-        bool, typer.Option("--show-conflicts", help="Print the conflicts in git's markers.")
+        bool, option("--show-conflicts", "Print the conflicts in git's markers.")
     ] = False,
     format_: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown", help="The form of a table.")
+        str, option("--format terminal|markdown", "The form of a table.")
     ] = "terminal",
     confidence: Confidence = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -260,14 +255,12 @@ def show_rebase(
 
 
 def decide(
-    patch: Annotated[str | None, typer.Argument(metavar="PATCH")] = None,
-    verdict: Annotated[str | None, typer.Argument(metavar="absorbed|needed")] = None,
-    by: Annotated[
-        str, typer.Option(metavar="PR|COMMIT|TEXT", help="What upstream did it, or why.")
-    ] = "",
-    series: Annotated[str | None, typer.Option(metavar="S", help="The series of PATCH.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List what is decided.")] = False,
-    forget: Annotated[bool, typer.Option("--forget", help="Forget what is decided.")] = False,
+    patch: Annotated[str | None, argument("PATCH")] = None,
+    verdict: Annotated[str | None, argument("absorbed|needed")] = None,
+    by: Annotated[str, option("--by PR|COMMIT|TEXT", "What upstream did it, or why.")] = "",
+    series: Annotated[str | None, option("--series S", "The series of PATCH.")] = None,
+    list_: Annotated[bool, option("--list", "List what is decided.")] = False,
+    forget: Annotated[bool, option("--forget", "Forget what is decided.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

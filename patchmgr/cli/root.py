@@ -24,20 +24,29 @@ if TYPE_CHECKING:
     from patchmgr.services.session import Session
 import time
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Do all but the writing.")]
-Select = Annotated[
-    list[str], typer.Option("--select", metavar="SYM", help="Select a guard symbol; repeatable.")
-]
+
+def option(usage: str, about: str | None = None, **more: Any) -> Any:
+    """Return an option by its usage line: its names, then what stands for its value."""
+    words = usage.split(" ")
+    names = [word for word in words if word.startswith("-")]
+    return typer.Option(*names, metavar=" ".join(words[len(names) :]) or None, help=about, **more)
+
+
+def argument(usage: str | None, about: str | None = None) -> Any:
+    """Return an argument by what stands for it in the usage line."""
+    return typer.Argument(metavar=usage, help=about)
+
+
+DryRun = Annotated[bool, option("--dry-run", "Do all but the writing.")]
+Select = Annotated[list[str], option("--select SYM", "Select a guard symbol; repeatable.")]
 Confidence = Annotated[
     int | None,
-    typer.Option(
-        metavar="PERCENT", min=50, max=100, help="How often right a merge must be to be taken."
-    ),
+    option("--confidence PERCENT", "How often right a merge must be to be taken.", min=50, max=100),
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="List what is unchanged, too.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line.")]
-Names = Annotated[list[str] | None, typer.Argument(metavar="[SERIES]...")]
-MaybeName = Annotated[str | None, typer.Argument(metavar="[SERIES]")]
+Verbose = Annotated[bool, option("--verbose -v", "List what is unchanged, too.")]
+Quiet = Annotated[bool, option("--quiet -q", "Print one line.")]
+Names = Annotated[list[str] | None, argument("[SERIES]...")]
+MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
@@ -54,7 +63,7 @@ def _note_json(wanted: bool) -> bool:
     return wanted
 
 
-Json = Annotated[bool, typer.Option("--json", callback=_note_json, help="Print one JSON document.")]
+Json = Annotated[bool, option("--json", "Print one JSON document.", callback=_note_json)]
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:
@@ -65,14 +74,10 @@ def _print_version(context: typer.Context, wanted: bool) -> None:
 
 def before(
     folder: Annotated[
-        Path | None,
-        typer.Option("-C", metavar="DIR", help="Work in this workspace.", show_default=False),
+        Path | None, option("-C DIR", "Work in this workspace.", show_default=False)
     ] = None,
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
+        bool, option("--version", "Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Keep ordered patch series on pinned upstream commits, and carry them onto new ones.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
@@ -21,6 +19,7 @@ from patchmgr.cli.root import (
     end_if,
     open_all_series,
     open_series,
+    option,
     say,
     show,
     view_of,
@@ -31,30 +30,22 @@ if TYPE_CHECKING:
     from patchmgr.services.installed import Location
 
 
-Python = Annotated[
-    str | None,
-    typer.Option("--python", metavar="EXE", help="The interpreter of an environment."),
-]
-Site = Annotated[
-    Path | None, typer.Option("--site", metavar="DIR", help="A folder of installed packages.")
-]
+Python = Annotated[str | None, option("--python EXE", "The interpreter of an environment.")]
+Site = Annotated[Path | None, option("--site DIR", "A folder of installed packages.")]
 PackageName = Annotated[
-    str | None,
-    typer.Option("--package", metavar="NAME", help="The package, where upstream names none."),
+    str | None, option("--package NAME", "The package, where upstream names none.")
 ]
-Breaks = Annotated[
-    bool, typer.Option("--break-system-packages", help="Write to what the system manages.")
-]
+Breaks = Annotated[bool, option("--break-system-packages", "Write to what the system manages.")]
 
 Warns = Annotated[
     bool | None,
-    typer.Option(
+    option(
         "--warn-at-start/--no-warn-at-start",
-        help="Let the interpreter say at its start where patches of a package are gone.",
+        "Let the interpreter say at its start where patches of a package are gone.",
     ),
 ]
 ShowConflicts = Annotated[
-    bool, typer.Option("--show-conflicts", help="Print conflicts with a package, both texts.")
+    bool, option("--show-conflicts", "Print conflicts with a package, both texts.")
 ]
 
 
@@ -73,9 +64,7 @@ def overlay(
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The folder to make.")
-    ] = None,
+    out: Annotated[Path | None, option("--out DIR", "The folder to make.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -105,12 +94,8 @@ def overlay(
 
 def wheel(
     name: MaybeName = None,
-    source: Annotated[
-        Path | None, typer.Option("--from", metavar="WHEEL", help="The wheel to patch.")
-    ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where to write the patched one.")
-    ] = Path(),
+    source: Annotated[Path | None, option("--from WHEEL", "The wheel to patch.")] = None,
+    out: Annotated[Path, option("--out DIR", "Where to write the patched one.")] = Path(),
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -136,8 +121,8 @@ def wheel(
 
 def apply(
     name: MaybeName = None,
-    to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
-    commit: Annotated[bool, typer.Option("--commit", help="Make one commit a patch.")] = False,
+    to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
+    commit: Annotated[bool, option("--commit", "Make one commit a patch.")] = False,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
@@ -195,7 +180,7 @@ def _target(to: Path | None) -> Path:
 
 def unapply(
     name: MaybeName = None,
-    to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
@@ -228,7 +213,7 @@ def unapply(
 
 def verify(
     name: MaybeName = None,
-    to: Annotated[Path | None, typer.Option(metavar="CHECKOUT", help="A git checkout.")] = None,
+    to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
@@ -266,31 +251,23 @@ def verify(
 
 def branch(
     name: MaybeName = None,
-    repo: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Put it into this clone.")
-    ] = None,
-    branch_name: Annotated[str | None, typer.Option("--name", metavar="BRANCH")] = None,
-    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Tag the head, too.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is not ours.")] = False,
+    repo: Annotated[Path | None, option("--repo DIR", "Put it into this clone.")] = None,
+    branch_name: Annotated[str | None, option("--name BRANCH")] = None,
+    tag: Annotated[str | None, option("--tag TAG", "Tag the head, too.")] = None,
+    force: Annotated[bool, option("--force", "Replace what is not ours.")] = False,
     without: Annotated[
-        list[str], typer.Option(metavar="PATCH", help="Leave a patch or group out; repeatable.")
+        list[str], option("--without PATCH", "Leave a patch or group out; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],
-        typer.Option(
-            metavar="PATCH", help="Take this patch or group, and what it needs; repeatable."
-        ),
+        option("--only PATCH", "Take this patch or group, and what it needs; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
-    sign: Annotated[bool, typer.Option("--sign", help="Sign the commits, as git would.")] = False,
-    signoff: Annotated[
-        bool, typer.Option("--signoff", help="Add your Signed-off-by to the commits.")
-    ] = False,
+    sign: Annotated[bool, option("--sign", "Sign the commits, as git would.")] = False,
+    signoff: Annotated[bool, option("--signoff", "Add your Signed-off-by to the commits.")] = False,
     committer: Annotated[
-        str | None, typer.Option(metavar="me", help="Commit as yourself, and now.")
+        str | None, option("--committer me", "Commit as yourself, and now.")
     ] = None,
-    push: Annotated[
-        str | None, typer.Option(metavar="REMOTE", help="Push it, if nobody else did.")
-    ] = None,
+    push: Annotated[str | None, option("--push REMOTE", "Push it, if nobody else did.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
@@ -319,7 +296,7 @@ def branch(
 def report(
     names: Names = None,
     format_: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown|json|html", help="The form.")
+        str, option("--format terminal|markdown|json|html", "The form.")
     ] = "terminal",
     quiet: Quiet = False,
     json: Json = False,
