@@ -27,7 +27,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.resolving import Choice, Resolving, Taken
 from patchmgr.plumbing.durable import unwritable
-from patchmgr.plumbing.mergetools import edited_text
+from patchmgr.plumbing.programs import edited_text
 from patchmgr.render.resolving import Pane, panes, result_pane
 from patchmgr.services.decisions import accept_finding, forget_finding
 from patchmgr.services.session import Session
