@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
+from itertools import islice
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import new_fault
@@ -129,40 +131,43 @@ _ARGUMENT = re.compile(
 )
 _PLAIN = frozenset({"None", "True", "False", "nullptr"})
 _FEWEST = 2  # uses other than calls that a side changed
+_LONGEST = 2000  # tokens of a call; behind an odd bracket in a comment all calls have no end
 
 Use = tuple[str, str]
 """A name with its dots, and what is behind it: `.`, `[`, or the kinds of a call's arguments."""
+Counted = Callable[[str, str], Counter[Use]]
+"""Count the uses of a name in a text."""
 
 
 def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
     """Return what is to be said of new uses like those that the other side changed everywhere."""
     told: list[str] = []
+    count = cache(lambda text, name: Counter(_uses(text, re.escape(name))))
     for who, other, gone, new in (
         ("upstream", texts.upstream, counted.upstream, counted.fork),
         ("the patch", texts.fork, counted.fork, counted.upstream),
     ):
         lost = {use for line, count in gone.items() if count < 0 for use in _uses(line)}
         fresh = [(use, line) for line, count in new.items() if count > 0 for use in _uses(line)]
-        found = {
-            use[0]: line
-            for use, line in reversed(fresh)
-            if use in lost and _is_outdated(use, texts.base, other, merged)
-        }
+        again = lost.intersection(use for use, _ in fresh)
+        outdated = {u for u in again if _is_outdated(u, texts.base, other, merged, count)}
+        found = {use[0]: line for use, line in reversed(fresh) if use in outdated}
         for name, line in sorted(found.items()):
             shown = line.strip()[:LONGEST_SHOWN]
             told.append(f"`{shown}` uses `{name}` as it was before {who} changed each use of it.")
     return tuple(told)
 
 
-def _is_outdated(use: Use, base: str, other: str, merged: str) -> bool:
+def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
     """Say whether a side has a name still, but no such use of it, and the merge has one."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False
-    was, now, here = (Counter(_uses(text, re.escape(name))) for text in (base, other, merged))
-    has_other_uses = any(now[each] > was[each] for each in now)
+    now, was = count(other, name), count(base, name)
     fewest = _FEWEST if how in (".", "[") else 1
-    return was[use] >= fewest and not now[use] and here[use] > 0 and has_other_uses
+    if now[use] or was[use] < fewest or all(now[each] <= was[each] for each in now):
+        return False
+    return count(merged, name)[use] > 0
 
 
 def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
@@ -183,7 +188,7 @@ def _kinds(text: str, start: int) -> str | None:
     """Return the kinds of a call's arguments, None where the call has no end."""
     kinds: list[str] = []
     depth, is_first = 0, True
-    for match in _ARGUMENT.finditer(text, start):
+    for match in islice(_ARGUMENT.finditer(text, start), _LONGEST):
         token = match[0]
         if token[0] == "#":
             continue
