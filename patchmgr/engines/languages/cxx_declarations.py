@@ -299,7 +299,8 @@ class _Scan:
         return kept
 
     def _is_template(self, items: Sequence[int], at: int) -> bool:
-        return self._texts(items[at : at + 2]) == ["template", "<"]
+        is_word = at < len(items) and self._text(items[at]) == "template"
+        return is_word and self._texts(items[at + 1 : at + 2]) == ["<"]
 
     def _angles_end(self, items: Sequence[int], start: int) -> int:
         """Return which item ends the angle brackets that begin at one; behind all for none."""

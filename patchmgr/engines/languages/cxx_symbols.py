@@ -91,7 +91,7 @@ class _Scan:
     def run(self, text: str) -> tuple[str | None, ...]:
         """Return the symbol of each line."""
         try:
-            for token in tokens(text):
+            for token in tokens(text, self._is_in_body):
                 self._reach(token.line)
                 self._take(token)
             self._reach(len(self._symbols) - 1)
@@ -111,10 +111,13 @@ class _Scan:
     def _name(self) -> str | None:
         return self._scopes[-1].name if self._scopes else None
 
+    def _is_in_body(self) -> bool:
+        return bool(self._scopes) and self._scopes[-1].kind is ScopeKind.BODY
+
     def _take(self, token: Token) -> None:
         if token.text[0] == "#":
             self._take_directive(token)
-        elif self._scopes and self._scopes[-1].kind is ScopeKind.BODY:
+        elif self._is_in_body():
             self._take_in_body(token.text)
         elif self._brackets or token.text in _CLOSERS or token.text in "([{":
             self._take_bracket(token)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec import Struct
 
 
-class Token(NamedTuple):
+class Token(Struct, frozen=True, gc=False):
     """A word, a sign or a directive (`#if`, `#else`, `#endif`), with its line from 0."""
 
     text: str
@@ -29,38 +30,54 @@ ACCESS = frozenset({"private", "protected", "public"})
 _CLOSERS = {closer: opener for opener, closer in PAIRS.items()}
 
 _STRING = r'"(?:\\.|[^"\\\n])*"'
+_COMMENT = r"(?://(?:\\\n|[^\n])*|/\*.*?\*/)"
+_TEXT = (
+    r'(?:(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    rf"|(?:u8|[uUL])?{_STRING})"
+)
+_CHARACTER = r"(?:u8|[uUL])?'(?:\\.|[^'\\\n])+'"
+_NUMBER = r"\.?\d(?:[eEpP][+-]|'?[\w.])*"
+_PLAIN_WORD = r"[^\W\d]\w*(?![\w\"'])"  # which is no prefix of a string: most of a text
+_SIGN = r"::|->|[<>=!]=|<<"
+_FLAGS = re.DOTALL | re.MULTILINE
 _TOKEN = re.compile(
-    rf"""
-    (?P<directive> ^[ \t]*\# (?: \\\n | //(?:\\\n|[^\n])* | /\*.*?\*/ | {_STRING} | [^\n] )* )
-    | (?P<comment> //(?:\\\n|[^\n])* | /\*.*?\*/ )
-    | (?P<string> (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{{0,16}})\(.*?\)(?P=mark)"
-        | (?:u8|[uUL])?{_STRING} )
-    | (?P<character> (?:u8|[uUL])?'(?:\\.|[^'\\\n])+' )
-    | (?P<number> \.?\d(?:[eEpP][+-]|'?[\w.])* )
-    | (?P<unclear> /\* | ["'] )
-    | (?P<token> [^\W\d]\w* | :: | -> | [<>=!]= | << | \S )
-    """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
+    # At each of them the rest would be tried. There is an end, as where they lead to no sign.
+    rf"[ \n]{{0,40}}(?P<plain>{_PLAIN_WORD}|{_SIGN}|[^\s\w\"'#./])"
+    rf"|(?P<directive>^[ \t]*#(?:\\\n|{_COMMENT}|{_STRING}|[^\n])*)"
+    rf"|(?P<comment>{_COMMENT})|(?P<string>{_TEXT})|(?P<character>{_CHARACTER})"
+    rf"|(?P<number>{_NUMBER})|(?P<unclear>/\*|[\"'])|(?P<token>[^\W\d]\w*|\S)",
+    _FLAGS,
+)
+# What a body has that opens or ends no other one, and is no directive.
+_WITHIN = re.compile(
+    rf"(?:{_PLAIN_WORD}|[^\w\"'#./{{}}\n]+|\n(?![ \t]*#)|{_COMMENT}|{_TEXT}|{_CHARACTER}"
+    rf"|{_NUMBER}|\.(?!\d)|/(?![/*]))*",
+    _FLAGS,
 )
 _BRANCH = re.compile(r"[ \t]*#[ \t]*(if|el|end)")
 _DIRECTIVES = {"if": "#if", "el": "#else", "end": "#endif"}
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str, is_body: Callable[[], bool] = lambda: False) -> Iterator[Token]:
     """Yield words, signs, `""` for a string, 0 for a number or character, and directives.
 
+    Of a body, as far as `is_body` says so, only braces and directives are sure to be yielded.
     Raise UnclearSource at a quote or a comment that does not end.
     """
-    line = done = 0
-    for found in _TOKEN.finditer(text):
-        line += text.count("\n", done, found.start())
-        done = found.start()
-        shown = _shown(found)
-        if shown is not None:
-            yield Token(shown, line)
+    line = at = 0
+    end = text.find("\n")
+    while found := _TOKEN.search(text, at):
+        kind, at = found.lastgroup or "", found.end()
+        start = found.start(kind)
+        while -1 < end < start:
+            line, end = line + 1, text.find("\n", end + 1)
+        if kind != "comment":
+            yield Token(found[kind] if kind == "plain" else _shown(found), line)
+        if is_body():
+            at = within.end() if (within := _WITHIN.match(text, at)) else at
 
 
-def _shown(found: re.Match[str]) -> str | None:
+def _shown(found: re.Match[str]) -> str:
     match found.lastgroup:
         case "token":
             return found[0]
@@ -71,8 +88,6 @@ def _shown(found: re.Match[str]) -> str | None:
             return '""'
         case "unclear":
             raise UnclearSource
-        case "comment":
-            return None
         case _:
             return "0"
 
