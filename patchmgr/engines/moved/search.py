@@ -98,11 +98,14 @@ class Search:
             reason = f"upstream's {own.path} no longer has {called}"
         if unit.leaf is None:
             return Lost(reason)  # they are looked for byte for byte, as one
-        word = re.compile(rb"\b%s\b" % re.escape(unit.leaf.encode("utf-8", "surrogateescape")))
+        leaf = unit.leaf.encode("utf-8", "surrogateescape")
+        word = re.compile(rb"\b%s\b" % re.escape(leaf))
         homes: list[Home] = []
         for path in self._elsewhere.paths(self._base.language):
             content = None if self._is_own(path) else self._elsewhere.after(path)
-            if content is None or len(content) > LARGEST_CONTENT or not word.search(content):
+            if content is None or len(content) > LARGEST_CONTENT or leaf not in content:
+                continue  # a search for a word tries every place, one for bytes does not
+            if not word.search(content):
                 continue
             file = self._outline(path)
             there = next((u for u in file.units if u.name == unit.name), None)
