@@ -30,6 +30,7 @@ from patchmgr.cli import (
     rebasing,
     resolving,
     serving,
+    syncing,
     targets,
     workspaces,
 )
@@ -45,8 +46,8 @@ Verb = Callable[..., None]
 
 _VERBS: tuple[Verb, ...] = (
     workspaces.init, patches.import_, patches.export_, planning.plan, planning.forecast,
-    rebasing.rebase, resolving.resolve, rebasing.decide, targets.apply, targets.unapply,
-    targets.verify, targets.overlay, targets.wheel, targets.branch, targets.report,
+    rebasing.rebase, syncing.sync, resolving.resolve, rebasing.decide, targets.apply,
+    targets.unapply, targets.verify, targets.overlay, targets.wheel, targets.branch, targets.report,
     publishing.check, publishing.audit, publishing.notes, publishing.diff, publishing.why,
     merging.mergetool, merging.merge_file, workspaces.status, publishing.doctor, serving.mcp,
     helping.help_,

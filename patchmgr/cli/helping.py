@@ -16,7 +16,7 @@ from patchmgr.errors import PatchmgrError
 
 GROUPS = {
     "Start a workspace": "init upstream series import status",
-    "Carry series to a newer upstream": "plan forecast rebase notes",
+    "Carry series to a newer upstream": "plan forecast rebase sync notes",
     "Conflicts and what was made of them": "conflicts resolve mergetool decide mcp",
     "Publish": "branch export report diff why",
     "Check": "check audit doctor",

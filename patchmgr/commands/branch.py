@@ -152,7 +152,7 @@ def branch(
         where = side.store if clone is None else clone.root
         old = _old_head(session, place, name, names[0], head) if tag is not None else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
-        remote = _remote(wanted.remote, clone)
+        remote = check_remote(wanted.remote, clone)
         built = Built(
             name, where, short, tag, head, base.commit, len(commits), fallback, remote, is_dry_run
         )
@@ -187,7 +187,7 @@ def branch(
     return built
 
 
-def _remote(remote: str | None, clone: Clone | None) -> str | None:
+def check_remote(remote: str | None, clone: Clone | None) -> str | None:
     """Return where to push to; only a clone knows remotes by a name."""
     if remote is None:
         return None

@@ -23,7 +23,9 @@ from patchmgr.engines.report.sync_facts import (
 )
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
+from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
+from patchmgr.model.recorded import Recalled
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.history import GitHistory
@@ -35,7 +37,8 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
-from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs
+from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs, sync_facts
+from patchmgr.services.upstream_states import UpstreamStates
 
 Row = Mapping[str, Any]
 TRACKED = "upstream/main"
@@ -62,6 +65,20 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
         patches = _of_lock(session, record, ends)
         paths = tuple(p for patch in session.workspace.patches(name) for p in patch.paths())
     return _Writer(session, record, side, ends, rows, is_complete).note(patches, paths)
+
+
+def note_on(
+    session: Session,
+    name: str,
+    ends: tuple[Resolved, Resolved],
+    outcomes: Sequence[SeriesOutcome],
+    known: Sequence[Recalled],
+) -> SyncNote:
+    """Return the note on rebases that were tried one after the other, from one end to the other."""
+    record = session.workspace.series_record(name)
+    rows = [sync_facts(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
+    writer = _Writer(session, record, session.side_of(record), ends, rows, True)
+    return writer.note(carried_of(rows), touched_by(rows))
 
 
 def _ends(

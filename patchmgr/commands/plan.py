@@ -57,7 +57,7 @@ def make_plan(
     with session.writing():
         stack = stacks_of(session, whole_stacks(session, [name]))[0]
         side = session.side_of(session.workspace.series_record(stack[0]))
-        states, is_back = _states(session, side, stack[0], onto)
+        states, is_back = states_to(session, side, stack[0], onto)
         selected = tuple(sorted(options.selected))
         with Workbench([side.store]) as bench, Toolbox() as formatters:
             memory, upstreams = Memory(session.workspace), UpstreamStates(session)
@@ -73,7 +73,7 @@ def make_plan(
         return plan
 
 
-def _states(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
+def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
     """Return the pin and all states up to another, and whether the way goes back at first."""
     start = pinned_state(side, session.workspace.series_record(name).pin)
     end = side.resolve(onto)
@@ -108,7 +108,8 @@ class Tried(Struct, frozen=True):
 class Planning:
     """The way as far as it is planned; `at` is the number of the state that it has come to.
 
-    `session` has the workspace as the steps so far leave it.
+    `session` has the workspace as the steps so far leave it, with `files` changed, and `outcomes`
+    are those of the last step.
     """
 
     def __init__(
@@ -122,6 +123,7 @@ class Planning:
         self.run, self.stack, self.states, self.side, self.most = run, stack, states, side, most
         self.session, self.at = run.session, 0
         self.files: dict[str, bytes | None] = {}
+        self.outcomes: tuple[SeriesOutcome, ...] = ()
         self.assuming: tuple[Assumption, ...] = ()
         self.probes: list[Probe] = []
         self._tried: dict[int, Tried] = {}
@@ -179,7 +181,7 @@ class Planning:
     def _go_on(self, end: int, tried: Tried) -> None:
         """Take what a step leaves for what the next one starts from."""
         plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
-        self.files |= tried.change.files
+        self.files, self.outcomes = {**self.files, **tried.change.files}, tried.outcomes
         workspace = Foreseen(self.run.session.workspace, self.files)
         self.session, self.at = replace(self.session, workspace=workspace), end
         self._tried.clear()

@@ -41,6 +41,13 @@ def code_cell(foreign: str) -> str:
     return code(foreign).replace("|", "\\|")
 
 
+def fenced(foreign: str) -> str:
+    """Return a block of code, with a fence that the text does not have."""
+    shown = clean(foreign, keep="\n\t").rstrip("\n")
+    fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
+    return f"{fence}\n{shown}\n{fence}"
+
+
 def shortened(foreign: str) -> str:
     """Return the clean text, cut where it is too long to read."""
     shown = clean(foreign)

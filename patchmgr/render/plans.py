@@ -107,14 +107,14 @@ def _tried(plan: Plan) -> str:
     return f"tried, by numbers of {plan.unit}s: {', '.join(words)}"
 
 
-def plan_markdown(plan: Plan) -> str:
-    """Return a section for the plan, and one with a body for each step."""
+def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
+    """Return a section for the plan, and one with a body for each step, and how to take it."""
     blocks = [f"## {text(_heading(plan))}"]
-    blocks += [_step_markdown(plan, step) for step in plan.steps]
+    blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
     return "\n\n".join([*blocks, _tried(plan)]) + "\n"
 
 
-def _step_markdown(plan: Plan, step: PlanStep) -> str:
+def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
     lines = [f"### {step.number}. {text(_title(plan, step))}", ""]
     names = f"`{step.base.commit[:12]}` to `{step.onto.commit[:12]}`"
     lines.append(f"- {counted(step.commits, plan.unit)}: {names}")
@@ -122,9 +122,9 @@ def _step_markdown(plan: Plan, step: PlanStep) -> str:
     if found is not None and found.pull is not None:
         lines.append(f"- pull request {found.pull}")
     lines += [f"- {text(fact)}" for fact in _facts(plan, step)]
-    lines.append(
-        f"- take it with: {code(f'patchmgr rebase {plan.series[0]} --onto plan:{step.number}')}"
-    )
+    if takes:
+        line = f"patchmgr rebase {plan.series[0]} --onto plan:{step.number}"
+        lines.append(f"- take it with: {code(line)}")
     if step.patches:
         lines += ["", "| patch | verdict | where, and why |", "| --- | --- | --- |"]
     for patch in step.patches:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +11,11 @@ from msgspec import Struct, to_builtins
 from patchmgr.model.work_order import OrderedRegion, Proposed, SideText, UpstreamChange, WorkOrder
 from patchmgr.render.clean import clean, reliability_text
 from patchmgr.render.machine import keys, pin_value
+from patchmgr.render.markdown_text import fenced
 from patchmgr.render.markdown_text import text as escaped
 
 if TYPE_CHECKING:
     from patchmgr.commands.resolver import Asked
-
-_TICKS = re.compile("`{3,}")
 
 
 class _Line(Struct, frozen=True):
@@ -105,9 +103,7 @@ def _markdown(title: str, blocks: list[_Line | _Code]) -> str:
         if isinstance(block, _Line):
             lines.append(f"- {escaped(block.text)}")
         else:
-            shown = clean(block.text, keep="\n\t").rstrip("\n")
-            ticks = max(map(len, _TICKS.findall(shown)), default=2) + 1
-            lines += [f"- {escaped(block.title)}", "", "`" * ticks, shown, "`" * ticks, ""]
+            lines += [f"- {escaped(block.title)}", "", fenced(block.text), ""]
     return "\n".join((*lines, "", ""))
 
 

@@ -32,21 +32,33 @@ def keep_syncs(
     found, as it is read again.
     """
     found: list[dict[str, Any]] = []
-    solutions = dict(_solution(one) for one in known)
     for outcome in outcomes:
-        value = {
-            "format": FORMAT,
-            "dry_run": is_dry_run,
-            "old_head": old_heads.get(outcome.name),
-            "outcome": series_value(outcome),
-            "solutions": solutions,
-        }
+        old_head = old_heads.get(outcome.name)
         ends = outcome.base.commit, outcome.onto.commit
         rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
-        found.append(json.loads(json.dumps(value, default=str)))
+        found.append(sync_facts(outcome, is_dry_run=is_dry_run, old_head=old_head, known=known))
         with suppress(OSError):
             workspace.keep(f"{FOLDER}/{outcome.name}.json", (found[-1], *rest[: MOST - 1]))
     return found
+
+
+def sync_facts(
+    outcome: SeriesOutcome,
+    *,
+    is_dry_run: bool,
+    old_head: str | None,
+    known: Sequence[Recorded | Recalled],
+) -> dict[str, Any]:
+    """Return what a rebase found, as it is kept and read again."""
+    value = {
+        "format": FORMAT,
+        "dry_run": is_dry_run,
+        "old_head": old_head,
+        "outcome": series_value(outcome),
+        "solutions": dict(_solution(one) for one in known),
+    }
+    facts: dict[str, Any] = json.loads(json.dumps(value, default=str))
+    return facts
 
 
 def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:

@@ -53,6 +53,7 @@ class Place:
             "checkout": self.checkout.root,
             "out": self.out,
             "upstream": stage.upstream.root,
+            "remote": stage.folder / "remote.git",
             "base": stage.base,
             "later": stage.upstream.tip("refs/heads/later"),
             "collides": stage.upstream.tip("refs/heads/collides"),
@@ -141,6 +142,13 @@ def _tagged(place: Place) -> None:
     place.stage.run(*place.words("branch s --repo {checkout} --tag one"))
 
 
+def _shared(place: Place) -> None:
+    workspace = Repository(place.stage.root)
+    workspace.git("add", "--all")
+    workspace.git("commit", "--quiet", "-m", "patches")
+    workspace.git("clone", "--quiet", "--bare", ".", *place.words("{remote}"))
+
+
 def _driven(place: Place) -> None:
     place.stage.run(*place.words("merge-driver install --git {checkout}"))
 
@@ -149,7 +157,7 @@ STATES: Mapping[str, Callable[[Place], None]] = {
     "plain": _plain, "applied": _applied, "committed": _committed, "exchanged": _exchanged,
     "pushed": _pushed, "all pushed": _all_pushed, "edited": _edited, "ignoring": _ignoring,
     "collided": _collided, "accepted": _accepted, "renamed": _renamed, "undone": _undone,
-    "tagged": _tagged, "driven": _driven,
+    "tagged": _tagged, "driven": _driven, "shared": _shared,
 }  # fmt: skip
 
 ROWS = (
@@ -166,6 +174,7 @@ ROWS = (
     Row("export s --as mbox --out {out}/s.mbox", writes=True),
     Row("plan s --onto {collides}", code=3),
     Row("forecast s"),
+    Row("sync s --push {remote} --onto {later}", "shared", writes=True),
     Row("rebase s --onto {later}", writes=True),
     Row("rebase s --onto {collides}", code=3, writes=True),
     Row("rebase --continue", "accepted", writes=True),

@@ -1,0 +1,102 @@
+"""`sync`: what a schedule runs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from patchmgr import commands, render, services
+from patchmgr.cli.root import (
+    DryRun,
+    Given,
+    Json,
+    MaybeName,
+    Quiet,
+    Select,
+    Verbose,
+    answer,
+    end_if,
+    open_series,
+    say_cleaned,
+    view_of,
+)
+from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
+
+if TYPE_CHECKING:
+    from patchmgr.model.sync import Sync
+
+_SUMMARY = 250_000  # characters, of the 1 MiB that the summary of a job may have
+
+
+def sync(
+    name: MaybeName = None,
+    push: Annotated[
+        str | None, typer.Option("--push", metavar="REMOTE", help="Push what changes there.")
+    ] = None,
+    onto: Annotated[str, typer.Option(metavar="REF", help="The state to come to.")] = (
+        "upstream/main"
+    ),
+    pull_request: Annotated[
+        str, typer.Option(metavar="gh|glab|none", help="What writes the pull request.")
+    ] = "none",
+    base: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The branch it is for; the one here.")
+    ] = None,
+    push_branch: Annotated[
+        str | None, typer.Option(metavar="URL", help="Push the built branch there, too.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write JSON, Markdown and HTML there.")
+    ] = None,
+    select: Select = [],  # noqa: B006 - typer copies it
+    dry_run: DryRun = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Keep one pull request of what carries.
+
+    Fetches upstream, takes the steps of `plan` that carry, and pushes the changed patches as the
+    branch patchmgr/sync-SERIES of the repository that the workspace is committed in. The workspace
+    stays as it is. What waits for a person comes as work orders, with exit code 3. A branch that
+    somebody else pushed to is left alone. Made for a schedule: see docs/syncing.md.
+
+    Example: patchmgr sync vllm --push origin --pull-request gh
+
+    Example: patchmgr sync vllm --dry-run --output out
+    """
+    view = view_of(verbose=verbose, quiet=quiet)
+    if pull_request not in ("gh", "glab", "none"):
+        raise PatchmgrError("usage", f"--pull-request is gh, glab or none, not {pull_request}")
+    if push is None and not dry_run:
+        hint = "patchmgr sync --push origin, or --dry-run to see what would come of it"
+        raise PatchmgrError("usage", "name the remote to push to", (hint,))
+    session, series = open_series(name)
+    options = services.carry.CarryOptions(frozenset(select))
+    request = commands.sync.SyncRequest(
+        onto, options, int(time.time()), push, push_branch, pull_request, base, dry_run
+    )
+    found = commands.sync.sync(session, series, request)
+    value = {**render.sync.sync_value(found), "dry_run": dry_run}
+    if output is not None:
+        _write(output, found, render.machine.document("sync", **value))
+    answer("sync", None, render.sync.sync_text(found, view, is_dry_run=dry_run), **value)
+    for warning in found.warnings if not Given.wants_json else ():
+        say_cleaned(f"warning: {warning}")
+    end_if(found.proposal.plan.has_conflicts, EXIT_CONFLICTS)
+
+
+def _write(folder: Path, found: Sync, document: str) -> None:
+    """Write what a job keeps of a run."""
+    pages = {
+        "sync.json": document,
+        "sync.md": render.sync.sync_markdown(found.proposal, found.warnings, limit=_SUMMARY),
+        "annotations": render.sync.annotations_text(found),
+        "report.html": render.report_html.report_html([c.after for c in found.proposal.carried]),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in pages.items():
+        (folder / name).write_text(page, encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,271 @@
+"""`sync`: carry a series as far as it goes, and keep one pull request of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from itertools import chain
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.commands.branch import check_remote
+from patchmgr.commands.notes import note_on
+from patchmgr.commands.plan import Planning, planned, states_to
+from patchmgr.commands.report import report
+from patchmgr.engines.series.comparison import OwnCommit, compare_states
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.comparison import ComparedSeries
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.plan import Plan
+from patchmgr.model.sync import CarriedSeries, Proposal, PullRequest, PushedBranch, Standing, Sync
+from patchmgr.model.work_order import WorkOrder
+from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.git_process import require_git
+from patchmgr.plumbing.git_upstream import check_url
+from patchmgr.plumbing.pull_requests import FORGES, PullRequests, RefusedError, Request
+from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.render.sync import badge, comment_mark, comment_markdown, sync_markdown, sync_title
+from patchmgr.services.carried_again import CarriedAgain
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import Parents, RebaseRun, load_series
+from patchmgr.services.memory import Memory
+from patchmgr.services.patch_repository import PatchRepository, open_patch_repository
+from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.session import Session, nobody, pin_of
+from patchmgr.services.upstream_states import UpstreamStates
+from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
+
+BADGE = "patchmgr/badge-"
+
+
+class SyncRequest(Struct, frozen=True):
+    """What a sync is to do: the target, and where what it makes goes.
+
+    `remote` is one of the repository that the workspace is in, None for a dry run that asks nobody;
+    `fork` the URL that gets the built branch; `forge` the program that writes the pull request onto
+    `base`. `now` is the time in seconds.
+    """
+
+    onto: str
+    options: CarryOptions
+    now: int
+    remote: str | None = None
+    fork: str | None = None
+    forge: str = "none"
+    base: str | None = None
+    is_dry_run: bool = False
+
+
+def sync(session: Session, name: str, request: SyncRequest) -> Sync:
+    """Carry a series and its stack as far as they go towards a state, and publish that.
+
+    The workspace stays as it is: what changes is a commit on a branch of its repository.
+    """
+    require_git("a sync")
+    fork = None if request.fork is None else check_url(request.fork)
+    with session.writing():
+        repository = open_patch_repository(session.workspace.root, is_dry_run=request.is_dry_run)
+        check_remote(request.remote, repository.clone)
+        stack = stacks_of(session, whole_stacks(session, [name]))[0]
+        pulls = _pulls(repository, request, stack[0])
+        side = session.side_of(session.workspace.series_record(stack[0]))
+        is_branch = request.onto.startswith("upstream/") and request.onto != "upstream/main"
+        side.fetch([request.onto.removeprefix("upstream/")] if is_branch else [])
+        with Workbench([side.store]) as bench, Toolbox() as formatters:
+            memory, upstreams = Memory(session.workspace), UpstreamStates(session)
+            run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
+            end = side.resolve(request.onto)
+            proposal = _proposal(run, stack, side, end)
+            date = nobody(side, pin_of(side.reader, end)).date
+            return _Publisher(run, repository, request, proposal, pulls, fork).published(date)
+
+
+def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> PullRequests | None:
+    if request.forge == "none":
+        return None
+    base = request.base or repository.branch()
+    if base is None:
+        hint = "name the branch that the pull request is for with --base BRANCH"
+        raise PatchmgrError("usage", "no branch is checked out", (hint,))
+    branch = f"patchmgr/sync-{series}"
+    return PullRequests(FORGES[request.forge], repository.clone.root, branch, base)
+
+
+def _proposal(run: RebaseRun, stack: tuple[str, ...], side: Side, end: Resolved) -> Proposal:
+    """Take the steps of a plan that carry, up to the first one that does not."""
+    session, here = run.session, planned(end)
+    if session.workspace.series_record(stack[0]).pin.commit == end.commit:
+        return Proposal(Plan(stack, here, here, side.step, 0, (), (), ()))
+    states = states_to(session, side, stack[0], end.ref)[0]
+    planning = Planning(run, stack, states, side, len(states))
+    steps, outcomes, after, files, at = [], [], session, planning.files, 0
+    for step in planning.steps():
+        steps.append(step)
+        if step.breaking is not None:
+            break
+        outcomes.append(planning.outcomes)
+        after, files, at = planning.session, planning.files, planning.at
+    carried = tuple(_carried(run, after, stack, (states[0], states[at]), outcomes))
+    orders = list[WorkOrder]()
+    if at < len(states) - 1:
+        left = tuple(_left(replace(run, session=after), stack, end))
+        orders += [shorter(order, {})[0] for one in left for order in _orders(one)]
+        outcomes.append(tuple(one.outcome for one in left))
+    ends, selected = (planned(states[0]), here), tuple(sorted(run.options.selected))
+    probes = tuple(planning.probes)
+    plan = Plan(stack, *ends, side.step, len(states) - 1, selected, tuple(steps), probes)
+    return Proposal(plan, tuple(outcomes), carried, tuple(orders), files)
+
+
+def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[CarriedAgain]:
+    """Carry a stack to where it does not go without a person, with all that explains it."""
+    run = replace(run, options=replace(run.options, wants_detail=True))
+    parents: Parents = {}
+    for name in stack:
+        loaded = load_series(run.session, name)
+        outcome = run.carry_onto(loaded, target, parents)
+        top = parents[name].commit
+        yield CarriedAgain(run.session, loaded, target, run.bench, outcome, top)
+
+
+def _orders(carried: CarriedAgain) -> Iterator[WorkOrder]:
+    """Yield the work order of each conflict and each certain finding."""
+    for patch in carried.outcome.patches:
+        files = (order_of_file(carried, (patch.name, c.path), c.id) for c in patch.conflicts)
+        findings = (order_of_finding(carried, patch.name, f.id) for f in patch.open_findings)
+        yield from (order for order in chain(files, findings) if order is not None)
+
+
+def _carried(
+    run: RebaseRun,
+    after: Session,
+    stack: Sequence[str],
+    ends: tuple[Resolved, Resolved],
+    steps: Sequence[Sequence[SeriesOutcome]],
+) -> Iterator[CarriedSeries]:
+    """Yield what the steps that carry make of each series, as a reader asks for it."""
+    both = run.session, after
+    for number, name in enumerate(stack if steps else ()):
+        outcomes = [step[number] for step in steps]
+        note = note_on(after, name, ends, outcomes, run.memory.used())
+        before, now = (report(each, name, options=run.options) for each in both)
+        patches = compare_states(*(list(_commits(each, name)) for each in both))
+        same, other = (tuple(path for path, _ in kind) for kind in (note.identical, note.changed))
+        start, end = ((one.ref, one.commit) for one in ends)
+        compared = ComparedSeries(name, start, end, patches, same, other)
+        yield CarriedSeries(note, before, now, compared)
+
+
+def _commits(session: Session, name: str) -> Iterator[OwnCommit]:
+    """Yield the patches of a series as its branch would have them."""
+    for patch in session.workspace.patches(name):
+        yield OwnCommit(patch.name, patch.message, patch.diff)
+
+
+class _Publisher(Struct, frozen=True):
+    """A proposal on its way to branches, a pull request and a badge."""
+
+    run: RebaseRun
+    repository: PatchRepository
+    request: SyncRequest
+    proposal: Proposal
+    pulls: PullRequests | None
+    fork: str | None
+
+    def published(self, date: str) -> Sync:
+        """Push what is proposed, and tell of it; a fault says what was done before it."""
+        if self.request.remote is None:
+            return Sync(self.proposal)
+        pushed, warnings, pull = list[PushedBranch](), list[str](), None
+        try:
+            for one in self._pushed(self.request.remote, date):
+                pushed.append(one)
+                warnings += [_held(one)] * (one.standing is Standing.HELD)
+            if self.pulls is not None:
+                pull = self._pull_request(self.pulls, pushed, warnings)
+                if pull is not None and pull.done == "refused":
+                    warnings.append(f"the pull request is not written: {pull.reason}. {_ALLOW}")
+            pushed.append(self._heartbeat(self.request.remote))
+            warnings += [_held(pushed[-1])] * (pushed[-1].standing is Standing.HELD)
+        except PatchmgrError as fault:
+            if not pushed:
+                raise
+            names = ", ".join(one.name for one in pushed)
+            hint = f"{names}: pushed before that; the next run goes on from there"
+            raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+        return Sync(self.proposal, tuple(pushed), pull, tuple(warnings))
+
+    def _pushed(self, remote: str, date: str) -> Iterator[PushedBranch]:
+        if self.proposal.plan.steps:
+            message = f"{sync_title(self.proposal)}\n"
+            commit = self.repository.commit(self.proposal.files, message, date)
+            name = self.proposal.plan.series[0]
+            yield self.repository.push(remote, f"patchmgr/sync-{name}", commit)
+        for name, head in self.proposal.heads.items() if self.fork is not None else ():
+            place, fork = self.run.bench.git_dir, str(self.fork)
+            yield self.repository.push(fork, f"patchmgr/{name}", head, git_dir=place)
+
+    def _heartbeat(self, remote: str) -> PushedBranch:
+        """Push where the series stands, and when that was found out."""
+        now, name = self.request.now, self.proposal.plan.series[0]
+        date = f"{datetime.fromtimestamp(now, timezone.utc):%Y-%m-%d}"
+        words, content = badge(self.proposal, date)
+        commit = self.repository.commit(
+            {"badge.json": content}, f"{words}\n", f"{now} +0000", is_alone=True
+        )
+        return self.repository.push(remote, f"{BADGE}{name}", commit)
+
+    def _pull_request(
+        self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]
+    ) -> PullRequest | None:
+        """Open the one pull request, or bring it up to date; close it where nothing is left.
+
+        One that a person closed stays closed until there is something else to propose.
+        """
+        try:
+            known = pulls.find()
+            found, is_current = next((one for one in known if one.is_open), None), not pushed
+            if found is None and is_current:
+                return None
+            if found is None and any(one.head == pushed[0].commit for one in known):
+                return _done("left closed", known[0])
+            done = "closed" if is_current else "opened" if found is None else "updated"
+            if self.request.is_dry_run:
+                return PullRequest(done) if found is None else _done(done, found)
+            return _done(done, self._written(pulls, found, warnings, closes=is_current))
+        except RefusedError as refused:
+            return PullRequest("refused", reason=str(refused))
+
+    def _written(
+        self, pulls: PullRequests, found: Request | None, warnings: Sequence[str], *, closes: bool
+    ) -> Request:
+        """Write title, body, and a comment that the body does not have the mark of yet."""
+        title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
+        found = found or pulls.open(title, body)
+        comment = comment_markdown(self.proposal)
+        mark = comment_mark(comment)
+        if mark not in found.body:
+            pulls.comment(found.number, comment)
+        pulls.change(found.number, title, f"{mark}\n{body}", closes=closes)
+        return found
+
+
+def _done(what: str, request: Request) -> PullRequest:
+    return PullRequest(what, request.number, request.url)
+
+
+_ALLOW = (
+    "On GitHub the workflow needs pull-requests: write, and the repository Settings > Actions >"
+    " General > Allow GitHub Actions to create and approve pull requests"
+)
+
+
+def _held(one: PushedBranch) -> str:
+    there, commit = str(one.there)[:12], one.commit[:12]
+    return (
+        f"{one.name} is at {there}, which patchmgr did not push: it stays as it is, and {commit} is"
+        " not there. Merge it, or delete it, and the next run pushes again"
+    )

@@ -1,0 +1,79 @@
+"""A sync: what it proposes, where it pushed that, and what waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from msgspec import Struct
+
+from patchmgr.model.comparison import ComparedSeries
+from patchmgr.model.footprint import Footprint
+from patchmgr.model.notes import SyncNote
+from patchmgr.model.outcome import SeriesOutcome
+from patchmgr.model.plan import Plan
+from patchmgr.model.work_order import WorkOrder
+
+
+class CarriedSeries(Struct, frozen=True):
+    """A series as the steps that carry would leave it, and what they change."""
+
+    note: SyncNote
+    before: Footprint
+    after: Footprint
+    compared: ComparedSeries
+
+
+class Proposal(Struct, frozen=True):
+    """The steps of a plan that carry, and the first one that does not: none where all is current.
+
+    `outcomes` are those of each step that carries, and of a rebase from there to the end where
+    that leaves conflicts; `orders` are for these. `files` is what changes in the workspace.
+    """
+
+    plan: Plan
+    outcomes: tuple[tuple[SeriesOutcome, ...], ...] = ()
+    carried: tuple[CarriedSeries, ...] = ()
+    orders: tuple[WorkOrder, ...] = ()
+    files: Mapping[str, bytes | None] = {}
+
+    @property
+    def heads(self) -> Mapping[str, str]:
+        """Return by series the branch that carries."""
+        done = [step for step in self.outcomes if not any(one.has_conflicts for one in step)]
+        return {one.name: str(one.head) for one in done[-1]} if done else {}
+
+
+class Standing(str, Enum):
+    """What became of a branch: pushed, there already, or left to whoever pushed to it."""
+
+    PUSHED = "pushed"
+    SAME = "same"
+    HELD = "held"
+
+
+class PushedBranch(Struct, frozen=True):
+    """A branch of a remote: the commit that is to be there, and the one that was."""
+
+    name: str
+    commit: str
+    standing: Standing
+    there: str | None
+
+
+class PullRequest(Struct, frozen=True):
+    """A pull request, and what was done: opened, updated, closed, refused, or left closed."""
+
+    done: str
+    number: int | None = None
+    url: str | None = None
+    reason: str = ""
+
+
+class Sync(Struct, frozen=True):
+    """What a sync did; `warnings` are what a person should know, in sentences."""
+
+    proposal: Proposal
+    branches: tuple[PushedBranch, ...] = ()
+    pull_request: PullRequest | None = None
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,152 @@
+"""Pull requests of GitHub and merge requests of GitLab, by the user's own `gh` or `glab`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.git_process import search_path
+
+_REFUSED = re.compile(r"\(HTTP 4(?!29)\d\d\)")
+_SECONDS = 120
+_QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+
+
+class RefusedError(Exception):
+    """The server does not let this token do that; the message is the server's."""
+
+
+class Request(Struct, frozen=True):
+    """A pull request as the server has it."""
+
+    number: int
+    url: str
+    is_open: bool
+    head: str
+    body: str
+
+
+class Forge(Struct, frozen=True):
+    """A server's interface: the program that asks it, its paths, and its names for the same."""
+
+    program: str
+    path: str
+    query: str
+    comments: str
+    update: str
+    fields: Mapping[str, str]
+    closed: tuple[str, str]
+
+
+class PullRequests(Struct, frozen=True):
+    """The pull requests from a branch onto another one, of the repository in a folder."""
+
+    forge: Forge
+    folder: Path
+    branch: str
+    base: str
+
+    def find(self) -> tuple[Request, ...]:
+        """Return them, the newest first; those of forks are somebody else's."""
+        head, base = (quote(name, safe="") for name in (self.branch, self.base))
+        query = self.forge.query.format(head=head, base=base)
+        rows = self._ask("GET", f"{self.forge.path}?{query}")
+        return tuple(self._read(row) for row in rows if _is_own(row))
+
+    def open(self, title: str, body: str) -> Request:
+        """Open one."""
+        sent = self._sent(head=self.branch, base=self.base, title=title, body=body)
+        return self._read(self._ask("POST", self.forge.path, sent))
+
+    def change(self, number: int, title: str, body: str, *, closes: bool = False) -> None:
+        """Give one another title and body."""
+        sent = self._sent(title=title, body=body) | dict([self.forge.closed] if closes else [])
+        self._ask(self.forge.update, f"{self.forge.path}/{number}", sent)
+
+    def comment(self, number: int, text: str) -> None:
+        """Add a comment to one."""
+        self._ask("POST", self.forge.comments.format(number=number), {"body": text})
+
+    def _sent(self, **values: str) -> dict[str, str]:
+        return {self.forge.fields[name]: value for name, value in values.items()}
+
+    def _read(self, row: Any) -> Request:
+        try:
+            head = row["head"]["sha"] if "head" in row else row["sha"]
+            number, url, body = (row[self.forge.fields[name]] for name in ("number", "url", "body"))
+            is_open = str(row["state"]).startswith("open")
+            return Request(int(number), str(url), is_open, str(head), str(body or ""))
+        except (KeyError, TypeError, ValueError) as fault:
+            message = f"{self.forge.program} gave no pull request: {fault!r}"
+            raise PatchmgrError("pull-request", message) from fault
+
+    def _ask(self, method: str, path: str, sent: object = None) -> Any:
+        """Return what the server answers; raise RefusedError, or "pull-request" for a fault."""
+        program = self.forge.program
+        line = [program, "api", "--method", method, path]
+        if sent is not None:
+            line += ["--header", "Content-Type: application/json", "--input", "-"]
+        env = {**os.environ, **_QUIET, "PATH": search_path()}
+        data = b"" if sent is None else json.dumps(sent).encode()
+        try:
+            done = subprocess.run(
+                line, input=data, capture_output=True, cwd=self.folder, check=False, env=env,
+                timeout=_SECONDS,
+            )  # fmt: skip
+        except FileNotFoundError as fault:
+            raise PatchmgrError("pull-request", f"{program} is not on PATH") from fault
+        except subprocess.TimeoutExpired as fault:
+            message = f"{program} did not answer in {_SECONDS} s"
+            raise PatchmgrError("pull-request", message) from fault
+        said = (done.stderr.decode("utf-8", "replace").strip() or "no message").splitlines()[-1]
+        if done.returncode and _REFUSED.search(said):
+            raise RefusedError(said)
+        if done.returncode:
+            raise PatchmgrError("pull-request", f"{program}: exit {done.returncode}: {said}")
+        try:
+            return json.loads(done.stdout)
+        except ValueError as fault:
+            message = f"{program} answered with something that is not JSON"
+            raise PatchmgrError("pull-request", message) from fault
+
+
+def _is_own(row: Any) -> bool:
+    """Say whether the branch is of the repository itself: a fork may have one of that name."""
+    if "source_project_id" in row:
+        return bool(row["source_project_id"] == row["target_project_id"])
+    head, base = row["head"]["repo"], row["base"]["repo"]
+    return bool(head and head["id"] == base["id"])
+
+
+FORGES = {
+    "gh": Forge(
+        "gh",
+        "repos/{owner}/{repo}/pulls",
+        "state=all&head={{owner}}:{head}&base={base}&per_page=50",
+        "repos/{{owner}}/{{repo}}/issues/{number}/comments",
+        "PATCH",
+        {name: name for name in ("head", "base", "title", "body", "number")} | {"url": "html_url"},
+        ("state", "closed"),
+    ),
+    "glab": Forge(
+        "glab",
+        "projects/:id/merge_requests",
+        "state=all&source_branch={head}&target_branch={base}&per_page=50",
+        "projects/:id/merge_requests/{number}/notes",
+        "PUT",
+        {
+            "head": "source_branch", "base": "target_branch", "title": "title",
+            "body": "description", "number": "iid", "url": "web_url",
+        },
+        ("state_event", "close"),
+    ),
+}  # fmt: skip

@@ -1,0 +1,187 @@
+"""A sync: as text, as the body of a pull request, as annotations, as a badge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from patchmgr.model.comparison import Sameness
+from patchmgr.model.plan import PlannedState
+from patchmgr.model.sync import CarriedSeries, Proposal, Standing, Sync
+from patchmgr.model.work_order import WorkOrder
+from patchmgr.render.clean import clean, counted
+from patchmgr.render.machine import fields, keys, series_value
+from patchmgr.render.markdown_text import code, fenced, text
+from patchmgr.render.notes import note_markdown
+from patchmgr.render.plans import plan_markdown, plan_text
+from patchmgr.render.publishing import compared_text
+from patchmgr.render.report_terminal import report_line
+from patchmgr.render.terminal import ledger_line, short_ref
+from patchmgr.render.view import View
+from patchmgr.render.work_order import order_markdown, order_value
+
+LIMIT = 60_000  # characters, of the 65,536 that GitHub takes
+_SENTENCES = 400  # room for those that say how much is left out
+_PLAIN = View()
+_AGAIN = (
+    "Each run of `patchmgr sync` writes this branch anew, as long as nobody else pushes to it."
+    " To go on from here, check it out and run `patchmgr rebase --onto REF`."
+)
+
+
+def sync_state(proposal: Proposal) -> str:
+    """Return what a sync comes to, in a word: current, carried or conflicts."""
+    plan = proposal.plan
+    return "conflicts" if plan.has_conflicts else "carried" if plan.steps else "current"
+
+
+def sync_title(proposal: Proposal) -> str:
+    """Return what a sync comes to, in one line."""
+    return f"{', '.join(map(clean, proposal.plan.series))}: {_words(proposal)}"
+
+
+def _words(proposal: Proposal) -> str:
+    onto, steps = _state(proposal.plan.onto), proposal.plan.steps
+    if not proposal.plan.has_conflicts:
+        return f"sync to {onto}" if steps else f"nothing to sync, it is on {onto}"
+    waiting = f"{counted(len(proposal.orders), 'conflict')} before {onto}"
+    clean_steps = [step for step in steps if step.breaking is None]
+    return f"sync to {_state(clean_steps[-1].onto)}, {waiting}" if clean_steps else waiting
+
+
+def _state(state: PlannedState) -> str:
+    named = "" if state.ref == state.commit else f"{short_ref(state.ref)} "
+    return f"{named}{state.commit[:12]}"
+
+
+def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
+    """Return what a sync came to, where it went, and what waits."""
+    lines = [sync_title(found.proposal)]
+    lines += plan_text(found.proposal.plan, view).splitlines()[1:-1]
+    lines += [f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders]
+    would = "would be " if is_dry_run else ""
+    words = {Standing.PUSHED: f"{would}pushed", Standing.SAME: "there already"}
+    for one in found.branches:
+        lines.append(f"  {clean(one.name)}  {words.get(one.standing, 'left as it is')}")
+    pull = found.pull_request
+    if pull is not None:
+        number = "" if pull.number is None else f" {pull.number}"
+        lines.append(
+            clean(f"  pull request{number}  {would}{pull.done}  {pull.url or pull.reason}")
+        )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _where(order: WorkOrder) -> str:
+    path = f": {order.new_path}" if order.new_path else ""
+    return f"{order.series}/{order.patch}{path}: {order.reason}"
+
+
+def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
+    """Return all that is to be known of a proposal; whole items that do not fit are counted."""
+    plan, orders = proposal.plan, list(map(_order, proposal.orders))
+    blocks = [f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings]
+    blocks += [_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]
+    for items, what, share in (
+        ([plan_markdown(plan, takes=False)] if plan.steps else [], "plans", 0.3),
+        ([note_markdown(one.note, limit=limit // 4) for one in proposal.carried], "notes", 0.5),
+        (["## What waits for a person"] * bool(orders) + orders, "work orders", 1.0),
+    ):
+        room = limit - sum(len(block) + 2 for block in blocks) - _SENTENCES
+        blocks += _fitting(items, int(room * share), what)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _sums(proposal: Proposal) -> str:
+    """Return the ledger of each rebase, and the footprint of each series before and after."""
+    lines = [
+        f"- {text(one.name)} to {text(short_ref(one.onto.ref))}: {ledger_line(one.ledger)}"
+        for step in proposal.outcomes
+        for one in step
+        if one.ledger is not None
+    ]
+    for one in proposal.carried:
+        before, after = (
+            report_line(each, colour=False).strip() for each in (one.before, one.after)
+        )
+        lines += [f"- footprint before: {text(before)}", f"- footprint after: {text(after)}"]
+    return "\n".join(lines)
+
+
+def _order(order: WorkOrder) -> str:
+    body = order_markdown(order).rstrip()
+    told = f"- {code(order.id)} {text(_where(order))}"
+    return f"{told}\n\n<details>\n<summary>work order</summary>\n\n{body}\n\n</details>"
+
+
+def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
+    """Return the items that fit, and a line that counts the others."""
+    kept = list[str]()
+    for item in items:
+        room -= len(item) + 2
+        kept += [item] if room >= 0 else []
+    left = len(items) - len(kept)
+    return [*kept, f"{left} of {len(items)} {what} are left out here: no room."] if left else kept
+
+
+def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
+    """Return which patches are other ones, with the lines that differ; nothing where none is."""
+    lines = [line for one in proposal.carried if _has_changed(one) for line in _compared(one)]
+    kept = _fitting(lines, limit - _SENTENCES, "lines")
+    return f"{fenced(chr(10).join(kept))}\n" if lines else ""
+
+
+def _has_changed(one: CarriedSeries) -> bool:
+    kinds = {patch.sameness for patch in one.compared.patches}
+    return bool(kinds & {Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED})
+
+
+def _compared(one: CarriedSeries) -> list[str]:
+    return compared_text(one.compared, _PLAIN, shows_lines=True).splitlines()
+
+
+def comment_mark(comment: str) -> str:
+    """Return the mark by which a body says that a comment was written: none needs none."""
+    if not comment:
+        return ""
+    return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
+
+
+def annotations_text(found: Sync) -> str:
+    """Return workflow commands of GitHub: a warning for each thing that waits for a person."""
+    told = [("patchmgr sync", warning) for warning in found.warnings]
+    told += [(f"conflict {order.id}", _where(order)) for order in found.proposal.orders]
+    return "".join(f"{workflow_command(*one)}\n" for one in told)
+
+
+def workflow_command(title: str, message: str) -> str:
+    """Return a line that GitHub shows as a warning; foreign text in it commands nothing."""
+    name = clean(title).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    return f"::warning title={name}::{clean(message).replace('%', '%25')}"
+
+
+_COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
+
+
+def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
+    """Return where a series stands after a sync, in words, and as shields.io reads a badge."""
+    words = _words(proposal)
+    value = {
+        "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",
+        "message": f"{words}, {date}", "color": _COLOURS[sync_state(proposal)],
+    }  # fmt: skip
+    return words, json.dumps(value, sort_keys=True).encode() + b"\n"
+
+
+def sync_value(found: Sync) -> dict[str, Any]:
+    """Return a sync in plain values: the keys of its plan, and more."""
+    proposal = found.proposal
+    return {
+        **keys(proposal.plan),
+        **fields(found, "branches", "pull_request", "warnings"),
+        "state": sync_state(proposal),
+        "outcomes": [[series_value(one) for one in step] for step in proposal.outcomes],
+        "orders": [order_value(one) for one in proposal.orders],
+    }

@@ -1,0 +1,112 @@
+"""The git repository that a workspace is committed in, and branches that are pushed for it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.shown import shown
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.sync import PushedBranch, Standing
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.clones import Clone, find_clone
+from patchmgr.plumbing.committing import push_refs, remote_refs
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.stores import RefMove
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.store import LOCK
+
+PUSHED = "refs/patchmgr/pushed/"
+"""Where a remote has, by branch, the commit that was pushed last."""
+
+Files = Mapping[str, "bytes | None"]
+
+
+class PatchRepository(Struct, frozen=True):
+    """A repository at its HEAD; `prefix` is before the paths of the workspace in it.
+
+    A dry run neither keeps a commit nor pushes one.
+    """
+
+    clone: Clone
+    prefix: str
+    head: str
+    is_dry_run: bool
+
+    def branch(self) -> str | None:
+        """Return the branch that is checked out, None where HEAD names a commit."""
+        _, printed = git_process.run(
+            ["symbolic-ref", "--quiet", "--short", "HEAD"],
+            git_dir=self.clone.private, good=(0, 1),
+        )  # fmt: skip
+        return git_process.text(printed).strip() or None
+
+    def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
+        """Write a commit on HEAD with changed files of the workspace, and move no ref.
+
+        One that is alone has no parent, and these files only.
+        """
+        parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
+        author = Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
+        with Workbench([self.clone.git_dir], folder=Path(tempfile.gettempdir())) as bench:
+            changes = {
+                f"{prefix}{path}": None if content is None else Entry(REGULAR, bench.add(content))
+                for path, content in files.items()
+            }
+            draft = Draft(author, git_process.raw(message), changes)
+            (commit,) = write_commits(bench, parent, [draft])
+            if not self.is_dry_run:
+                self.clone.take(bench.git_dir, commit, parent or commit)
+        return commit
+
+    def push(
+        self, remote: str, branch: str, commit: str, *, git_dir: Path | None = None
+    ) -> PushedBranch:
+        """Push a commit to a branch if that is not there, or is what was pushed to it last.
+
+        What anybody else pushed stays. The remote keeps the id of the last push in a ref of its
+        own, which moves along with the branch or not at all. The commit may be of another
+        repository.
+        """
+        git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
+        there = remote_refs(git_dir, remote, (name, last))
+        found = PushedBranch(branch, commit, Standing.PUSHED, there.get(name))
+        if found.there == commit:
+            return replace(found, standing=Standing.SAME)
+        if found.there not in (None, there.get(last)):
+            return replace(found, standing=Standing.HELD)
+        if self.is_dry_run:
+            return found
+        moves = [RefMove(name, commit, found.there), RefMove(last, commit, there.get(last))]
+        try:
+            push_refs(git_dir, remote, moves)
+        except PatchmgrError:
+            now = remote_refs(git_dir, remote, (name,)).get(name)
+            if now in (None, found.there):
+                raise
+            return replace(found, standing=Standing.HELD, there=now)
+        return found
+
+
+def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
+    """Return the repository of a workspace; raise "usage" where HEAD is not what the files are."""
+    clone = find_clone(root)
+    if clone is None:
+        hint = "commit the workspace: git init, git add --all, git commit"
+        raise PatchmgrError("usage", f"{root} is in no git repository", (hint,))
+    inside = os.path.relpath(root, clone.root)
+    prefix = "" if inside == "." else f"{inside}/"
+    own = tuple(f"{prefix}{name}" for name in (LOCK, "series/", "conflicts/"))
+    edited = [p for p in (*clone.changed_paths(), *clone.untracked()) if p.startswith(own)]
+    if edited:
+        more = f" and {len(edited) - 1} more" if edited[1:] else ""
+        message = f"{shown(edited[0])}{more} differs from what is committed in {clone.root}"
+        raise PatchmgrError("usage", message, ("a sync is made of HEAD: commit or stash first",))
+    return PatchRepository(clone, prefix, clone.head(), is_dry_run)

@@ -1,0 +1,442 @@
+"""`sync`: one branch and one pull request, with real remotes and a recorded `gh`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from patchmgr.plumbing import committing
+from patchmgr.render.sync import LIMIT
+from patchmgr.services import patch_repository
+from tests.commands import gh
+from tests.commands.conftest import SCENE, Scene
+from tests.commands.scenes import picture, text
+from tests.commands.test_rebase import fork, workspace_files
+from tests.conftest import Repository, once
+
+BRANCH, BADGE = "refs/heads/patchmgr/sync-s", "refs/heads/patchmgr/badge-s"
+
+
+class Server:
+    """What a recorded gh has, and was asked."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    @property
+    def pulls(self) -> Any:
+        return json.loads((self.place / "pulls").read_text())
+
+    @property
+    def asked(self) -> list[Any]:
+        """Return method, path and what was sent of each call that changed something."""
+        lines = (self.place / "asked").read_text().splitlines()
+        return [row[1:] for row in map(json.loads, lines) if row[1] != "GET"]
+
+    def refuse(self, said: str, methods: str = "POST PATCH") -> None:
+        (self.place / "says").write_text(said)
+        (self.place / "refuses").write_text(methods)
+
+    def allow(self) -> None:
+        (self.place / "says").unlink()
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
+    place = tmp_path / "server"
+    place.mkdir()
+    (place / "pulls").write_text("[]")
+    for name in ("gh", "glab"):
+        program = place / name
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {gh.__file__} {place} {name} "$@"\n')
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+    return Server(place)
+
+
+@pytest.fixture
+def remote(scene: Scene, tmp_path: Path) -> Repository:
+    """Return the remote of a workspace with two patches, committed and pushed."""
+
+    def make() -> None:
+        fork(scene, {"a": text(l10="one\n")}, {"b": "two\n"}, on={"a": text()})
+        own = Repository(scene.root)
+        own.git("add", "--all")
+        own.git("commit", "--quiet", "-m", "patches")
+
+    once("sync", scene.root.parent, SCENE, make)
+    own = Repository(scene.root, is_there=True)
+    own.git("clone", "--quiet", "--bare", ".", str(tmp_path / "remote.git"))
+    own.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    return Repository(tmp_path / "remote.git", is_there=True)
+
+
+def sync(scene: Scene, *words: str, code: int = 0) -> Any:
+    line = ("sync", "s", "--push", "origin", "--pull-request", "gh", *words)
+    return scene.call(*line, "--json", code=code).json
+
+
+def refs(remote: Repository) -> dict[str, str]:
+    rows = remote.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    return dict(row.split(" ") for row in rows)
+
+
+def merge(scene: Scene) -> None:
+    """Take what is proposed, as a person does on the server, and go on from there."""
+    own = Repository(scene.root, is_there=True)
+    own.git("fetch", "--quiet", "origin")
+    own.git("reset", "--quiet", "--hard", "origin/patchmgr/sync-s")
+    own.git("push", "--quiet", "origin", "HEAD:main")
+
+
+def conflict(scene: Scene) -> None:
+    """Let upstream go on for six commits, of which the fourth breaks the first patch."""
+    for number, edits in enumerate(({"l40": "x\n"}, {}, {}, {"l10": "theirs\n"}, {}, {}), 1):
+        files = {"a": text(**edits)} if edits else {f"c{number}": "x\n"}
+        scene.upstream.commit(files, f"upstream: {number}" + " (#7)" * (number == 4))
+
+
+def test_what_carries_is_a_commit_on_a_branch_and_the_workspace_stays(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    tip = scene.upstream.commit({"a": text(l2="theirs\n\n")})
+    before, head = picture(scene.root), Repository(scene.root, is_there=True).head()
+    found = sync(scene)
+    assert picture(scene.root) == before
+    assert (found["state"], found["warnings"], found["orders"]) == ("carried", [], [])
+    assert [one["standing"] for one in found["branches"]] == ["pushed", "pushed"]
+    assert found["pull_request"] == {
+        "done": "opened", "number": 1, "url": "https://example.org/pull/1", "reason": "",
+    }  # fmt: skip
+    assert remote.git("rev-parse", f"{BRANCH}^") == head
+    merge(scene)
+    scene.call("rebase", "s", "--onto", tip, "--dry-run")
+    lock = (scene.root / "upstream.lock").read_text()
+    assert f'commit = "{tip}"' in lock and 'ref = "upstream/main"' in lock
+    (pull,) = server.pulls
+    assert pull["title"] == f"s: sync to upstream/main {tip[:12]}"
+    assert "1 commit: carries to upstream/main" in pull["body"]
+
+
+def test_it_is_the_same_commit_as_a_rebase_makes(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"a": text(l2="theirs\n\n")})
+    sync(scene)
+    synced = remote.git("rev-parse", f"{BRANCH}^{{tree}}")
+    scene.call("rebase", "s", "--onto", "upstream/main")
+    own = Repository(scene.root, is_there=True)
+    own.git("add", "--all")
+    assert own.git("write-tree") == synced
+
+
+def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
+    scene: Scene, remote: Repository, server: Server, tmp_path: Path
+) -> None:
+    conflict(scene)
+    out = tmp_path / "out"
+    found = sync(scene, "--output", str(out), code=3)
+    assert (found["state"], found["commits"]) == ("conflicts", 6)
+    assert [(s["commits"], s["breaking"] is None) for s in found["steps"]] == [
+        (3, True), (1, False),
+    ]  # fmt: skip
+    (order,) = found["orders"]
+    assert (order["patch"], order["path"]) == ("fork-change-1.patch", "a")
+    (pull,) = server.pulls
+    assert pull["title"].endswith(f"1 conflict before upstream/main {scene.upstream.head()[:12]}")
+    assert "#&#8203;7" in pull["body"] and "candidate 1" in pull["body"]
+    assert "lines 2 added: 1 carried, 1 in conflict" in pull["body"]
+    assert {path.name for path in out.iterdir()} == {
+        "sync.json", "sync.md", "annotations", "report.html",
+    }  # fmt: skip
+    assert json.loads((out / "sync.json").read_text()) == found
+    told = (out / "annotations").read_text()
+    assert told == (
+        f"::warning title=conflict {order['id']}::"
+        "s/fork-change-1.patch: a: upstream changed the same lines\n"
+    )
+
+
+def test_what_the_first_commit_breaks_is_a_pull_request_too(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"a": text(l10="theirs\n")})
+    found = sync(scene, code=3)
+    assert [s["breaking"] is None for s in found["steps"]] == [False]
+    assert remote.git("rev-parse", f"{BRANCH}^{{tree}}") == remote.git("rev-parse", "main^{tree}")
+    assert len(server.pulls) == 1
+
+
+def test_nothing_new_is_nothing_pushed_but_the_heartbeat(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    assert sync(scene)["state"] == "current"
+    assert set(refs(remote)) - {"refs/heads/main"} == {
+        BADGE, "refs/patchmgr/pushed/patchmgr/badge-s",
+    }  # fmt: skip
+    assert server.pulls == []
+    badge = json.loads(remote.git("show", "patchmgr/badge-s:badge.json"))
+    assert (badge["schemaVersion"], badge["color"]) == (1, "brightgreen")
+    again = sync(scene)["branches"]
+    assert again[0]["there"] is not None
+
+
+def test_a_second_run_changes_nothing_and_asks_for_nothing_twice(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    conflict(scene)
+    sync(scene, code=3)
+    before = refs(remote)[BRANCH]
+    found = sync(scene, code=3)
+    assert [one["standing"] for one in found["branches"]][:1] == ["same"]
+    assert (refs(remote)[BRANCH], len(server.pulls)) == (before, 1)
+    assert [method for method, *_ in server.asked] == ["POST", "PATCH", "PATCH"]
+
+
+def test_a_dry_run_writes_nowhere(scene: Scene, remote: Repository, server: Server) -> None:
+    conflict(scene)
+    before = refs(remote)
+    found = sync(scene, "--dry-run", code=3)
+    assert (found["dry_run"], found["pull_request"]["done"]) == (True, "opened")
+    assert (refs(remote), server.pulls) == (before, [])
+    assert "would be pushed" in scene.call("sync", "--push", "origin", "--dry-run", code=3).out
+    assert scene.call("sync", "--dry-run", "--json", code=3).json["branches"] == []
+
+
+def test_a_persons_push_stays_and_is_told(
+    scene: Scene, remote: Repository, server: Server, tmp_path: Path
+) -> None:
+    conflict(scene)
+    sync(scene, code=3)
+    person = Repository(tmp_path / "person", is_there=True)
+    remote.git("clone", "--quiet", "--branch", "patchmgr/sync-s", ".", str(person.root))
+    theirs = person.commit({"note": "mine\n"}, "a person's")
+    person.git("push", "--quiet")
+    scene.upstream.commit({"c9": "x\n"})
+    found = sync(scene, code=3)
+    assert found["branches"][0]["standing"] == "held"
+    assert refs(remote)[BRANCH] == theirs
+    (warning,) = found["warnings"]
+    assert f"patchmgr/sync-s is at {theirs[:12]}, which patchmgr did not push" in warning
+    assert f"at {theirs[:12]}" in server.pulls[0]["body"]
+    assert "left as it is" in scene.call("sync", "--push", "origin", code=3).out
+
+
+def test_a_push_in_the_very_moment_stays_and_is_told(
+    scene: Scene, remote: Repository, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    sync(scene)
+    scene.upstream.commit({"d": "x\n"})
+    push, main = committing.push_refs, refs(remote)["refs/heads/main"]
+
+    def late(*words: Any) -> None:
+        if words[2][0].name == BRANCH:
+            remote.git("update-ref", BRANCH, main)
+        push(*words)
+
+    monkeypatch.setattr(patch_repository, "push_refs", late)
+    found = sync(scene)
+    assert (found["branches"][0]["standing"], refs(remote)[BRANCH]) == ("held", main)
+
+
+def test_a_branch_of_that_name_that_nobody_pushed_from_here_stays(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    remote.git("update-ref", BRANCH, "refs/heads/main")
+    scene.upstream.commit({"c": "x\n"})
+    assert sync(scene)["branches"][0]["standing"] == "held"
+
+
+def test_a_token_that_may_not_open_pull_requests(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    server.refuse("gh: Resource not accessible by integration (HTTP 403)")
+    found = sync(scene)
+    assert found["pull_request"]["done"] == "refused"
+    assert "Resource not accessible by integration" in found["warnings"][0]
+    assert "Settings > Actions" in found["warnings"][0]
+    assert {BRANCH, BADGE} <= set(refs(remote))
+    server.allow()
+    assert sync(scene)["pull_request"]["done"] == "opened"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("error connecting to api.github.com", "error connecting to api.github.com"),
+        ("gh: Bad gateway (HTTP 502)", "HTTP 502"),
+        ("gh: slow down (HTTP 429)", "HTTP 429"),
+    ],
+)
+def test_a_network_that_breaks_is_a_fault_and_the_next_run_goes_on(
+    said: str, words: str, scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    server.refuse(said)
+    error = sync(scene, code=1)["error"]
+    assert words in error["message"]
+    assert "patchmgr/sync-s: pushed before that; the next run" in error["hints"][-1]
+    assert BRANCH in refs(remote) and BADGE not in refs(remote)
+    server.allow()
+    assert sync(scene)["pull_request"]["done"] == "opened"
+
+
+def test_a_remote_that_is_gone_is_a_fault(scene: Scene, remote: Repository, server: Server) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    remote.root.rename(remote.root.with_name("elsewhere"))
+    assert "does not take it" in sync(scene, code=1)["error"]["message"]
+
+
+def test_a_pull_request_that_a_person_closed_stays_closed(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    sync(scene)
+    (server.place / "pulls").write_text(json.dumps([{**server.pulls[0], "state": "closed"}]))
+    assert sync(scene)["pull_request"]["done"] == "left closed"
+    assert [pull["state"] for pull in server.pulls] == ["closed"]
+
+
+def test_one_of_which_nothing_is_left_is_closed(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    sync(scene)
+    scene.call("rebase", "s", "--onto", "upstream/main")
+    Repository(scene.root, is_there=True).commit({}, "by hand")
+    assert sync(scene)["pull_request"]["done"] == "closed"
+    assert [pull["state"] for pull in server.pulls] == ["closed"]
+
+
+def test_one_of_a_fork_is_somebody_elses(scene: Scene, remote: Repository, server: Server) -> None:
+    foreign = {
+        "number": 1, "html_url": "x", "state": "open", "body": "mine",
+        "head": {"repo": {"id": 2}}, "base": {"repo": {"id": 1}},
+    }  # fmt: skip
+    (server.place / "pulls").write_text(json.dumps([foreign]))
+    scene.upstream.commit({"c": "x\n"})
+    assert sync(scene)["pull_request"]["number"] == 2
+    assert server.pulls[0] == foreign
+
+
+def test_a_comment_tells_once_which_patches_are_other_ones(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    scene.upstream.commit({"b": "two\n"}, "upstream: takes it (#5)")
+    sync(scene)
+    sync(scene)
+    comments = [sent["body"] for _, path, sent in server.asked if path.endswith("/comments")]
+    (comment,) = comments
+    assert "  dropped         fork: change 2\n" in comment
+
+
+def test_merge_requests_of_gitlab(scene: Scene, remote: Repository, server: Server) -> None:
+    conflict(scene)
+    for done in ("opened", "updated"):
+        found = scene.call("sync", "--push", "origin", "--pull-request", "glab", "--json", code=3)
+        assert found.json["pull_request"]["done"] == done
+    (pull,) = server.pulls
+    assert pull["source_branch"] == "patchmgr/sync-s" and "candidate 1" in pull["description"]
+
+
+def test_the_built_branch_goes_to_the_fork(
+    scene: Scene, remote: Repository, server: Server, tmp_path: Path
+) -> None:
+    scene.upstream.git("clone", "--quiet", "--bare", ".", str(tmp_path / "fork.git"))
+    fork = Repository(tmp_path / "fork.git", is_there=True)
+    conflict(scene)
+    to = ("--push-branch", str(fork.root))
+    found = sync(scene, *to, code=3)
+    head = found["outcomes"][0][0]["head"]
+    assert found["branches"][1]["commit"] == head == fork.git("rev-parse", "patchmgr/s")
+    fork.git("update-ref", "refs/heads/patchmgr/s", "refs/heads/main")
+    scene.upstream.git("reset", "--quiet", "--hard", "HEAD~4")
+    assert "patchmgr/s is at" in sync(scene, *to)["warnings"][0]
+
+
+def test_a_workspace_in_a_folder_of_a_shallow_clone(
+    scene: Scene, remote: Repository, server: Server, tmp_path: Path
+) -> None:
+    own = Repository(scene.root, is_there=True)
+    own.git("mv", "-k", "series", "conflicts", "upstream.lock", "sub/", good=(0, 128))
+    whole = Repository(tmp_path / "whole")
+    for path, content in workspace_files(scene.root).items():
+        if ".git/" not in path:
+            whole.commit({f"sub/{path}": content})
+    shallow = tmp_path / "shallow"
+    whole.git("clone", "--quiet", "--depth=1", f"file://{whole.root}", str(shallow))
+    scene.upstream.commit({"c": "x\n"})
+    line = ("-C", shallow / "sub", "sync", "--push", "origin", "--json")
+    assert scene.run(*line).json["branches"][0]["standing"] == "pushed"
+    changed = whole.git("diff", "--name-only", "main", "patchmgr/sync-s")
+    assert changed == "sub/upstream.lock"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "name the remote to push to"),
+        (("--push", "origin", "--pull-request", "hub"), "--pull-request is gh, glab or none"),
+        (("--push", "origin", "--onto", "v9"), "up has no v9"),
+        (("--push", "origin", "--push-branch", "ext::sh -c x"), "names a transport that runs"),
+        (("--push", "--upload-pack=x"), "is no remote"),
+    ],
+)
+def test_misuse(words: tuple[str, ...], told: str, scene: Scene, remote: Repository) -> None:
+    scene.upstream.commit({"c": "x\n"})
+    assert told in scene.call("sync", "s", *words, code=2).err
+
+
+def test_a_workspace_that_is_not_as_committed_is_refused(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    (scene.root / "series/s/new.patch").write_text("x")
+    (scene.root / "series/s/series").write_text("# mine\n")
+    told = scene.call("sync", "s", "--push", "origin", code=2).err
+    assert "series/s/series and 1 more differs from what is committed" in told
+
+
+def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
+    fork(scene, {"a": "one\n"}, on={"a": "x\n"})
+    assert "is in no git repository" in scene.call("sync", "--push", "origin", code=2).err
+
+
+def test_no_branch_checked_out_needs_a_base(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    Repository(scene.root, is_there=True).git("checkout", "--quiet", "--detach")
+    scene.upstream.commit({"c": "x\n"})
+    line = ("sync", "--push", "origin", "--pull-request", "gh")
+    assert "no branch is checked out" in scene.call(*line, code=2).err
+    assert set(refs(remote)) == {"refs/heads/main"}
+    assert sync(scene, "--base", "main")["pull_request"]["done"] == "opened"
+
+
+def test_a_stack_is_synced_as_a_whole(scene: Scene, remote: Repository, server: Server) -> None:
+    base = scene.call("series", "show", "s", "--json").json["series"]["base"]["commit"]
+    scene.call("series", "new", "t", "--upstream", "up", "--base", base, "--on", "s")
+    Repository(scene.root, is_there=True).commit({}, "a stack")
+    scene.upstream.commit({"c": "x\n"})
+    found = scene.call("sync", "t", "--push", "origin", "--json").json
+    assert found["series"] == ["s", "t"]
+    assert found["branches"][0]["name"] == "patchmgr/sync-s"
+
+
+HOSTILE = "@someone ::error::x ##[set-output a] Fixes other/repo#1 <b>`x` ![](https://e.org/x)"
+
+
+def test_foreign_text_is_text(scene: Scene, remote: Repository, server: Server) -> None:
+    scene.upstream.commit({"a": text(l10="theirs\n"), "::error::x": "x"}, HOSTILE)
+    sync(scene, code=3)
+    body = server.pulls[0]["body"]
+    outside = "".join(body.split("```")[::2])
+    for word in ("@someone", "repo#1", "<b>", "![](", "https://e"):
+        assert word not in outside.replace("`@someone", ""), word
+    assert len(body) <= LIMIT
