@@ -1,7 +1,8 @@
-"""`resolve`: the resolver at the terminal, by plain prompts."""
+"""`resolve`: the resolver at the terminal, as a full screen or by plain prompts."""
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from patchmgr.cli.root import DryRun, MaybeName, end_if, open_session, say, view
 from patchmgr.errors import EXIT_CONFLICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from patchmgr.commands.resolve import Resolver
     from patchmgr.render.resolving import Pane
@@ -23,19 +24,35 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
     It shows the patches with their verdicts, and each conflict: base, ours, theirs and the ranked
     candidates, what the patch is for, and the upstream commits that it collides with. Pick a text
     or edit one; what passes every check of `conflicts propose` is accepted, anything else by a
-    reason. What was chosen is kept when you quit.
+    reason. What was chosen is kept when you quit. The full screen needs textual: without it, in a
+    dumb terminal and from a pipe, the same keys are asked for line by line.
+
     Example: patchmgr resolve
 
     Example: patchmgr resolve vllm
     """
+    run = _full_screen() or _prompts
     resolver = commands.resolve.Resolver(open_session(), name, is_dry_run=dry_run)
-    _prompts(resolver)
+    run(resolver)
     if resolver.result is not None:
         show_rebase(resolver.result, view_of(), (), shows_conflicts=False)
         return
     for line in render.resolving.after_quitting(resolver.state):
         say(line)
     end_if(True, EXIT_CONFLICTS)
+
+
+def _full_screen() -> Callable[[Resolver], None] | None:
+    """Return what runs the full screen, None where there is none."""
+    is_screen = sys.stdin.isatty() and sys.stdout.isatty()
+    if not is_screen or os.environ.get("TERM", "dumb") == "dumb":
+        return None
+    try:
+        from patchmgr.cli.resolver_app import run_app
+    except ModuleNotFoundError:
+        say("The full screen needs textual: pip install 'textual>=6'. Without it, line by line:")
+        return None
+    return run_app
 
 
 def _prompts(resolver: Resolver) -> None:

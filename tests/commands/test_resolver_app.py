@@ -1,0 +1,223 @@
+"""The full screen of `resolve`: by textual's own pilot, and in tmux through a whole rebase."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from patchmgr.cli import resolving
+from patchmgr.commands.resolve import Resolver
+from tests.commands.classes import leave
+from tests.commands.conftest import Answer, Scene
+from tests.commands.test_propose import BOTH, THEIRS, collide
+from tests.commands.test_rebase import Files, fork
+from tests.commands.test_resolve import content, editor
+
+pytest.importorskip("textual", reason="no full screen: textual is missing")
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from patchmgr.cli.resolver_app import ResolverApp
+
+NARROW, WIDE = (80, 24), (140, 50)
+Look = Callable[[ResolverApp], object]
+
+
+def shown(app: ResolverApp, name: str) -> str:
+    return str(app.query_one(f"#{name}", Static).render())
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until the resolver has done what a key says."""
+    await pilot.pause()
+    while getattr(pilot.app, "_is_busy", False):
+        await pilot.pause(0.01)
+
+
+def driven(
+    scene: Scene,
+    monkeypatch: pytest.MonkeyPatch,
+    keys: str,
+    look: Look = lambda app: None,
+    *,
+    size: tuple[int, int] = NARROW,
+    code: int = 0,
+) -> Answer:
+    """Press keys on the full screen, and look at it behind each of them."""
+
+    async def drive(app: ResolverApp) -> None:
+        async with app.run_test(size=size) as pilot:
+            for key in keys.split():
+                await pilot.press(*(key if key.startswith("'") else [key]))
+                await settled(pilot)
+                if app.is_running:
+                    look(app)
+
+    def run(resolver: Resolver) -> None:
+        asyncio.run(drive(ResolverApp(resolver)))
+
+    monkeypatch.setattr(resolving, "_full_screen", lambda: run)
+    return scene.call("resolve", code=code)
+
+
+def tops(app: ResolverApp) -> list[int]:
+    return [pane.region.y for pane in app.query(".pane") if pane.display][:3]
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, (60, 16), (300, 100)])
+def test_a_rebase_is_gone_through_and_every_key_has_its_hint(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    collide(scene)
+    told = []
+
+    def look(app: ResolverApp) -> None:
+        keys, hints = app.query_one("#keys"), shown(app, "keys")
+        assert all(one.words in hints for one in [*app.resolver.keys()])
+        assert max(map(len, hints.split("\n"))) <= size[0]
+        assert keys.region.height == len(hints.split("\n")) and keys.region.bottom == size[1]
+        assert app.query_one("#work").region.height > 3
+        is_wide = len(set(tops(app))) == 1
+        assert is_wide is (size[0] >= 110)
+        told.append(shown(app, "told"))
+
+    answer = driven(scene, monkeypatch, "t a u x 1 a c", look, size=size)
+    assert told[1].startswith("it does not pass:\nledger: it has nothing of what upstream does")
+    assert told[3] == "x means nothing here"
+    assert told[5] == "a.py passes every check; none is left: c continues the rebase"
+    assert "modified   fork-change-1.patch" in answer.out
+    assert content(scene) == BOTH
+
+
+def test_a_reason_is_typed_and_letters_in_it_are_no_keys(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = collide(scene)
+    driven(scene, monkeypatch, "t r quit enter q", code=3)
+    assert "because" not in (scene.root / "conflicts" / name / "meta.toml").read_text()
+    driven(scene, monkeypatch, "r q u i t enter c")
+    assert 'because = "quit"\n' in (scene.root / "conflicts" / name / "meta.toml").read_text()
+    assert content(scene) == THEIRS
+
+
+def test_what_patches_say_is_shown_as_it_is(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    on: Files = {"a": "[bold]base[/bold]\n"}
+    fork(scene, {"a": "[red]\x1b[2Jmine\u202e\n"}, on=on, then={"a": "[/]ours\n"})
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    def look(app: ResolverApp) -> None:
+        texts = "".join(str(pane.render()) for pane in app.query(".pane").results(Static))
+        assert "[bold]base[/bold]" in texts and "+ [/]ours" in texts
+        assert "+ [red]\\u001b[2Jmine\\u202e" in texts
+
+    driven(scene, monkeypatch, "j q", look, code=3)
+
+
+@pytest.mark.parametrize("name", ["finding", "binary", "deleted by the patch", "moved"])
+def test_a_conflict_of_another_class_has_its_screen(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    leave(scene, name)
+    looks: list[str] = []
+    driven(scene, monkeypatch, "z q", lambda app: looks.append(shown(app, "about")), code=3)
+    assert "(conflict 1 of 1" in looks[0] and "patch: fork: change 1" in looks[0]
+
+
+class Screen:
+    """A terminal in tmux that runs a command."""
+
+    def __init__(self, place: Path, size: tuple[int, int]) -> None:
+        self._line = ["tmux", "-u", "-S", str(place / "tmux"), "-f", os.devnull]
+        self.size = size
+
+    def start(self, command: str) -> None:
+        width, height = map(str, self.size)
+        self._tmux("new-session", "-d", "-x", width, "-y", height, f"{command}; sleep 100")
+
+    def _tmux(self, *words: str) -> str:
+        env = {**os.environ, "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
+        env.pop("COLUMNS", None)  # it would count for more than the terminal's own
+        done = subprocess.run([*self._line, *words], env=env, capture_output=True, check=True)
+        return done.stdout.decode()
+
+    def press(self, *keys: str) -> None:
+        self._tmux("send-keys", *keys)
+
+    def wait(self, text: str) -> str:
+        """Return the screen as soon as it has a text."""
+        end = time.monotonic() + 120
+        while text not in (found := self._tmux("capture-pane", "-p")):
+            assert time.monotonic() < end, found
+            time.sleep(0.05)
+        lines = found.split("\n")
+        assert len(lines) <= self.size[1] + 1 and max(map(len, lines)) <= self.size[0]
+        return found
+
+    def close(self) -> None:
+        subprocess.run([*self._line, "kill-server"], capture_output=True, check=False)
+
+
+@pytest.fixture
+def screen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Screen]:
+    if shutil.which("tmux") is None:
+        pytest.skip("no test in a terminal: tmux is missing")
+    made = Screen(tmp_path, request.param)
+    yield made
+    made.close()
+
+
+LONG = "the fork says more here than any narrow terminal has room for, and all of it is shown"
+
+
+@pytest.mark.parametrize("screen", [NARROW, WIDE], indirect=True, ids=["80x24", "140x50"])
+def test_a_whole_rebase_in_a_terminal(
+    scene: Scene, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on: Files = {"a": "one\n", "b": "b\n", "gone": "old\n"}
+    first: Files = {"a": f"{LONG}\n"}
+    second: Files = {**first, "b": "mine\n"}
+    third: Files = {**second, "gone": "new\n"}
+    fork(scene, first, second, third, on=on, then={"a": "up\n", "b": "ours\n", "gone": None})
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    sed = "/^<<<<<<< /d; /^||||||| /,/^=======/d; /^>>>>>>> /d; s/^mine/mine and ours/; /^ours/d"
+    editor(scene, f"sed -i.old -e '{sed}' \"$1\"", monkeypatch)
+    screen.start(f"{sys.executable} -m patchmgr -C {scene.root} resolve")
+    found = screen.wait("q quit")
+    for hint in ("o ours", "t theirs", "b both", "e edit", "a accept", "s skip", "n/p next"):
+        assert hint in found
+    assert "(conflict 1 of 3" in found.replace("\n", " ")
+    words = "".join(found.replace("│", " ").split())
+    if screen.size == NARROW:
+        assert "".join(LONG.split()) in words
+    else:
+        assert all(word in words for word in LONG.split())
+    screen.press("b")
+    screen.wait("u undo")
+    screen.press("a")
+    screen.wait("a passes every check; 2 left")
+    screen.press("e")
+    screen.wait("1/1 chosen b")
+    screen.press("a")
+    screen.wait("b passes every check; 1 left")
+    screen.press("t")
+    screen.wait("1/1 chosen gone")
+    screen.press("a")
+    assert "r takes it with a reason" in screen.wait("it does not pass:")
+    screen.press("r")
+    screen.wait("Why is it taken?")
+    screen.press("still needed", "Enter")
+    screen.wait("none is left: c continues the rebase")
+    screen.press("c")
+    screen.wait("s: head ")
+    assert content(scene, "a") == f"up\n{LONG}\n"
+    assert content(scene, "b") == "mine and ours\n"
+    assert content(scene, "gone") == "new\n"
