@@ -22,16 +22,20 @@ from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.recorded import (
     CONFLICTS,
     FILES,
+    MAX_META,
     META,
+    PULLED,
+    SOURCE,
     is_conflict_id,
     parse_recorded,
+    parse_source,
     size_limit,
 )
 from patchmgr.formats.series_files import parse_series
 from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.model.recorded import Recorded
+from patchmgr.model.recorded import Recorded, Source
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.settings import SeriesSettings
 from patchmgr.model.upstream import Lock, SeriesRecord, Upstream
@@ -173,18 +177,27 @@ class Workspace:
             raise PatchmgrError("broken-workspace", message, (hint,))
         return content
 
-    def conflicts(self) -> tuple[str, ...]:
-        """Return the ids of the conflicts on record, sorted."""
-        names = folder_names(self.root, CONFLICTS, limit=_MANY)
+    def sources(self) -> tuple[Source, ...]:
+        """Return those whose resolutions were pulled, by name."""
+        names = folder_names(self.root, PULLED, limit=_MANY)
+        files = (
+            (name, read_plain(self.root, f"{PULLED}/{name}/{SOURCE}", limit=MAX_META))
+            for name in names
+        )
+        return tuple(parse_source(name, raw) for name, raw in files if raw is not None)
+
+    def conflicts(self, source: Source | None = None) -> tuple[str, ...]:
+        """Return the ids of the conflicts on record here, or pulled from a source, sorted."""
+        names = folder_names(self.root, _folder(source), limit=_MANY)
         return tuple(name for name in names if is_conflict_id(name))
 
-    def conflict(self, name: str) -> Recorded | None:
+    def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
         """Return a conflict on record, None where there is none of that id.
 
         Raises PatchmgrError "bad-conflict" where its folder is not as it should be.
         """
         assert is_conflict_id(name)
-        folder = f"{CONFLICTS}/{name}"
+        folder = f"{_folder(source)}/{name}"
         if read_plain(self.root, f"{folder}/{META}", limit=size_limit(META)) is None:
             return None
         found = {
@@ -281,6 +294,10 @@ class Foreseen(Workspace):
     def find(self, path: str) -> bytes | None:
         """Return the content that a file would have."""
         return self._files[path] if path in self._files else super().find(path)
+
+
+def _folder(source: Source | None) -> str:
+    return CONFLICTS if source is None else f"{PULLED}/{source.name}"
 
 
 def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:

@@ -69,7 +69,7 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     "conflicts": (
         "What was made of conflicts, for all who meet them again.",
         (conflicts.list_, conflicts.show_, conflicts.resolve, conflicts.accept, conflicts.forget,
-         conflicts.propose, conflicts.learn),
+         conflicts.propose, conflicts.learn, conflicts.pull, conflicts.push),
     ),
     "merge-driver": (
         "The same merge inside of git merge, rebase, cherry-pick.",

@@ -14,9 +14,7 @@ from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patchmgr.commands.conflicts import Listed
     from patchmgr.model.recorded import Recorded
-    from patchmgr.services.decisions import ListedFinding
     from patchmgr.services.session import Session
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
@@ -29,13 +27,12 @@ def list_(json: Json = False) -> None:
     """
     session = open_session()
     listed = commands.conflicts.list_conflicts(session)
-    _show_listed(listed, services.decisions.list_findings(session.workspace))
-
-
-def _show_listed(listed: Sequence[Listed], findings: Sequence[ListedFinding]) -> None:
+    findings = services.decisions.list_findings(session.workspace)
+    sources = session.workspace.sources()
     values = [render.recorded.listed_value(one) for one in listed]
     text = render.recorded.conflicts_text(listed, findings, view_of())
-    answer("conflicts list", None, text, conflicts=values, findings=findings)
+    text += render.sharing.sources_text(sources)
+    answer("conflicts list", None, text, conflicts=values, findings=findings, pulled=sources)
 
 
 def show_(
@@ -246,3 +243,35 @@ def learn(
     text = render.recorded.learned_text(learned, is_dry_run=dry_run)
     files = render.recorded.learned_value(learned)
     answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)
+
+
+Where = Annotated[str, typer.Argument(metavar="URL|PATH", help="A git repository.")]
+Branch = Annotated[
+    str | None, typer.Option("--branch", metavar="BRANCH", help="Its branch, else the default one.")
+]
+
+
+def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
+    """Take what another workspace made of its conflicts, as proposals.
+
+    Only conflicts/ of its newest commit is fetched. A conflict shows what was pulled for it first
+    among its candidates, with the place it is from; `conflicts propose ID --candidate N` checks
+    it, and `conflicts accept ID proposed` takes it. Nothing is taken alone, unless `trusted` in
+    series.toml names the place. What is pulled again replaces what was pulled from there before.
+
+    Example: patchmgr conflicts pull https://github.com/other/fork-patches
+    """
+    pulled = commands.sharing.pull(open_session(), where, branch=branch, is_dry_run=dry_run)
+    answer("conflicts pull", pulled, render.sharing.pulled_text(pulled))
+
+
+def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
+    """Give others what you made of conflicts.
+
+    What is resolved here is added to conflicts/ of a git repository, as one commit on its branch.
+    What is there stays as it is.
+
+    Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
+    """
+    pushed = commands.sharing.push(open_session(), where, branch=branch, is_dry_run=dry_run)
+    answer("conflicts push", pushed, render.sharing.pushed_text(pushed))

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
         applied, apply, apply_package, audit, branch, changes, check, conflicts, decide,
         diff, doctor, drop, edit, export, files, fold, forecast, help, import_patches, init,
         merge_driver, merge_file, mergetool, move, new, notes, overlay, plan, propose, push,
-        rebase, refresh, report, resolve, resolver, series, show, split, status, sync, undo,
-        upstream, upstreaming, verify, wheel, why,
+        rebase, refresh, report, resolve, resolver, series, sharing, show, split, status,
+        sync, undo, upstream, upstreaming, verify, wheel, why,
     )  # fmt: skip
 else:
 

@@ -271,10 +271,11 @@ def _accept(
         checked.solution.by, by, because, checked.proposed.rests_on,
     )  # fmt: skip
     texts: dict[str, bytes | None] = {one.id: one.resolution for one in fitted.lessons}
-    solved = [
-        replace(require(session.workspace, memory, name), resolution=replace(made, content=text))
-        for name, text in (texts or {target.recorded.id: fitted.content}).items()
-    ]
+    solved = []
+    for name, text in (texts or {target.recorded.id: fitted.content}).items():
+        by = memory.whose(name, text) or made.proposed_by
+        resolution = replace(made, content=text, proposed_by=by)
+        solved.append(replace(require(session.workspace, memory, name), resolution=resolution))
     recorded = record(session, memory, solved, is_dry_run)
     if not is_dry_run:
         (session.workspace.root / OFFERED.format(target.recorded.id)).unlink(missing_ok=True)

@@ -18,9 +18,11 @@ from patchmgr.formats.paths import check_path, read_path, written_path
 from patchmgr.formats.shown import shown
 from patchmgr.formats.toml_text import converted, read_toml
 from patchmgr.model.operation import Commit
-from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution, Source
 
 CONFLICTS = "conflicts"
+PULLED = f"{CONFLICTS}/pulled"
+SOURCE = "source.toml"
 META = "meta.toml"
 RESOLUTION = "resolution"
 FILES = (META, "base", "ours", "theirs", RESOLUTION)
@@ -47,6 +49,26 @@ class _Meta(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     accepted_by: str = ""
     because: str = ""
     rests_on: Annotated[tuple[Commit, ...], Meta(max_length=MAX_PARTS)] = ()
+
+
+class _Source(Struct, frozen=True, forbid_unknown_fields=True):
+    format: Literal[1]
+    place: str
+    commit: Commit
+
+
+def write_source(source: Source) -> bytes:
+    """Return the file that says where a folder of `conflicts/pulled/` is from."""
+    told = _Source(FORMAT, written_path(source.place), source.commit)
+    return tomli_w.dumps(msgspec.to_builtins(told, order="sorted")).encode()
+
+
+def parse_source(name: str, raw: bytes) -> Source:
+    """Read where a folder is from; raise PatchmgrError "bad-conflict" and say what is wrong."""
+    what = f"{PULLED}/{shown(name)}/{SOURCE}"
+    table = read_toml(raw, kind=_KIND, what=what, limit=MAX_META)
+    told = converted(table, _Source, kind=_KIND, what=f"{what}:")
+    return Source(name, read_path(told.place), told.commit)
 
 
 def is_conflict_id(name: str) -> bool:

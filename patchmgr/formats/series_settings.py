@@ -97,6 +97,7 @@ class _Settings(Struct, frozen=True):
     check: _Check = _Check()
     claims: dict[str, Any] = field(default_factory=dict)
     confidence: Annotated[int, Meta(ge=50, le=100)] | None = None
+    trusted: frozenset[_Text] = frozenset()
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
@@ -126,6 +127,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
             commands=tuple(_command(what, *item) for item in top.check.commands.items()),
             claims=tuple(_claim(what, *item) for item in top.claims.items()),
             confidence=top.confidence,
+            trusted=top.trusted,
         )
     except PatchmgrError as fault:
         hints = (*fault.hints, "see docs/reports.md for what the file may hold")

@@ -77,6 +77,14 @@ class Recorded(Struct, frozen=True):
         )
 
 
+class Source(Struct, frozen=True):
+    """Whose resolutions were pulled: a name for it, its URL, and the commit."""
+
+    name: str
+    place: str
+    commit: str
+
+
 class Recalled(Struct, frozen=True):
     """A resolution that a run replayed, and where: in which patches, with their series."""
 

@@ -46,7 +46,8 @@ class SeriesSettings(Struct, frozen=True):
     name to patches. `python` are the versions that files must compile for, none for those that
     upstream states. `left_out` names built-in gates that are not wanted. Patches of the groups
     that are `off` are kept out unless these are selected. `confidence` is the percentage of right
-    results that a merge by structure must have to be taken, None for any.
+    results that a merge by structure must have to be taken, None for any. `trusted` are the places
+    whose resolutions, once pulled, count as one's own.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class SeriesSettings(Struct, frozen=True):
     commands: tuple[CheckCommand, ...] = ()
     claims: tuple[Claim, ...] = ()
     confidence: int | None = None
+    trusted: frozenset[str] = frozenset()
 
     def off_groups(self, patch: str) -> tuple[str, ...]:
         """Return the groups of a patch that are off unless they are selected, sorted."""

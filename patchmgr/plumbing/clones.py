@@ -122,8 +122,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     def author(self) -> Author | None:
         """Return who the user is to git, and the date of now; None where unknown."""
-        known = _IDENTITY.fullmatch(identity(self.private) or "")
-        return None if known is None else Author(known[1], known[2], known[3])
+        return author_of(self.private)
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
@@ -212,6 +211,12 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
         git_dir=git_dir, good=(0, 1, 128), env=git_process.user_environment(env),
     )  # fmt: skip
     return None if code else git_process.text(printed).strip()
+
+
+def author_of(git_dir: Path) -> Author | None:
+    """Return who the user is to git in a repository, and the date of now; None where unknown."""
+    known = _IDENTITY.fullmatch(identity(git_dir) or "")
+    return None if known is None else Author(known[1], known[2], known[3])
 
 
 def find_git_dir(folder: Path) -> Path:

@@ -162,13 +162,7 @@ class GitUpstream:
         Objects that the store can read already are not transferred.
         """
         remote = self.list_remote()
-        branch = self._branch or remote.head
-        if branch is None or branch not in remote.heads:
-            raise PatchmgrError(
-                "unknown-ref",
-                f"{self._name} has no branch {branch or 'by default'}",
-                _nearest(branch or "main", remote.heads),
-            )
+        branch = self.tracked(remote)
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
         known = {name: target or commit for name, commit, target in listed(self.store, _ALL)}
@@ -187,6 +181,24 @@ class GitUpstream:
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
         return remote.heads[branch]
+
+    def tracked(self, remote: Remote) -> str:
+        """Return the branch that is followed; raise PatchmgrError where there is none."""
+        branch = self._branch or remote.head
+        if branch is None or branch not in remote.heads:
+            raise PatchmgrError(
+                "unknown-ref",
+                f"{self._name} has no branch {branch or 'by default'}",
+                _nearest(branch or "main", remote.heads),
+            )
+        return branch
+
+    def fetch_commit(self, commit: str) -> None:
+        """Bring one commit alone, without history and contents.
+
+        It gets no ref: of a shallow commit that git says it has, a server sends no contents.
+        """
+        self._transfer([commit], "--depth=1")
 
     def pull(self, number: int) -> str:
         """Bring the head of a pull request, of GitHub or GitLab; return its commit.
@@ -298,13 +310,13 @@ class GitUpstream:
             message = f"{self._name} is a partial clone, and this git would fetch what it lacks"
             raise PatchmgrError("git", message, ("install git 2.39.4 or newer",))
 
-    def _transfer(self, refspecs: Sequence[str]) -> None:
+    def _transfer(self, refspecs: Sequence[str], *options: str) -> None:
         self._refuse_lazy()
         arguments = [
             *_PROMISOR, "-c", f"remote.upstream.url={self.url}",
             "fetch", "--progress", "--no-tags", "--no-write-fetch-head", "--force",
             "--recurse-submodules=no", "--no-auto-maintenance", "--filter=blob:none",
-            *self._upload_pack(), "--stdin", "upstream",
+            *self._upload_pack(), *options, "--stdin", "upstream",
         ]  # fmt: skip
         self._progress.start(f"Fetching {self._name}", None)
         try:

@@ -64,13 +64,20 @@ class ObjectReader(Closing):
 
     def kinds(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the kinds ("blob", "commit", ...) by id of those objects that are there."""
-        wanted, found = list(ids), dict[str, str]()
+        return {name: words[1].decode() for name, words in self._facts(ids)}
+
+    def sizes(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return the sizes in bytes by id of those objects that are there."""
+        return {name: int(words[2]) for name, words in self._facts(ids)}
+
+    def _facts(self, ids: Iterable[str]) -> Iterator[tuple[str, list[bytes]]]:
+        """Yield id, kind and size of those objects that are there."""
+        wanted = list(ids)
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
             for name, (_, words) in zip(some, self._answers("info", some), strict=True):
                 if words is not None:
-                    found[name] = words[1].decode()
-        return found
+                    yield name, words
 
     def _answers(self, verb: str, names: Sequence[str]) -> Iterator[_Answer]:
         """Ask about names; yield for each id, kind and size, None where there is no such object."""

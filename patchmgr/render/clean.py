@@ -58,4 +58,4 @@ def measured_text(found: Reliability) -> str:
 
 def reliability_text(found: Reliability) -> str:
     """Return a rule, and how often it was right."""
-    return f"{found.rule}, {measured_text(found)}"
+    return f"{clean(found.rule)}, {measured_text(found)}"

@@ -277,6 +277,7 @@ class _Carry:
             structure=self.structure,
             formatter=formatter,
             elsewhere=self.elsewhere,
+            offers=None if given.memory is None else given.memory.offers,
             edits=options.edits.get(given.name, {}),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,8 +15,8 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, FILES, MAX_PARTS, MAX_SIDE, fault, write_recorded
-from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Region, Resolution
+from patchmgr.model.outcome import Reliability, SeriesOutcome, Suggestion
+from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Region, Resolution, Source
 from patchmgr.services.work_area import (
     InProgress,
     Waiting,
@@ -35,7 +36,8 @@ class Memory:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._known: dict[str, Recorded | None] = {}
-        self._used: dict[str, dict[str, None]] = {}
+        self._pulled: dict[str, tuple[tuple[Source, Recorded], ...]] = {}
+        self._used: dict[str, tuple[Recorded, dict[str, None]]] = {}
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
@@ -65,12 +67,68 @@ class Memory:
     def _find(
         self, name: str, kind: Kind, sides: tuple[bytes | None, bytes | None, bytes | None]
     ) -> Resolution | None:
-        found = self.get(name)
-        if found is None or found.kind is not kind or not found.is_about(*sides):
-            return None
-        if found.resolution is not None:
-            self._used.setdefault(name, {})[self._place] = None
-        return found.resolution
+        own = self.get(name)
+        known = self._trusted(name) if own is None or own.resolution is None else [own]
+        found = [one for one in known if one.kind is kind and one.is_about(*sides)]
+        if len({_made_of(one) for one in found}) != 1:
+            return None  # nobody knows, or those who are trusted do not agree
+        self._used.setdefault(name, (found[0], {}))[1][self._place] = None
+        return found[0].resolution
+
+    def _trusted(self, name: str) -> list[Recorded]:
+        """Return what the sources have that the series, for which is asked, trusts."""
+        pulled = self.pulled(name) if self._place else ()
+        if not pulled:
+            return []
+        trusted = self._workspace.settings(self._place.partition("/")[0]).trusted
+        return [one for source, one in pulled if source.place in trusted]
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """Return those whose resolutions were pulled."""
+        return self._workspace.sources()
+
+    def pulled(self, name: str) -> tuple[tuple[Source, Recorded], ...]:
+        """Return what others made of a conflict, each with its source; what is broken is none."""
+        if name not in self._pulled:
+            self._pulled[name] = tuple(
+                (source, found)
+                for source in self.sources
+                if (found := self._pulled_from(source, name)) is not None
+            )
+        return self._pulled[name]
+
+    def _pulled_from(self, source: Source, name: str) -> Recorded | None:
+        with suppress(PatchmgrError):
+            found = self._workspace.conflict(name, source)
+            if found is not None and found.resolution is not None and not recorded_fault(found):
+                whose = f"{source.place}: {found.resolution.source}".removesuffix(": ")
+                return replace(found, resolution=replace(found.resolution, source=whose))
+        return None
+
+    def whose(self, name: str, text: bytes | None) -> str | None:
+        """Return where the text of a conflict was pulled from, None where it was not."""
+        return next((s.place for s, one in self.pulled(name) if _made_of(one) == text), None)
+
+    def offers(
+        self, base: bytes, ours: bytes, theirs: bytes
+    ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
+        """Return what others made of a region, what most did first; apart what gives up a side."""
+        sources: dict[bytes, list[str]] = {}
+        for source, one in self.pulled(region_id(base, ours, theirs)):
+            text = _made_of(one)
+            if text is not None and one.kind is Kind.REGION and one.is_about(base, ours, theirs):
+                sources.setdefault(text, []).append(source.place)
+        if not sources:
+            return (), ()
+        from patchmgr.engines.conflicts.solution import given_up  # most runs meet nothing pulled
+
+        rows: tuple[list[Suggestion], list[Suggestion]] = ([], [])
+        for text, places in sorted(sources.items(), key=lambda item: (-len(item[1]), item[0])):
+            is_one_sided = any(given_up(base, ours, theirs, text, "here"))
+            told = f"pulled from {', '.join(places)}"
+            rows[is_one_sided].append(Suggestion(text, Reliability(told)))
+        return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
         """Note for whom resolutions are asked from now on: a series and its patch."""
@@ -78,12 +136,7 @@ class Memory:
 
     def used(self) -> tuple[Recalled, ...]:
         """Return the conflicts whose resolution was asked for and given, once each."""
-        found = ((self.get(name), places) for name, places in self._used.items())
-        return tuple(
-            Recalled(one, tuple(place for place in places if place))
-            for one, places in found
-            if one is not None
-        )
+        return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
 
 
 class Additions:
@@ -156,12 +209,15 @@ class Additions:
         return None
 
 
+def _made_of(recorded: Recorded) -> bytes | None:
+    return None if recorded.resolution is None else recorded.resolution.content
+
+
 _DISPUTED = "it is there more than once, and was resolved in several ways"
 
 
 def _contents(recorded: Recorded) -> Iterable[bytes]:
-    solved = None if recorded.resolution is None else recorded.resolution.content
-    sides = (recorded.base, recorded.ours, recorded.theirs, solved)
+    sides = (recorded.base, recorded.ours, recorded.theirs, _made_of(recorded))
     return (side for side in sides if side is not None)
 
 

@@ -226,6 +226,8 @@ ROWS = (
     Row("conflicts propose {conflict} --delete", "collided", code=4),
     Row("conflicts forget {conflict}", "accepted", writes=True),
     Row("conflicts learn merged --git {other}", writes=True),
+    Row("conflicts pull {other}", writes=True),
+    Row("conflicts push {other} --branch shared", "accepted", writes=True),
     Row("merge-driver install --git {checkout}", writes=True),
     Row("merge-driver uninstall --git {checkout}", "driven", writes=True),
     Row("merge-file {checkout}/pkg/a.py {checkout}/pkg/b.py {checkout}/plain.sh --path a.py"),

@@ -95,9 +95,9 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
     for one in fitted.lessons:
         region = one.region
         where = "here" if len(regions) == 1 else f"in region {regions.index(region) + 1}"
-        yield from _given_up(region.base, region.ours, region.theirs, one.resolution, where)
+        yield from given_up(region.base, region.ours, region.theirs, one.resolution, where)
     if not fitted.lessons:
-        yield from _given_up(conflict.base, conflict.ours, conflict.theirs, content, "here")
+        yield from given_up(conflict.base, conflict.ours, conflict.theirs, content, "here")
 
 
 def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator[Failure]:
@@ -114,7 +114,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
         yield Failure("whitespace", f"line {problem.line}: {problem.sentence}")
 
 
-def _given_up(
+def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
     """Yield whose change a solution has nothing of: only a person gives up a side."""

@@ -11,6 +11,7 @@ from patchmgr.engines.absorption.proposal import Proposal, resemblances
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.rebase.ladder import CONFLICT, DECIDED, SOLVED, Collided, Sides
 from patchmgr.engines.rebase.work import FileResult, Work
+from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.decision import Ruling
 from patchmgr.model.merge import Clean, Conflicted
@@ -18,7 +19,9 @@ from patchmgr.model.outcome import ConflictKind, FileConflict
 from patchmgr.model.snapshot import EXECUTABLE, FILE_MODES, GITLINK, REGULAR, Entry
 
 if TYPE_CHECKING:
+    from patchmgr.engines.rebase.work import Offers
     from patchmgr.engines.series.fold import FileStep
+    from patchmgr.model.outcome import Suggestion
     from patchmgr.model.ports import Blobs
 
 CHANGED_SINCE = "the file has changed since this conflict was resolved"
@@ -56,11 +59,24 @@ def collision(
         theirs=theirs,
         marked=collided.marked,
         kind=_kind(step, sides, collided, is_binary=b"\0" in b"".join(filter(None, contents))),
-        suggestions=collided.suggestions,
+        suggestions=_candidates(collided, work.tools.offers),
         stages=every,
         home=home,
     )
     return FileResult(step, target, collided.answers, conflict=conflict)
+
+
+def _candidates(collided: Collided, offers: Offers | None) -> tuple[tuple[Suggestion, ...], ...]:
+    """Return what each region could become, with what others made of it."""
+    if collided.marked is None or offers is None:
+        return collided.suggestions
+    regions = [one.region for one in split_marked(collided.marked).regions]
+    known = (*collided.suggestions, *[()] * len(regions))
+    found = []
+    for region, each in zip(regions, known, strict=False):
+        first, last = offers(region.base, region.ours, region.theirs)
+        found.append((*first, *each, *last))
+    return tuple(found) if any(found) else collided.suggestions
 
 
 def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) -> ConflictKind:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from patchmgr.engines.moved.rung import Place
     from patchmgr.engines.series.fold import FileStep, Overlay
     from patchmgr.engines.structure.sides import Texts
-    from patchmgr.model.outcome import FileConflict, Reliability
+    from patchmgr.model.outcome import FileConflict, Reliability, Suggestion
     from patchmgr.model.patch import Author
     from patchmgr.model.ports import Blobs, Formatter, TextMerge, Tree
     from patchmgr.model.snapshot import Entry
@@ -27,6 +27,10 @@ SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
 """Merge three texts by the structure of the file at a path, given the marked text, or not."""
+
+
+Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]"]
+"""Say what others made of a region of base, ours and theirs: what to show first, and last."""
 
 
 Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
@@ -53,8 +57,8 @@ class Tools(Mergers, frozen=True):
     conflict, by patch name and path: None deletes the file; `solved_on` has upstream's side of it
     as the person saw it. `on_patch` hears of every patch before it is tried. `asks` says that what
     upstream seems to have in other words is left to a person. `elsewhere` has the files to which
-    upstream may have moved what a patch changes. `edits` are by patch what a person changed of
-    other files: each before and after.
+    upstream may have moved what a patch changes, `offers` what others made of the like. `edits` are
+    by patch what a person changed of other files: each before and after.
     """
 
     blobs: Blobs
@@ -65,6 +69,7 @@ class Tools(Mergers, frozen=True):
     on_patch: Callable[[str], None] = lambda name: None
     asks: bool = False
     elsewhere: ChangedFiles | None = None
+    offers: Offers | None = None
     edits: Mapping[str, Edits] = field(default_factory=dict)
 
 

@@ -1,0 +1,261 @@
+"""`conflicts pull` and `conflicts push`: resolutions of other workspaces, and for them."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from patchmgr.commands.conflicts import list_conflicts
+from patchmgr.engines.conflicts.memory import fits_region, recorded_fault
+from patchmgr.errors import PatchmgrError
+from patchmgr.formats.recorded import (
+    CONFLICTS,
+    FILES,
+    META,
+    PULLED,
+    RESOLUTION,
+    SOURCE,
+    is_conflict_id,
+    parse_recorded,
+    write_recorded,
+    write_source,
+)
+from patchmgr.formats.shown import shown
+from patchmgr.model.ids import blob_id
+from patchmgr.model.recorded import Kind, Recorded, Region, Source
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
+from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing.clones import author_of
+from patchmgr.plumbing.committing import push_refs
+from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.git_upstream import GitUpstream, check_url
+from patchmgr.plumbing.objects import TREE_MODE, ObjectReader
+from patchmgr.plumbing.stores import RefMove, adopt_pack, create_store, store_path
+from patchmgr.plumbing.workbench import Workbench
+from patchmgr.services.memory import Memory
+from patchmgr.services.session import Session
+from patchmgr.store import Change, Workspace
+
+MOST = 20_000  # conflicts of a source
+LARGEST = 1 << 20  # bytes of a file
+MOST_BYTES = 1 << 26
+_PASSWORD = re.compile(r"(https?://)[^/@]*@")
+
+
+class Refused(Struct, frozen=True):
+    """A conflict of a source that is not taken, and why."""
+
+    id: str
+    reason: str
+
+
+class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """What a source has, by ids: `new` and `gone` since it was last pulled.
+
+    `known` is resolved here alike, `otherwise` in another way: that one stays. `trusted_by` are
+    the series for which the rest counts as one's own.
+    """
+
+    source: str
+    commit: str
+    taken: tuple[str, ...]
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
+    known: tuple[str, ...]
+    otherwise: tuple[str, ...]
+    refused: tuple[Refused, ...]
+    trusted_by: tuple[str, ...]
+    is_dry_run: bool
+
+
+class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """What was pushed, by ids; the remote has `known` already, and `otherwise` in another way."""
+
+    remote: str
+    branch: str
+    commit: str | None
+    pushed: tuple[str, ...]
+    known: tuple[str, ...]
+    otherwise: tuple[str, ...]
+    is_dry_run: bool
+
+
+def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
+    """Take what others made of conflicts, in place of what was pulled from there before."""
+    with session.writing():
+        workspace, url = session.workspace, check_url(where)
+        with _throwaway(session, url, branch) as side:
+            remote = side.list_remote()
+            commit = remote.heads[side.tracked(remote)]
+            side.fetch_commit(commit)
+            found = tuple(_in_commit(side, commit, url))
+        place = _PASSWORD.sub(r"\1", url)
+        source = Source(store_path(CONFLICTS, place).stem, place, commit)
+        own = {one.id: one.recorded for one in list_conflicts(session)}
+        here = {n: one.resolution for n, one in own.items() if one is not None and one.resolution}
+        taken = {one.id: one for one in found if isinstance(one, Recorded) and one.id not in here}
+        is_known = {
+            one.id: here[one.id].content == one.resolution.content
+            for one in found
+            if isinstance(one, Recorded) and one.id in here and one.resolution is not None
+        }
+        gone = sorted({*workspace.conflicts(source)} - taken.keys())
+        files = _changed(workspace, source, taken, gone)
+        if files and (taken or gone):
+            workspace.make(Change(files), is_dry_run=is_dry_run)
+        series, changed = sorted(workspace.lock().series), {path.split("/")[-2] for path in files}
+        return Pulled(
+            place, commit, tuple(taken), tuple(n for n in taken if n in changed), tuple(gone),
+            tuple(name for name, is_same in is_known.items() if is_same),
+            tuple(name for name, is_same in is_known.items() if not is_same),
+            tuple(one for one in found if isinstance(one, Refused)),
+            tuple(name for name in series if place in workspace.settings(name).trusted),
+            is_dry_run,
+        )  # fmt: skip
+
+
+def _changed(
+    workspace: Workspace, source: Source, taken: Mapping[str, Recorded], gone: Sequence[str]
+) -> dict[str, bytes | None]:
+    """Return the files of a source that are other than they are here."""
+    files: dict[str, bytes | None] = {SOURCE: write_source(source)}
+    files |= {f"{name}/{file}": None for name in gone for file in FILES}
+    for name, recorded in taken.items():
+        files |= {f"{name}/{file}": content for file, content in write_recorded(recorded).items()}
+    placed = {f"{PULLED}/{source.name}/{path}": content for path, content in files.items()}
+    return {path: content for path, content in placed.items() if workspace.find(path) != content}
+
+
+@contextmanager
+def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUpstream]:
+    """Return a repository of git as an upstream with a store of its own, which is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="patchmgr-shared-") as folder:
+        store = create_store(Path(folder, "store.git"))
+        with ObjectReader(store) as reader:
+            upstream = Upstream(shown(url), "git", git=url, branch=branch)
+            try:
+                yield GitUpstream(upstream, reader, session.progress)
+            except PatchmgrError as fault:
+                if fault.kind != "unreachable-upstream":
+                    raise
+                message = fault.message.removeprefix("the upstream ")
+                raise PatchmgrError("unreachable", message, fault.hints[:1]) from fault
+
+
+def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
+    """Yield the resolutions of a commit, of which only their files are brought."""
+    listed = _listed(side.reader, commit)
+    if len(listed) > MOST:
+        raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} conflicts on record")
+    entries = [entry for files in listed.values() for entry in files.values()]
+    blobs = {entry.blob for entry in entries if entry.mode in FILE_MODES}
+    side.fetch_objects(blobs)
+    sizes = side.reader.sizes(blobs)
+    if sum(sizes.values()) > MOST_BYTES:
+        raise PatchmgrError("bad-conflict", f"the conflicts of {url} are larger than {MOST_BYTES}")
+    for name, files in listed.items():
+        if not FILE_MODES.issuperset(entry.mode for entry in files.values()):
+            yield Refused(name, "it has a link, or what is no file")
+        elif any(sizes[entry.blob] > LARGEST for entry in files.values()):
+            yield Refused(name, f"it is larger than {LARGEST} bytes")
+        elif META in files:
+            texts = {file: side.reader.blob(entry.blob) for file, entry in files.items()}
+            try:
+                found = parse_recorded(name, texts)
+            except PatchmgrError as broken:
+                yield Refused(name, broken.message)
+                continue
+            if found.resolution is not None:
+                fault = _fault(found)
+                yield found if fault is None else Refused(name, f"it {fault.removeprefix('it ')}")
+
+
+def _fault(one: Recorded) -> str | None:
+    """Return why a resolution cannot be that of its conflict, None where it may be."""
+    assert one.resolution is not None
+    content = one.resolution.content
+    if one.kind is not Kind.REGION or content is None or recorded_fault(one) is not None:
+        return recorded_fault(one)
+    region = Region(one.base or b"", one.ours or b"", one.theirs or b"")
+    return fits_region(region, content, whole=None)
+
+
+def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
+    """Return the files of each conflict on record in a commit."""
+    mode, tree = reader.listing(reader.tree_of(commit)).get(CONFLICTS, ("", ""))
+    folders = reader.listing(tree) if mode == TREE_MODE else {}
+    return {
+        name: {f: Entry(*each) for f, each in reader.listing(folder).items() if f in FILES}
+        for name, (kind, folder) in folders.items()
+        if is_conflict_id(name) and kind == TREE_MODE
+    }
+
+
+def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pushed:
+    """Add one's own resolutions to the conflicts of a repository, as one commit on its branch.
+
+    What is there stays. Raises PatchmgrError "push" where the branch has moved meanwhile.
+    """
+    own, url = _own(session), check_url(where)
+    with _throwaway(session, url, branch) as side:
+        remote = side.list_remote()
+        branch = branch or remote.head or "main"
+        old, listed = remote.heads.get(branch), dict[str, dict[str, Entry]]()
+        if old is not None:
+            side.fetch_commit(old)
+            listed = _listed(side.reader, old)
+        known, otherwise, changes = list[str](), list[str](), dict[str, Entry | None]()
+        with Workbench([side.store], folder=side.store.parent) as bench:
+            for name, files in own.items():
+                there = listed.get(name, {}).get(RESOLUTION)
+                if name not in listed or (there is None and RESOLUTION in files):
+                    for file, content in files.items():
+                        changes[f"{CONFLICTS}/{name}/{file}"] = Entry(REGULAR, bench.add(content))
+                elif there is None or there.blob == blob_id(files.get(RESOLUTION, b"")):
+                    known.append(name)
+                else:
+                    otherwise.append(name)
+            pushed = tuple(dict.fromkeys(path.split("/")[1] for path in changes))
+            commit = _committed(bench, side.store, old, pushed, changes) if changes else None
+        if commit is not None and not is_dry_run:
+            try:
+                push_refs(side.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
+            except PatchmgrError as fault:
+                hint = "nothing was moved; run it again where somebody else pushed meanwhile"
+                raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+    place = _PASSWORD.sub(r"\1", url)
+    return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)
+
+
+def _own(session: Session) -> dict[str, dict[str, bytes]]:
+    """Return the files of what was resolved here, by id."""
+    memory, found = Memory(session.workspace), dict[str, dict[str, bytes]]()
+    for name in session.workspace.conflicts():
+        one = memory.get(name)
+        if one is not None and one.resolution is not None:
+            written = write_recorded(one).items()
+            found[name] = {file: content for file, content in written if content is not None}
+    return found
+
+
+def _committed(
+    bench: Workbench,
+    store: Path,
+    parent: str | None,
+    pushed: tuple[str, ...],
+    changes: Mapping[str, Entry | None],
+) -> str:
+    author = author_of(store)
+    if author is None:
+        hint = 'git config --global user.name "A. Name"; git config --global user.email a@b.org'
+        raise PatchmgrError("identity", "git does not know who you are", (hint,))
+    count = f"{len(pushed)} resolution{'' if len(pushed) == 1 else 's'}"
+    message = f"conflicts: {count}\n\n" + "".join(f"{name}\n" for name in pushed)
+    (commit,) = write_commits(bench, parent, [Draft(author, message.encode(), changes)])
+    adopt_pack(store, bench.git_dir)
+    return commit
