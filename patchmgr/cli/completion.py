@@ -42,7 +42,7 @@ _BY_NAME: dict[tuple[str, str], Names] = {
     ("show", "name"): lambda known: known.series(),
     ("fetch", "names"): lambda known: known.upstreams(),
 }
-_CHOICE = re.compile(r"[a-z][a-z-]*(?:\|[a-z][a-z-]*)+")
+_CHOICE = re.compile(r"[a-z][a-z0-9.-]*(?:\|[a-z][a-z0-9.-]*)+")
 # What no shell reads as anything but itself; another name is not offered.
 _PLAIN = re.compile(r"[\w@%+,./-]+")
 _NAMED_SERIES = ("series", "name", "names")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +29,7 @@ from patchmgr.cli.root import (
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
+    from patchmgr.model.materials import Materials
     from patchmgr.services.installed import Location
 
 
@@ -96,6 +99,7 @@ def wheel(
     name: MaybeName = None,
     source: Annotated[Path | None, option("--from WHEEL", "The wheel to patch.")] = None,
     out: Annotated[Path, option("--out DIR", "Where to write the patched one.")] = Path(),
+    sbom: Annotated[bool, option("--sbom", "Give it a bill of materials (CycloneDX).")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -112,7 +116,13 @@ def wheel(
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
     made = commands.wheel.make_wheel(
-        session, named, source.absolute(), out.absolute(), options=options, is_dry_run=dry_run
+        session,
+        named,
+        source.absolute(),
+        out.absolute(),
+        options=options,
+        bill=_bill() if sbom else None,
+        is_dry_run=dry_run,
     )
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
     answer("wheel", None, text, dry_run=dry_run, **render.applied.wheel_value(made))
@@ -293,10 +303,23 @@ def branch(
     answer("branch", built, render.applied.built_text(built))
 
 
+_FORMS = ("terminal", "markdown", "json", "html", "cyclonedx", "cyclonedx-1.5")
+
+
+def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
+    """Return what writes bills of materials; raise "missing-extra" without its library."""
+    try:
+        return partial(render.cyclonedx.bill_of_materials, form=form)
+    except ImportError as fault:
+        hint = "pip install 'cyclonedx-python-lib>=8'"
+        message = "a bill of materials needs the CycloneDX library for Python"
+        raise PatchmgrError("missing-extra", message, (hint,)) from fault
+
+
 def report(
     names: Names = None,
     format_: Annotated[
-        str, option("--format terminal|markdown|json|html", "The form.")
+        str, option("--format terminal|markdown|json|html|cyclonedx|cyclonedx-1.5", "The form.")
     ] = "terminal",
     quiet: Quiet = False,
     json: Json = False,
@@ -304,17 +327,22 @@ def report(
 ) -> None:
     """Report the change footprint, per subsystem and patch.
 
-    It has files, lines, what guards a change, hotspots and risks.
+    It has files, lines, what guards a change, hotspots and risks. In the forms of CycloneDX it is
+    a bill of materials: what is patched, by which patches and commits, and what they resolve.
 
     Example: patchmgr report vllm --format markdown
 
     Example: patchmgr report vllm --format html > report.html
     """
     form = "json" if json else format_
-    if form not in ("terminal", "markdown", "json", "html"):
-        raise PatchmgrError("usage", f"--format is terminal, markdown, json or html, not {form}")
+    if form not in _FORMS:
+        raise PatchmgrError("usage", f"--format is {', '.join(_FORMS)}; not {form}")
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
     options = services.carry.CarryOptions(frozenset(select))
+    if form.startswith("cyclonedx"):
+        find = services.materials.series_materials
+        show(_bill(form)([find(session, name, options) for name in chosen]))
+        return
     footprints = [commands.report.report(session, name, options=options) for name in chosen]
     show(render.reports.reports_text(footprints, form, view_of(quiet=quiet)))

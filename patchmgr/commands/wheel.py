@@ -7,11 +7,12 @@ import hashlib
 import os
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import safe_path
@@ -25,15 +26,20 @@ from patchmgr.formats.wheel_records import (
     row_of,
     write_record,
 )
+from patchmgr.model.materials import Materials
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.durable import written_beside
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.installed import path_map
+from patchmgr.services.materials import materials_of, patches_used
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
+from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
 
+BILL = "sboms/patchmgr.cdx.json"  # in .dist-info, as PEP 770 has it
+Bill = Callable[[Sequence[Materials]], str]
 _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would be a number
 
 
@@ -55,9 +61,13 @@ def make_wheel(
     folder: Path,
     *,
     options: CarryOptions,
+    bill: Bill | None = None,
     is_dry_run: bool,
 ) -> PatchedWheel:
-    """Write a patched wheel into a folder: the same bytes for the same wheel and series."""
+    """Write a patched wheel into a folder: the same bytes for the same wheel and series.
+
+    `bill` makes the bill of materials that the wheel is to have, None where it shall have none.
+    """
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
         wanted = session.workspace.upstream(record.upstream).package
@@ -84,6 +94,16 @@ def make_wheel(
                 f"{source.name} has all of {name} already, or none of its files",
                 ("use it as it is",),
             )
+        if bill is not None:
+            patches = whole_series(session, record)[0]
+            used = patches_used([o for o in done.outcome.patches if o.is_carried], patches)
+            digest = hashlib.sha256(source.read_bytes()).hexdigest()
+            made_of = materials_of(
+                session, record, wheel.version, version, sha256=digest, used=used
+            )
+            upstream = replace(made_of.upstream, package=normalised_name(wheel.name))
+            text = bill([replace(made_of, commit=None, upstream=upstream)])
+            changes[f"{wheel.info}/{BILL}"] = text.encode()
         if not is_dry_run:
             assert result.place is not None
             result.place.parent.mkdir(parents=True, exist_ok=True)

@@ -93,7 +93,7 @@ ASKED = {
         "suse",
     ],
     "export --as g": ["git", "gbp"],
-    "report --format ": ["terminal", "markdown", "json", "html"],
+    "report --format ": ["terminal", "markdown", "json", "html", "cyclonedx", "cyclonedx-1.5"],
     "decide fork-one.patch ": ["absorbed", "needed"],
     "merge-dr": ["merge-driver"],
     "conflicts forg": ["forget"],

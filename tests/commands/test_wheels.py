@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from patchmgr import render
 from tests.commands.conftest import Answer
 from tests.commands.scenes import text
 from tests.commands.test_installs import house as house
@@ -96,3 +100,45 @@ def test_what_is_no_sound_wheel_is_refused(house: House, source: Path) -> None:
     evil.write_bytes(wheel("1.2", files))
     assert "leaves the archive" in make(house, evil, code=1).err
     house.shop.run("wheel", "s", code=2)
+
+
+def test_a_wheel_has_its_bill_of_materials_where_it_is_asked_for(
+    house: House, source: Path
+) -> None:
+    pytest.importorskip("cyclonedx")
+    plain = make(house, source, "--json").json["version"]
+    made = make(house, source, "--sbom", "--json").json
+    assert made["version"] == plain  # it is of the code
+    first = Path(made["wheel"]).read_bytes()
+    assert (
+        Path(make(house, source, "--sbom", "--json", out="b").json["wheel"]).read_bytes() == first
+    )
+    path = f"demo-{plain}.dist-info/sboms/patchmgr.cdx.json"
+    with zipfile.ZipFile(made["wheel"]) as archive:
+        content = archive.read(path)
+        record = archive.read(f"demo-{plain}.dist-info/RECORD").decode().splitlines()
+    assert f"{path},{digest(content)},{len(content)}" in record
+    (component,) = json.loads(content)["components"]
+    assert component["purl"] == f"pkg:pypi/demo@{plain.replace('+', '%2B')}"
+    (ancestor,) = component["pedigree"]["ancestors"]
+    wheel_digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    assert (ancestor["version"], ancestor["hashes"][0]["content"]) == ("1.0", wheel_digest)
+    assert component["pedigree"]["notes"].endswith(
+        "in their order: fix-1.patch, fix-2.patch, fix-3.patch"
+    )
+
+
+def test_a_missing_library_is_said(
+    house: House, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(render, "cyclonedx", raising=False)
+    for name in [n for n in sys.modules if n.startswith(("cyclonedx", "patchmgr.render.cyclo"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "cyclonedx", None)
+    for line in (
+        ("report", "s", "--format", "cyclonedx"),
+        ("wheel", "s", "--from", source, "--sbom"),
+    ):
+        said = house.shop.run(*line, code=1).err
+        assert "needs the CycloneDX library" in said
+        assert "pip install 'cyclonedx-python-lib>=8'" in said
