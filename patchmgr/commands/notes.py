@@ -38,7 +38,6 @@ from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
 from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs, sync_facts
-from patchmgr.services.upstream_states import UpstreamStates
 
 Row = Mapping[str, Any]
 TRACKED = "upstream/main"
