@@ -84,6 +84,8 @@ class Resolver:
     def _load(self) -> None:
         workspace = self.session.workspace
         in_progress = read_in_progress(workspace)
+        if self.series is not None:
+            workspace.series_record(self.series)
         if in_progress is None or self.series not in (None, *in_progress.series):
             what = "" if in_progress is None else f" of {shown(str(self.series))}"
             hint = "patchmgr rebase SERIES --onto REF begins one"

@@ -79,6 +79,7 @@ WITH_SERIES = {
     "overlay": ("--out", "OUT", "--site", "OUT"),
     "wheel": ("--from", "FILE", "--out", "OUT"),
     "diff": ("--from", "x"),
+    "sync": ("--dry-run",),
     "why": ("x:1",),
     "new": ("x",),
     "goto": ("x",),

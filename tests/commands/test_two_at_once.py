@@ -22,7 +22,7 @@ print("held", flush=True)
 sys.stdin.read()
 """
 # These change neither the workspace nor the checkout's files: refs move by compare-and-swap.
-FREE = ("init", "export", "branch", "merge-driver", "upstream fetch")
+FREE = ("init", "export", "branch", "merge-driver", "upstream fetch", "conflicts push")
 WRITING = [row for row in ROWS if row.writes and not row.line.startswith(FREE)]
 
 
