@@ -21,6 +21,7 @@ from patchmgr.cli.root import (
     open_series,
     open_session,
     say,
+    say_cleaned,
     view_of,
 )
 from patchmgr.errors import PatchmgrError
@@ -214,11 +215,14 @@ def status(
     gh: Annotated[
         bool, typer.Option("--gh", help="With --upstreaming: ask gh whether a request is closed.")
     ] = False,
+    build_env: Annotated[
+        bool, typer.Option("--build-env", help="Print the pins as variables for a build.")
+    ] = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say where every series stands, or what a commit is.
+    """Say where every series stands, what a build needs of them, or what a commit is.
 
     With --upstreaming, each patch is tried on upstream's tip as of the last fetch.
 
@@ -226,15 +230,25 @@ def status(
 
     Example: patchmgr status --upstreaming
 
+    Example: patchmgr status --build-env
+
     Example: patchmgr status --of preview-1
     """
     session = open_session()
-    if upstreaming or gh:
+    if (upstreaming or gh) and not build_env:
         if of is not None or repo is not None or not upstreaming:
             raise PatchmgrError("usage", "--upstreaming stands alone, or with --gh")
         rows = commands.upstreaming.upstreaming(session, asks=gh)
         text = render.listings.upstreaming_text(rows, view_of(verbose=verbose, quiet=quiet))
         answer("status", None, text, upstreaming=rows)
+        return
+    if build_env:
+        if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
+            raise PatchmgrError("usage", "--build-env goes without other options than --json")
+        told = commands.status.build_environment(session)
+        answer("status", None, render.publishing.build_text(told), build_env=told.variables)
+        for note in told.notes:
+            say_cleaned(note)
         return
     if of is not None:
         if verbose or quiet:

@@ -1,10 +1,14 @@
-"""`status`: where every series stands, and what a commit is."""
+"""`status`: where every series stands, what a build needs of them, and what a commit is."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from packaging.version import InvalidVersion, Version
 
 from patchmgr.commands.conflicts import is_resolved
 from patchmgr.errors import PatchmgrError
@@ -17,7 +21,7 @@ from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.services.decisions import read_decisions
 from patchmgr.services.installed import known_packages
-from patchmgr.services.load import load_series, series_at_pin
+from patchmgr.services.load import load_series, refuse_broken, series_at_pin
 from patchmgr.services.memory import Memory
 from patchmgr.services.published import (
     DIGEST,
@@ -120,6 +124,72 @@ def _distance(session: Session, record: SeriesRecord) -> Distance:
         if fault.kind != "git":
             raise
         return Distance(None, None, "releases" if record.pin.archive else "commits")
+
+
+class BuildEnvironment(Struct, frozen=True):
+    """Variables that a build reads, by name, and in words which are left out."""
+
+    variables: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+PLACES = ("commit", "head", "version", "sha256", "src_dir")
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+
+def build_environment(session: Session) -> BuildEnvironment:
+    """Return the pins of all series as a build needs them; asks no upstream but for objects.
+
+    Each series has a variable for each place, as DEEPGEMM_SRC_DIR, and those of `[build-env]` in
+    its series.toml. Raise "bad-settings" for a place that there is not, or a name that two set.
+    """
+    variables: dict[str, str] = {}
+    notes: list[str] = []
+    for name, record in sorted(session.workspace.lock().series.items()):
+        known = _places(session, record)
+        prefix = re.sub(r"^(?=\d)|\W", "_", name.upper(), flags=re.ASCII)
+        asked = {f"{prefix}_{place.upper()}": f"{{{place}}}" for place in known}
+        asked.update(session.workspace.settings(name).build_env)
+        for variable, text in asked.items():
+            pieces = _PLACE.split(text)
+            named = pieces[1::2]
+            wrong = [place for place in named if place not in PLACES]
+            if wrong or variable in variables:
+                fault = f"has no place {{{shown(wrong[0])}}}" if wrong else "is set by two series"
+                message = f"series/{name}: the variable {variable} {fault}"
+                hint = f"places of [build-env] in series.toml: {', '.join(PLACES)}"
+                raise PatchmgrError("bad-settings", message, (hint,))
+            unknown = [place for place in named if place not in known]
+            if unknown:
+                notes.append(f"{variable} is left out: {_WITHOUT[unknown[0]].format(name)}")
+            else:
+                pieces[1::2] = [known[place] for place in named]
+                variables[variable] = "".join(pieces)
+    return BuildEnvironment(variables, tuple(notes))
+
+
+_WITHOUT = {
+    "commit": "{} is pinned to a release",
+    "version": "the pin of {} is no release and no tag of one",
+    "sha256": "{} is pinned to a commit",
+    "src_dir": "{} is not applied, whole, in just one checkout",
+}
+
+
+def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
+    """Return what is known of a series for a build, by place."""
+    pin = record.pin
+    with series_at_pin(session, load_series(session, record.name)) as at_pin:
+        refuse_broken(at_pin.carried.outcomes)
+        known = {"head": (pin.commit, *at_pin.commits())[-1]}
+    known |= {"commit": pin.commit} if pin.sha256 is None else {"sha256": pin.sha256}
+    with suppress(InvalidVersion):
+        if "." in pin.ref:  # a short commit id can be all digits
+            known["version"] = str(Version(pin.ref))
+    applied = [one for one in known_applications(session) if one.series == record.name]
+    if len(applied) == 1 and applied[0].is_sound and applied[0].pushed is None:
+        known["src_dir"] = str(applied[0].target)
+    return {place: known[place] for place in PLACES if place in known}
 
 
 class CommitOrigin(Struct, frozen=True):

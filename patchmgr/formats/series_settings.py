@@ -89,7 +89,10 @@ class _Check(Struct, frozen=True, rename={"needs_sign_off": "sign-off"}):
     commands: dict[str, Any] = field(default_factory=dict)
 
 
-class _Settings(Struct, frozen=True):
+_Variable = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
+
+
+class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
     subsystems: dict[str, _Texts] = field(default_factory=dict)
     gates: dict[_GateKind, _Texts] = field(default_factory=dict)
     groups: dict[str, _Texts] = field(default_factory=dict)
@@ -98,6 +101,9 @@ class _Settings(Struct, frozen=True):
     claims: dict[str, Any] = field(default_factory=dict)
     confidence: Annotated[int, Meta(ge=50, le=100)] | None = None
     trusted: frozenset[_Text] = frozenset()
+    build_env: dict[_Variable, Annotated[str, Meta(pattern=r"^[^\0-\x1f\x7f-\x9f]*\Z")]] = field(
+        default_factory=dict
+    )
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
@@ -128,6 +134,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
             claims=tuple(_claim(what, *item) for item in top.claims.items()),
             confidence=top.confidence,
             trusted=top.trusted,
+            build_env=top.build_env,
         )
     except PatchmgrError as fault:
         hints = (*fault.hints, "see docs/reports.md for what the file may hold")

@@ -48,6 +48,8 @@ class SeriesSettings(Struct, frozen=True):
     that are `off` are kept out unless these are selected. `confidence` is the percentage of right
     results that a merge by structure must have to be taken, None for any. `trusted` are the places
     whose resolutions, once pulled, count as one's own.
+    results that a merge by structure must have to be taken, None for any. `build_env` are the
+    variables that a build reads, with places such as `{version}`, beside those of each series.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class SeriesSettings(Struct, frozen=True):
     claims: tuple[Claim, ...] = ()
     confidence: int | None = None
     trusted: frozenset[str] = frozenset()
+    build_env: Mapping[str, str] = field(default_factory=dict)
 
     def off_groups(self, patch: str) -> tuple[str, ...]:
         """Return the groups of a patch that are off unless they are selected, sorted."""

@@ -1,7 +1,8 @@
-"""What `diff`, `why` and `status --of` answer, as text and as JSON."""
+"""What `diff`, `why`, `status --of` and `--build-env` answer, as text and as JSON."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from patchmgr.render.terminal import painted, painted_line
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:
-    from patchmgr.commands.status import CommitOrigin
+    from patchmgr.commands.status import BuildEnvironment, CommitOrigin
     from patchmgr.commands.why import LineOrigin
 
 _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"}
@@ -96,6 +97,11 @@ def commit_text(found: CommitOrigin) -> str:
     lines.append(counted(len(found.patches), "patch"))
     lines += [f"  {clean(subject)}" for subject in found.patches]
     return "\n".join(lines) + "\n"
+
+
+def build_text(told: BuildEnvironment) -> str:
+    """Return a line a variable, as a shell reads it."""
+    return "".join(f"{name}={shlex.quote(text)}\n" for name, text in told.variables.items())
 
 
 def commit_value(found: CommitOrigin) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.commands.conftest import Scene, invoke
-from tests.commands.scenes import Stage, text
+from tests.commands.scenes import Stage, one_line, text
 from tests.commands.test_rebase import fork
+from tests.tables import table
 
 
 def where(root: Path) -> list[str]:
@@ -104,3 +107,63 @@ def test_a_series_whose_only_patch_is_skipped(scene: Scene) -> None:
     assert [one["name"] for one in value["skipped"]] == ["fork-change-1.patch"]
     page = scene.call("report", "s", "--format", "markdown").out
     assert "Skipped: `fork-change-1.patch` (" in page
+
+
+def build_env(stage: Stage) -> dict[str, str]:
+    """Return the variables, as a shell reads them."""
+    lines = stage.run("status", "--build-env").out.splitlines()
+    told = dict(line.split("=", 1) for line in lines)
+    assert stage.run("status", "--build-env", "--json").json["build_env"] == {
+        name: "".join(shlex.split(text)) for name, text in told.items()
+    }
+    return told
+
+
+def test_the_pins_as_a_build_needs_them(stage: Stage) -> None:
+    stage.run("branch", "s", "--name", "built")
+    head = stage.run("status", "--of", "built", "--json").json["of"]["commit"]
+    assert build_env(stage) == {"S_HEAD": head, "S_COMMIT": stage.base}
+    clone = stage.clone("a checkout")
+    stage.run("apply", "s", "--to", clone.root)
+    assert build_env(stage)["S_SRC_DIR"] == f"'{clone.root}'"
+    stage.run("apply", "s", "--to", stage.clone("second").root)
+    assert "S_SRC_DIR" not in build_env(stage)
+
+
+def test_a_series_names_variables_of_its_own(stage: Stage) -> None:
+    stage.upstream.git("tag", "v1.2", stage.base)
+    stage.run("upstream", "fetch")
+    stage.upstream.git("tag", "-d", "v1.2")  # later tests share the repository
+    stage.run("series", "new", "3d-x", "--upstream", "up", "--base", "v1.2")
+    settings = stage.root / "series/3d-x/series.toml"
+    settings.write_text('[build-env]\nWHEEL = "w=={version}+{commit}"\nDIR = "{src_dir}"\n')
+    answer = stage.run("status", "--build-env")
+    assert f"_3D_X_VERSION=1.2\nWHEEL=w==1.2+{stage.base}\nS_COMMIT=" in answer.out
+    assert answer.err == "DIR is left out: 3d-x is not applied, whole, in just one checkout\n"
+
+
+@table(
+    ("line", "problem"),
+    {
+        "no place": ('X = "{path}"', "the variable X has no place {path}"),
+        "a field of a place": ('X = "{head.x}"', "the variable X has no place {head.x}"),
+        "a name of another series": ('S_HEAD = "x"', "the variable S_HEAD is set by two series"),
+    },
+)
+def test_variables_that_cannot_be_told(stage: Stage, line: str, problem: str) -> None:
+    if not (stage.root / "series/t").exists():
+        stage.run("series", "new", "t", "--upstream", "up", "--base", stage.base)
+    (stage.root / "series/t/series.toml").write_text(f"[build-env]\n{line}\n")
+    answer = stage.run("status", "--build-env", code=1)
+    assert problem in answer.err and "places of [build-env]" in answer.err and not answer.out
+
+
+def test_a_series_that_does_not_apply_has_no_head(stage: Stage) -> None:
+    paths = stage.upstream.git("ls-files").splitlines()
+    other = stage.upstream.commit(dict.fromkeys(paths, "another text\n"))
+    stage.run("upstream", "fetch")
+    stage.upstream.git("reset", "--quiet", "--hard", stage.base)
+    stage.run("series", "new", "t", "--upstream", "up", "--base", other)
+    for name in ("series", "fork-one.patch", "fork-two.patch"):
+        shutil.copy(stage.root / "series/s" / name, stage.root / "series/t" / name)
+    assert "fork-one.patch" in one_line(stage.run("status", "--build-env", code=1))

@@ -33,6 +33,8 @@ def test_every_setting_is_read() -> None:
         needs = ["make"]
         [claims]
         "a.py::f" = "upstream"
+        [build-env]
+        S_WHEELS = "wheels=={version}"
     """
     found = parse_settings(raw, series="s")
     assert found.labels == {"capability": ("is_new", "is_old"), "option": ("with_.*",)}
@@ -44,6 +46,7 @@ def test_every_setting_is_read() -> None:
     assert found.left_out == {"links"}
     assert found.commands == (CheckCommand("tests", ("make", "test"), 60, ("make",)),)
     assert found.claims == (Claim("a.py", "f", None),)
+    assert found.build_env == {"S_WHEELS": "wheels=={version}"}
 
 
 @table(
@@ -57,6 +60,9 @@ def test_every_setting_is_read() -> None:
         "a share": ("confidence = 0.9", "confidence: expected `int | null`, got `float`"),
         "a flag": ("confidence = true", "confidence: expected `int | null`, got `bool`"),
         "an empty text": ('off = [""]', "off[0]: expected `str` matching"),
+        "a name with a blank": ('[build-env]\n"A B" = ""', "expected `str` matching"),
+        "a name with a line": ('[build-env]\n"A\\n" = ""', "expected `str` matching"),
+        "two lines": ('[build-env]\nA = "1\\n2"', "expected `str` matching"),
         "a zero byte": ('off = ["a\\u0000"]', "off[0]: expected `str` matching"),
         "no flag": ("check.sign-off = 1", "sign-off: expected `bool`"),
         "no version": ('check.python = ["4"]', "check.python[0]: expected `str` matching"),
