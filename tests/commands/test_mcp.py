@@ -37,7 +37,7 @@ def serve(root: Path, talk: Callable[[Any, Call], Awaitable[None]], *options: st
 
             async def call(name: str, **arguments: Any) -> Any:
                 done = await session.call_tool(name, arguments)
-                text = done.content[0].text
+                text = getattr(done.content[0], "text", "")
                 assert not done.is_error, text
                 return json.loads(text)
 
