@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +19,7 @@ from patchmgr.cli.root import (
     Verbose,
     answer,
     end_if,
+    open_root,
     open_series,
     say,
     view_of,
@@ -35,6 +38,12 @@ def plan(
     form: Annotated[
         str, typer.Option("--format", metavar="terminal|markdown", help="The form of the plan.")
     ] = "terminal",
+    git: Annotated[
+        Path | None, typer.Option(metavar="REPO", help="Plan merges into a branch of REPO.")
+    ] = None,
+    branch: Annotated[
+        str | None, typer.Option(metavar="BRANCH", help="The branch, with --git.")
+    ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -44,16 +53,25 @@ def plan(
 
     A step is a stretch that carries, or a single commit that does not: a rebase from where the
     step before it ends. `rebase --onto plan:N` takes a step, as long as pin, patches and REF are
-    as they were.
+    as they were. A fork that merges upstream needs no series: with --git, each step is a merge, and
+    REF is one of REPO.
 
     Example: patchmgr plan vllm --onto v0.24.0 --max 50
+
+    Example: patchmgr plan --git ~/src/vllm --branch my-fork --onto upstream/main
     """
     view = view_of(verbose=verbose, quiet=quiet)
     if form not in ("terminal", "markdown"):
         raise PatchmgrError("usage", f"--format is terminal or markdown, not {form}")
-    session, series = open_series(name)
-    options = services.carry.CarryOptions(frozenset(select))
-    found = commands.plan.make_plan(session, series, onto=onto, options=options, most=most)
+    if git is not None and branch is not None and name is None and not select:
+        fork = commands.init.Branch(Path(os.path.abspath(git)), branch, onto)
+        found = commands.plan.plan_branch(fork, open_root, onto=onto, most=most)
+    elif git is not None or branch is not None:
+        raise PatchmgrError("usage", "--git and --branch go together, without series and --select")
+    else:
+        session, series = open_series(name)
+        options = services.carry.CarryOptions(frozenset(select))
+        found = commands.plan.make_plan(session, series, onto=onto, options=options, most=most)
     is_markdown = form == "markdown"
     shown = (
         render.plans.plan_markdown(found) if is_markdown else render.plans.plan_text(found, view)

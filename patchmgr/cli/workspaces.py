@@ -222,9 +222,10 @@ def status(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say where every series stands, what a build needs of them, or what a commit is.
+    """Say where every series stands, or what a commit is.
 
-    With --upstreaming, each patch is tried on upstream's tip as of the last fetch.
+    With --upstreaming, each patch is tried on upstream's tip as of the last fetch. --build-env
+    gives pins and heads as variables for a build.
 
     Example: patchmgr status
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.commands.import_patches import Import, Sources, import_patches
 from patchmgr.commands.series import new_series
@@ -95,28 +96,32 @@ def init_from_branch(
         message = f"{folder} is there already; --from-branch makes a new workspace"
         raise PatchmgrError("usage", message, ("name a folder that is not there yet",))
     upstream = _upstream(branch)
-    fork_base = find_fork_base(branch.repository, branch.name, branch.upstream)
-    merges = branch.merges
-    if merges is None and (fork_base.merges or fork_base.squashed):
-        merges = LINEARIZE
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=folder.parent) as beside:
-            root = init(Path(beside) / "workspace", is_dry_run=False)
-            session = open_(root)
-            upstream = add_upstream(
-                session, upstream, reference=branch.repository, is_dry_run=False
-            )
-            name = upstream.name
-            new_series(session, name, upstream=name, base=fork_base.base, on=None, is_dry_run=False)
-            commits = f"{fork_base.base}..{branch.name}"
-            sources = Sources(git=(branch.repository, commits), merges=merges)
-            imported = import_patches(session, sources, series=name, is_dry_run=False)
+            root = Path(beside) / "workspace"
+            session = open_(init(root, is_dry_run=False))
+            started = import_branch(session, branch, upstream)
             if not is_dry_run:
                 root.replace(folder)
     except OSError as fault:
         raise unwritable(str(folder), fault) from fault
-    return Started(folder, upstream, name, fork_base, merges, imported)
+    return replace(started, folder=folder)
+
+
+def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Started:
+    """Follow an upstream in an empty workspace, with a branch as a series of its name."""
+    fork_base = find_fork_base(branch.repository, branch.name, branch.upstream)
+    merges = branch.merges
+    if merges is None and (fork_base.merges or fork_base.squashed):
+        merges = LINEARIZE
+    name = upstream.name
+    upstream = add_upstream(session, upstream, reference=branch.repository, is_dry_run=False)
+    new_series(session, name, upstream=name, base=fork_base.base, on=None, is_dry_run=False)
+    commits = f"{fork_base.base}..{branch.name}"
+    sources = Sources(git=(branch.repository, commits), merges=merges)
+    imported = import_patches(session, sources, series=name, is_dry_run=False)
+    return Started(session.workspace.root, upstream, name, fork_base, merges, imported)
 
 
 def _upstream(branch: Branch) -> Upstream:
@@ -128,5 +133,9 @@ def _upstream(branch: Branch) -> Upstream:
     elif not url.startswith(SCHEMES) and not is_scp_like(url):
         url = str(branch.repository / url)
     last = url.rstrip("/").removesuffix("/.git").rpartition("/")[2].rpartition(":")[2]
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", last.removesuffix(".git")).strip("-._")
-    return Upstream(name or "upstream", "git", url, None, tracked)
+    return Upstream(name_from(last.removesuffix(".git")), "git", url, None, tracked)
+
+
+def name_from(text: str) -> str:
+    """Return a name for an upstream or a series that is like a text."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._") or "upstream"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.commands.init import Branch, import_branch, init, name_from
 from patchmgr.commands.rebase import RebaseRequest, plan_lock, rebase_stack
 from patchmgr.engines.cause.commits import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
@@ -25,7 +28,10 @@ from patchmgr.model.plan import (
     PlanStep,
     Probe,
 )
+from patchmgr.model.upstream import Upstream
+from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, numstat
+from patchmgr.plumbing.forks import commit_named
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.history import commit_facts
@@ -34,6 +40,7 @@ from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carried_again import SKIPPED
 from patchmgr.services.carry import CarryOptions
+from patchmgr.services.forks import SQUASH
 from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory
 from patchmgr.services.plans import digests_of, keep_plan
@@ -71,6 +78,23 @@ def make_plan(
         plan = Plan(stack, base, target, side.step, count, selected, steps, probes)
         keep_plan(session.workspace, plan)
         return plan
+
+
+def plan_branch(
+    branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
+) -> Plan:
+    """Try the way of a branch that merges upstream to a state, as merges; nothing is kept.
+
+    The branch is carried as one patch: what it differs in from the state that it merged last.
+    """
+    name, repository = name_from(branch.name), branch.repository
+    end = commit_named(find_git_dir(repository), onto, repository)
+    upstream = Upstream(name, "git", str(repository))
+    with tempfile.TemporaryDirectory(prefix="patchmgr-plan-") as folder:
+        session = open_(init(Path(folder), is_dry_run=False))
+        import_branch(session, replace(branch, upstream=end, merges=SQUASH), upstream)
+        found = make_plan(session, name, onto=end, options=CarryOptions(), most=most)
+        return replace(found, onto=replace(found.onto, ref=onto), is_merge=True)
 
 
 def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:

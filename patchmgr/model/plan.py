@@ -98,8 +98,11 @@ class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
     is_clean: bool
 
 
-class Plan(Struct, frozen=True):
-    """The steps from the pin to a state; `commits` are upstream's (or releases) between them."""
+class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
+    """The steps from the pin to a state; `commits` are upstream's (or releases) between them.
+
+    `is_merge` says that each step is a merge into a branch.
+    """
 
     series: tuple[str, ...]
     base: PlannedState
@@ -110,6 +113,13 @@ class Plan(Struct, frozen=True):
     steps: tuple[PlanStep, ...]
     probes: tuple[Probe, ...]
     format: int = PLAN_FORMAT
+    is_merge: bool = False
+
+    def command(self, step: PlanStep) -> str:
+        """Return the command that takes a step."""
+        if self.is_merge:
+            return f"git merge {step.onto.commit[:12]}"
+        return f"patchmgr rebase {self.series[0]} --onto plan:{step.number}"
 
     @property
     def has_conflicts(self) -> bool:

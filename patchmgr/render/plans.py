@@ -41,7 +41,7 @@ def plan_text(plan: Plan, view: View) -> str:
 
 def after_plan(plan: Plan) -> str:
     """Return how a step is taken."""
-    return f"Take the first step with: patchmgr rebase {clean(plan.series[0])} --onto plan:1"
+    return f"Take the first step with: {clean(plan.command(plan.steps[0]))}"
 
 
 def _heading(plan: Plan) -> str:
@@ -123,8 +123,7 @@ def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
         lines.append(f"- pull request {found.pull}")
     lines += [f"- {text(fact)}" for fact in _facts(plan, step)]
     if takes:
-        line = f"patchmgr rebase {plan.series[0]} --onto plan:{step.number}"
-        lines.append(f"- take it with: {code(line)}")
+        lines.append(f"- take it with: {code(plan.command(step))}")
     if step.patches:
         lines += ["", "| patch | verdict | where, and why |", "| --- | --- | --- |"]
     for patch in step.patches:

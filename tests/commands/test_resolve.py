@@ -176,7 +176,7 @@ def test_without_a_rebase_it_says_how_one_begins(scene: Scene, monkeypatch: TYPE
     answer = typed(scene, "q", monkeypatch, code=2)
     assert "no rebase is in progress here" in answer.err
     collide(scene)
-    assert "no rebase of x is in progress" in typed(scene, "q", monkeypatch, "x", code=2).err
+    assert "there is no series x" in typed(scene, "q", monkeypatch, "x", code=2).err
 
 
 def test_what_cannot_be_kept_is_told(scene: Scene, monkeypatch: TYPES) -> None:
