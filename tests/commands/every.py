@@ -268,8 +268,8 @@ def make_place(stage: Stage, state: str) -> Place:
 
 
 def restorer(*places: Path) -> Callable[[], None]:
-    """Return a function that makes folders again what they are now."""
-    kept = {place: place.with_name(f".{place.name}-kept") for place in places}
+    """Return a function that makes folders that there are again what they are now."""
+    kept = {place: place.with_name(f".{place.name}-kept") for place in places if place.exists()}
     for place, copy in kept.items():
         shutil.copytree(place, copy, symlinks=True)
 

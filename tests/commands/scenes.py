@@ -19,7 +19,7 @@ from tests.commands.conftest import Answer, invoke
 from tests.conftest import Repository, copy_folder
 
 LINES = [f"line {n}\n" for n in range(60)]
-PARTS = ("cache", "workspace", "checkout", "out")  # what tests of commands write to
+PARTS = ("cache", "workspace", "checkout", "out", "remote.git")  # what tests write to
 Picture = dict[str, tuple[str, int, bytes]]
 
 

@@ -17,7 +17,7 @@ import pytest
 from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place, restorer
 from tests.commands.faults import KINDS, Fault, Killed, failing
-from tests.commands.scenes import Picture, Stage, one_line, picture
+from tests.commands.scenes import PARTS, Picture, Stage, one_line, picture
 from tests.long import LONG
 
 # What an operation may come on top of, or begin with, beside what is in the table of all commands.
@@ -53,9 +53,13 @@ def look(place: Place) -> Look:
     refs = [checkout.git("for-each-ref")]
     for store in sorted((place.stage.folder / "cache/patchmgr/stores").glob("*.git")):
         refs.append(checkout.git(f"--git-dir={store}", "for-each-ref", "refs/patchmgr"))
+    remote = place.stage.folder / "remote.git"
+    if remote.exists():  # a commit there has the time of its push
+        form = "--format=%(refname) %(tree)"
+        refs.append(checkout.git(f"--git-dir={remote}", "for-each-ref", form))
     named = re.sub(r"refs/patchmgr/[0-9a-f]{16}/", "refs/patchmgr/ID/", "\n".join(refs))
-    kept = (f".{name}-kept" for name in ("workspace", "checkout", "out", "cache"))
-    unseen = (".git", ".patchmgr", "cache", "other", *kept)
+    kept = (f".{name}-kept" for name in PARTS)
+    unseen = (".git", ".patchmgr", "cache", "other", "remote.git", *kept)
     files = picture(place.stage.folder, without=unseen)
     seen = {
         path: file
@@ -89,7 +93,7 @@ def test_a_command_that_fails_or_is_killed_leaves_old_or_new(
     row, others = WRITING[at], [kind for kind in KINDS if kind != "killed"]
     place = make_place(stage, row.state)
     place.words(row.line)
-    restore = restorer(stage.root, place.checkout.root, place.out, stage.folder / "cache")
+    restore = restorer(*(stage.folder / name for name in PARTS))
     old = look(place)
     tried = KINDS if LONG else ["killed" if at % 2 else others[at // 2 % len(others)]]
     counters = {kind: KINDS[kind](10**6) for kind in tried}
