@@ -21,12 +21,15 @@ PATTERNS = (
     "*.cmake", "CMakeLists.txt", "*.toml", "*.yaml", "*.yml", "*.txt", "*.md", "*.rst",
 )  # fmt: skip
 
-# What `git merge` does with a text. A git before 2.44 has no --diff-algorithm, and fails at once.
+# What `git merge` does with a text. A git before 2.44 has no --diff-algorithm, and fails at once;
+# then what is sure without git is merged before more is loaded.
 _GIT_FIRST = (
     "git merge-file -q -p --diff-algorithm=histogram %A %O %B >%A~ 2>/dev/null && mv -f %A~ %A"
 )
 _SCRIPT = (
     "import sys; sys.path = [p for p in sys.path if p] + [{here!r}]; "
+    "from patchmgr.plumbing.first_merge import is_merged; "
+    "is_merged(*sys.argv[-4:-1]) and sys.exit(); "
     "from patchmgr.cli import main; main()"
 )
 

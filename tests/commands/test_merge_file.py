@@ -276,6 +276,22 @@ def test_the_driver_starts_for_what_git_cannot_merge_alone(clone: Repository, ru
     assert not list(clone.root.glob(".merge_file*"))
 
 
+def test_what_is_sure_without_git_is_merged_before_the_program_is_loaded(
+    clone: Repository, run: Run
+) -> None:
+    driver(run, "install")
+    command = clone.git("config", "merge.patchmgr.driver").strip()
+    unloaded = command.replace("patchmgr.cli import main; main()", "os import _exit; _exit(1)")
+    clone.git("config", "merge.patchmgr.driver", unloaded.replace("git merge-file", "false"))
+    clone.git("checkout", "--quiet", "-b", "far")
+    clone.commit({"pkg/a.py": text(l10="theirs\n", l25="far\n")}, "far")
+    clone.git("checkout", "--quiet", "main")
+    clone.commit({"pkg/a.py": text(l10="theirs\n", l2="near\n")}, "near")
+    clone.git("merge", "--quiet", "far")
+    assert (clone.root / "pkg/a.py").read_text() == text(l10="theirs\n", l2="near\n", l25="far\n")
+    clone.git("merge", "--quiet", "theirs", good=(1,))
+
+
 def test_a_driver_that_cannot_merge_says_so_to_git(clone: Repository, run: Run) -> None:
     driver(run, "run", "--", "none", "none", "none", "a", code=129)
     assert (clone.root / "pkg/a.py").read_text() == text(l10="theirs\n")

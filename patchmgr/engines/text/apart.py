@@ -11,14 +11,15 @@ the diff may do what it likes: where only one side differs there, its text is th
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from io import BytesIO
 from itertools import compress, count, pairwise
 from operator import lt, ne, sub
 
-from msgspec import Struct
+from patchmgr.engines.text.patience import longest_rising, singles
 
-from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import longest_rising, singles
+TYPE_CHECKING = False  # as in patience.py
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _BINARY_LOOK = 8000  # bytes in which git looks for a NUL
 
@@ -30,17 +31,17 @@ class Text:
 
     def __init__(self, content: bytes) -> None:
         self.is_binary = b"\0" in content[:_BINARY_LOOK]
-        self.lines = split_lines(content)
+        self.lines = BytesIO(content).readlines()
         self.single = singles(self.lines)
 
 
-class Change(Struct, frozen=True):
+class Change:
     """Lines of a base, and the lines of a side in their place."""
 
-    start: int
-    end: int
-    new_start: int
-    new_end: int
+    __slots__ = ("end", "new_end", "new_start", "start")
+
+    def __init__(self, start: int, end: int, new_start: int, new_end: int) -> None:
+        self.start, self.end, self.new_start, self.new_end = start, end, new_start, new_end
 
 
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:

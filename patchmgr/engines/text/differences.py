@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import compress, count
@@ -12,6 +11,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from patchmgr.engines.languages.words import is_blank, is_import
+from patchmgr.engines.text.patience import longest_rising, singles
 from patchmgr.model.patch import Hunk
 
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
@@ -127,16 +127,6 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
         done = i + 1, j + 1
 
 
-def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Return the place of each line that is there once, in order."""
-    last = dict(zip(lines, count(), strict=False))
-    again = set(range(len(lines)))
-    again.difference_update(last.values())
-    for line in {lines[place] for place in again}:
-        del last[line]
-    return last
-
-
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
     """Return the longest increasing run of lines that both sides have exactly once."""
     mine, theirs = singles(old), singles(new)
@@ -146,21 +136,3 @@ def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
     if not any(map(lt, places[1:], places)):
         return pairs
     return [pairs[number] for number in longest_rising(places)]
-
-
-def longest_rising(places: Sequence[int]) -> list[int]:
-    """Return the numbers of as many different places as there are in rising order."""
-    ends: list[int] = []
-    last: list[int] = []
-    before: list[int] = []
-    for number, place in enumerate(places):
-        at = bisect_left(ends, place)
-        before.append(last[at - 1] if at else -1)
-        ends[at : at + 1] = [place]
-        last[at : at + 1] = [number]
-    found: list[int] = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        found.append(number)
-        number = before[number]
-    return found[::-1]
