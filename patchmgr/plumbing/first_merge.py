@@ -17,8 +17,9 @@ def is_merged(base: str, ours: str, theirs: str) -> bool:
                 texts.append(Text(file.read()))
     except OSError:
         return False
-    left, right = (changes_between(texts[0], side) for side in texts[1:])
-    merged = merge_apart(*texts, left, right)
+    old, left, right = texts
+    changes = changes_between(old, left), changes_between(old, right)
+    merged = merge_apart(old, left, right, *changes)
     if merged is not None:
         with open(ours, "wb") as file:
             file.write(merged)
