@@ -6,6 +6,7 @@ import functools
 import gc
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -35,6 +36,7 @@ _own_folder = pytest.StashKey[Path]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let all that is temporary lie in memory, where the machine has room: tests write much."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs behind a shell ignores it
     found = os.statvfs(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
     is_worker = hasattr(config, "workerinput")  # it has the folder of who started it
     if is_worker or found is None or found.f_bavail * found.f_frsize < _ENOUGH:
