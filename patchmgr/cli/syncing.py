@@ -91,11 +91,13 @@ def sync(
 
 def _write(folder: Path, found: Sync, document: str) -> None:
     """Write what a job keeps of a run."""
+    proposal = found.proposal
+    footprints = [one.after for one in proposal.carried]
     pages = {
         "sync.json": document,
-        "sync.md": render.sync.sync_markdown(found.proposal, found.warnings, limit=_SUMMARY),
+        "sync.md": render.sync.sync_markdown(proposal, found.warnings, limit=_SUMMARY),
         "annotations": render.sync.annotations_text(found),
-        "report.html": render.report_html.report_html([c.after for c in found.proposal.carried]),
+        "report.html": render.report_html.report_html(footprints, proposal.orders),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, page in pages.items():

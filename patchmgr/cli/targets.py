@@ -327,8 +327,9 @@ def report(
 ) -> None:
     """Report the change footprint, per subsystem and patch.
 
-    It has files, lines, what guards a change, hotspots and risks. In the forms of CycloneDX it is
-    a bill of materials: what is patched, by which patches and commits, and what they resolve.
+    It has files, lines, what guards a change, hotspots and risks; the HTML page also has the
+    conflicts that a rebase waits with, side by side. In the forms of CycloneDX it is a bill of
+    materials: what is patched, by which patches and commits, and what they resolve.
 
     Example: patchmgr report vllm --format markdown
 
@@ -345,4 +346,6 @@ def report(
         show(_bill(form)([find(session, name, options) for name in chosen]))
         return
     footprints = [commands.report.report(session, name, options=options) for name in chosen]
-    show(render.reports.reports_text(footprints, form, view_of(quiet=quiet)))
+    waiting = services.work_orders.waiting_orders
+    orders = [one for name in chosen for one in waiting(session, name)] if form == "html" else []
+    show(render.reports.reports_text(footprints, form, view_of(quiet=quiet), orders))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from itertools import groupby
 
 from msgspec import Struct
 
 from patchmgr.model.footprint import Area, Build, FileFootprint, Footprint, Kind, Tally
 from patchmgr.model.gating import ChangedSite, Reach
 from patchmgr.model.review import Review, RiskKind
+from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps
+from patchmgr.render.work_order import html_text, order_html
 
 
 class Box(Struct, frozen=True):
@@ -328,22 +331,28 @@ figcaption b{display:block}
 summary{cursor:pointer;padding:.4rem 0;color:var(--link)}
 a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .skip{position:absolute;left:-100rem}.skip:focus{position:static}
+.sides{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:0 1rem}
+.sides figure{min-width:0}li,h3,h4,summary,figcaption{overflow-wrap:anywhere}
+pre{margin:0;padding:.5rem;max-height:30rem;overflow:auto}
+mark{color:inherit;background:var(--h1)}
 .pair{white-space:nowrap;margin-right:.6rem}
 .key{display:inline-block;width:1em;height:1em;border:1px solid #555;vertical-align:-.1em}
 @media (max-width:40rem){body{padding:1rem}th,td{padding:.3rem .4rem}h1{font-size:1.4rem}}
 @media print{:root{color-scheme:light}body{max-width:none;padding:0;font-size:10pt}
 .scroll{overflow:visible;border:0}table{table-layout:fixed}td{overflow-wrap:anywhere}
 svg{min-width:0}figure,tr,.facts{break-inside:avoid}
+pre{max-height:none;white-space:pre-wrap;overflow-wrap:anywhere}
 .skip{display:none}summary{color:inherit}
 details::details-content{content-visibility:visible;block-size:auto}}
 """
 
 
-def report_html(footprints: Sequence[Footprint]) -> str:
-    """Return one page with a section a series."""
+def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = ()) -> str:
+    """Return one page with a section a series, and the work orders of what waits for a person."""
     names = ", ".join(clean(f.series) for f in footprints)
     title = f"Change footprint of {names}" if names else "Change footprint"
     body = "\n".join(_section(number, f) for number, f in enumerate(footprints))
+    body += "\n".join(_orders(orders))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -380,6 +389,17 @@ def _section(number: int, footprint: Footprint) -> str:
     return "\n".join(parts)
 
 
+def _orders(orders: Sequence[WorkOrder]) -> Iterator[str]:
+    if orders:
+        yield '<section aria-labelledby="waiting"><h2 id="waiting">What waits for a person</h2>'
+        yield "<p>Marked: lines that the base lacks, and in the base those that a side lacks.</p>"
+    for (series, patch), of_patch in groupby(orders, lambda one: (one.series, one.patch)):
+        yield f"<h3>{_code(f'{series}/{patch}')}</h3>"
+        yield from map(order_html, of_patch)
+    if orders:
+        yield "</section>"
+
+
 def _facts(footprint: Footprint) -> str:
     """Return the numbers that one asks for first."""
     total, review = footprint.total, footprint.review
@@ -405,7 +425,7 @@ def _groups(footprint: Footprint) -> Iterator[tuple[str, str, Sequence[Tally]]]:
 
 
 def _code(text: str) -> str:
-    return f"<code>{escape(clean(text))}</code>"
+    return f"<code>{html_text(text)}</code>"
 
 
 def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -432,7 +452,7 @@ def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
 
 def _tallies(title: str, heading: str, tallies: Sequence[Tally]) -> str:
     rows = [
-        [escape(clean(TITLES.get(t.name, t.name))), str(t.files), str(t.added), str(t.removed)]
+        [html_text(TITLES.get(t.name, t.name)), str(t.files), str(t.added), str(t.removed)]
         for t in tallies
     ]
     columns = (heading[:1].upper() + heading[1:], "#Files", "#Added", "#Removed")
@@ -442,7 +462,7 @@ def _tallies(title: str, heading: str, tallies: Sequence[Tally]) -> str:
 def _review(review: Review, own: str) -> Iterator[str]:
     rows = [
         [
-            escape(clean(p.name)),
+            html_text(p.name),
             str(p.files),
             str(p.added),
             str(p.removed),
@@ -513,7 +533,7 @@ def _patches(footprint: Footprint) -> str:
     rows = [
         [
             str(number),
-            f"{escape(clean(p.subject))}<br>{_code(p.name)}",
+            f"{html_text(p.subject)}<br>{_code(p.name)}",
             str(len(p.files)),
             str(p.added),
             str(p.removed),
@@ -524,7 +544,7 @@ def _patches(footprint: Footprint) -> str:
     summary = counted(len(rows), "patch")
     page = f"<h3>Patches</h3><details><summary>{summary}</summary>{table}</details>"
     told = [
-        [_code(patch.name), _code(file.path), "<br>".join(map(_escaped, file.edits))]
+        [_code(patch.name), _code(file.path), "<br>".join(map(html_text, file.edits))]
         for patch in footprint.patches
         for file in patch.files
         if file.edits
@@ -533,7 +553,3 @@ def _patches(footprint: Footprint) -> str:
         return page
     table = _table("What the patches do, in words", ("Patch", "File", "Edits"), told)
     return f"{page}<details><summary>What they do, in words</summary>{table}</details>"
-
-
-def _escaped(text: str) -> str:
-    return escape(clean(text))

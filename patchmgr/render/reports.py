@@ -11,6 +11,7 @@ from patchmgr import render
 from patchmgr.model.footprint import FileFootprint, Footprint, PatchFile, PatchFootprint
 from patchmgr.model.gating import Reach
 from patchmgr.model.review import Moment, Part, Review
+from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.machine import document, fields, pin_value
 from patchmgr.render.view import UNLIMITED, View
 
@@ -79,12 +80,14 @@ def _moment(moment: Moment) -> dict[str, Any]:
 _WIDE = 100  # columns, where there is no terminal
 
 
-def reports_text(footprints: Sequence[Footprint], form: str, view: View) -> str:
-    """Return the reports as "json", "markdown", "html" or "terminal"."""
+def reports_text(
+    footprints: Sequence[Footprint], form: str, view: View, orders: Sequence[WorkOrder] = ()
+) -> str:
+    """Return the reports as "json", "markdown", "html" or "terminal"; only HTML has work orders."""
     if form == "json":
         return report_json(footprints)
     if form == "html":
-        return render.report_html.report_html(footprints)
+        return render.report_html.report_html(footprints, orders)
     if form == "markdown":
         return "\n".join(map(render.report_markdown.report_markdown, footprints))
     page, colour = render.report_terminal, view.colour

@@ -1,9 +1,11 @@
-"""A work order as Markdown, as text, and in plain values."""
+"""A work order as Markdown, as HTML, as text, and in plain values."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
@@ -68,6 +70,23 @@ def order_markdown(order: WorkOrder) -> str:
     return "".join(_markdown(*section) for section in _sections(order, has_sides=True))
 
 
+def order_html(order: WorkOrder) -> str:
+    """Return an order as HTML: the texts of a section side by side."""
+    (title, about), *others = _sections(order, has_sides=True)
+    parts = [f"<h4>{html_text(title)}</h4>", *_html_blocks(about)]
+    for title, blocks in others:
+        is_region = title.startswith("Region ")
+        is_open = " open" if is_region or title.startswith("Caused ") else ""
+        parts.append(f"<details{is_open}><summary>{html_text(title)}</summary>")
+        parts += [*_html_blocks(blocks, is_row=is_region), "</details>"]
+    return "\n".join(parts)
+
+
+def html_text(foreign: str) -> str:
+    """Return a text as HTML shows it."""
+    return escape(clean(foreign))
+
+
 def order_text(order: WorkOrder) -> str:
     """Return what an order says besides the sides of the conflict, for a person."""
     return "".join(_text(*section) for section in _sections(order, has_sides=False))
@@ -105,6 +124,41 @@ def _markdown(title: str, blocks: list[_Line | _Code]) -> str:
         else:
             lines += [f"- {escaped(block.title)}", "", fenced(block.text), ""]
     return "\n".join((*lines, "", ""))
+
+
+def _html_blocks(blocks: Sequence[_Line | _Code], *, is_row: bool = False) -> Iterator[str]:
+    """Yield lists of lines, and rows of texts: all is one row where that is asked for."""
+    sides = {one.title: {*_lines(one)} for one in blocks if isinstance(one, _Code)}
+    with_base = [sides["base"]] if "base" in sides else []
+    with_others = [sides[name] for name in ("ours", "theirs") if name in sides]
+    for in_row, run in groupby(blocks, lambda one: is_row or isinstance(one, _Code)):
+        yield '<div class="sides">' if in_row else "<ul>"
+        for one in run:
+            if isinstance(one, _Code):
+                yield _html_code(one, with_others if one.title == "base" else with_base)
+            else:
+                yield (
+                    f"<p>{html_text(one.text)}</p>" if in_row else f"<li>{html_text(one.text)}</li>"
+                )
+        yield "</div>" if in_row else "</ul>"
+
+
+def _html_code(code: _Code, others: Sequence[Collection[str]]) -> str:
+    """Return a text with its name; the lines that one of the others lacks are marked."""
+    name, shown = html_text(code.title), list[str]()
+    for line in _lines(code):
+        content = escape(clean(line, keep="\t"))
+        is_shared = all(line in other for other in others)
+        shown.append(content if is_shared else f"<mark>{content}</mark>")
+    text = "\n".join(shown)
+    return (
+        f'<figure><figcaption>{name}</figcaption><pre class="scroll" tabindex="0" role="group" '
+        f'aria-label="{name}">{text}</pre></figure>'
+    )
+
+
+def _lines(code: _Code) -> Sequence[str]:
+    return code.text.removesuffix("\n").split("\n")
 
 
 def _text(title: str, blocks: list[_Line | _Code]) -> str:
@@ -147,7 +201,8 @@ def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
     yield from _filled("Decided before about the like", _earlier(order))
     needs = (_Line(f"{one.check}: {one.text}") for one in order.requirements)
     yield from _filled("A solution must satisfy", needs)
-    yield from _filled("Cut; all of it with --full", (_Line(one) for one in order.cut))
+    cut = (_Line(one) for one in order.cut)
+    yield from _filled("Cut; all of it with conflicts show --full", cut)
 
 
 def _filled(title: str, blocks: Iterator[_Line | _Code]) -> Iterator[_Section]:

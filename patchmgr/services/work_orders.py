@@ -115,6 +115,14 @@ def open_conflicts(
         return carried.outcome, tuple(found)
 
 
+def waiting_orders(session: Session, series: str) -> Iterator[WorkOrder]:
+    """Yield the orders of what a rebase in progress waits with in a series, cut to be read."""
+    in_progress = read_in_progress(session.workspace)
+    if in_progress is not None and series in in_progress.series:
+        for one in open_conflicts(session, in_progress, series)[1]:
+            yield shorter(one.order, {})[0]
+
+
 def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:
     """Return the order of a file in conflict, None where nothing of it is left.
 

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from patchmgr.render.report_html import report_html
 from patchmgr.render.report_markdown import LIMIT, report_markdown
 from tests.render.test_report import empty, one, small
-from tests.render.test_report_html import REVIEW
+from tests.render.test_report_html import ORDER, REVIEW
 
 pytestmark = pytest.mark.browser
 SCRIPT = Path(__file__).with_name("page.cjs")
@@ -62,7 +62,7 @@ def looks_at(page: Path, tools: tuple[str, str], pictures: Path | None) -> list[
 
 def pages(folder: Path) -> list[Path]:
     own = folder / "report.html"
-    own.write_text(report_html([replace(small(), review=REVIEW), one(), empty()]))
+    own.write_text(report_html([replace(small(), review=REVIEW), one(), empty()], [ORDER]))
     return [own, *(path for path in GIVEN if path.suffix == ".html")]
 
 

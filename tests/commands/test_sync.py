@@ -155,6 +155,7 @@ def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
         "sync.json", "sync.md", "annotations", "report.html",
     }  # fmt: skip
     assert json.loads((out / "sync.json").read_text()) == found
+    assert f"<h4>Conflict {order['id']}</h4>" in (out / "report.html").read_text()
     told = (out / "annotations").read_text()
     assert told == (
         f"::warning title=conflict {order['id']}::"

@@ -75,3 +75,12 @@ def test_a_long_order_is_cut_at_whole_statements_and_says_so(scene: Scene) -> No
     assert (order["regions"][0]["base"]["size"], order["regions"][0]["ours"]) == (len(base), None)
     whole = scene.call("conflicts", "show", found, "--json", "--full").json
     assert (whole["conflict"]["base"], whole["work_order"]["cut"]) == (base, [])
+
+
+def test_the_page_of_a_report_shows_what_a_rebase_waits_with(scene: Scene) -> None:
+    found = leave(scene, "text")
+    page = scene.call("report", "--format", "html").out
+    assert f"<h4>Conflict {found}</h4>" in page and "upstream: goes on (#7)" in page
+    assert "<mark>    x += 3</mark>" in page
+    scene.call("rebase", "--abort")
+    assert "Conflict " not in scene.call("report", "--format", "html").out

@@ -12,13 +12,20 @@ from msgspec.json import decode, encode
 from msgspec.structs import replace
 
 from patchmgr.model.gating import ChangedSite, Gate, Reach
-from patchmgr.model.outcome import Reliability
+from patchmgr.model.outcome import ConflictKind, Reliability
 from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
+from patchmgr.model.work_order import (
+    OrderedCandidate,
+    OrderedRegion,
+    SideText,
+    UpstreamChange,
+    WorkOrder,
+)
 from patchmgr.render.report_html import Box, report_html, squarified
 from patchmgr.render.report_markdown import LIMIT, report_markdown
 from patchmgr.render.report_terminal import report_terminal
 from patchmgr.render.reports import review_value
-from tests.render.test_report import empty, one, small
+from tests.render.test_report import PIN, empty, one, small
 from tests.tables import table
 
 HOSTILE = '</title><script>alert("x")</script>'
@@ -38,6 +45,20 @@ REVIEW = Review(
     risks=(Risk(RiskKind.ENVIRONMENT, "pkg/a.py", "APP_X"),),
     moments=(Moment("v2", 40, True, (("a.patch", "unchanged"), ("b.patch", "absorbed")),
                     (("b.patch", (Reliability("history", 9, 10),)),)),),
+)  # fmt: skip
+
+WIDE = "wide " * 80
+ORDER = WorkOrder(
+    "0" * 12, ConflictKind.TEXT, "s", HOSTILE, HOSTILE, f"{HOSTILE}\n\n{HOSTILE}\n", HOSTILE,
+    (("Field", HOSTILE),), f"{HOSTILE}{'w' * 200}", HOSTILE, HOSTILE, PIN, PIN,
+    regions=(
+        OrderedRegion(
+            HOSTILE, 1, HOSTILE, SideText(9, f"same\n{HOSTILE}\n"), None,
+            SideText(9, f"same\nmine {WIDE}\n"),
+            (OrderedCandidate(1, f"same\n{HOSTILE}\x1b\n", Reliability(HOSTILE, 3, 4)),),
+        ),
+    ),
+    causes=(UpstreamChange("1" * 40, HOSTILE, 7, HOSTILE, HOSTILE, f"+{HOSTILE}\n"),),
 )  # fmt: skip
 
 
@@ -62,7 +83,7 @@ class _Reader(HTMLParser):
 
 
 def page() -> tuple[str, _Reader]:
-    text = report_html([replace(small(), review=REVIEW), one(), empty()])
+    text = report_html([replace(small(), review=REVIEW), one(), empty()], [ORDER])
     reader = _Reader()
     reader.feed(text)
     return text, reader
@@ -76,6 +97,19 @@ def test_the_page_is_well_formed_and_loads_nothing() -> None:
     assert not re.search(r"url\(|@import|src=", text)
     assert [a for _, a in reader.tags for k in a if k.startswith("on")] == []
     assert HOSTILE not in text
+
+
+def test_what_waits_stands_side_by_side_with_the_lines_that_differ() -> None:
+    text, _ = page()
+    region = text[text.index("<summary>Region 1") : text.index("<summary>Caused upstream by")]
+    captions = re.findall("<figcaption>(.*)</figcaption>|<p>(.*)</p>", region)
+    assert [name for both in captions for name in both if name][:3] == [
+        "base", "ours: there is no such file", "theirs",
+    ]  # fmt: skip
+    assert "candidate 1: " in region and "right in 75.0 % of 4" in region
+    marked = re.findall("<mark>(.*)</mark>", region)
+    assert [line[:5] for line in marked] == ["&lt;/", "mine ", "&lt;/"]
+    assert marked[2].endswith("\\u001b")
 
 
 def test_a_rebase_on_record_says_how_often_such_verdicts_were_right() -> None:
