@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchmgr.commands.rebase import require_in_progress
-from patchmgr.engines.conflicts.memory import Replayed
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.recorded import Kind
 from patchmgr.plumbing.outputs import write_output
@@ -88,7 +88,7 @@ def _solve(
 def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> ToolFile:
     marked = original(workspace, item)
     if marked is not None:
-        sides = Replayed(marked, (), is_clean=False).sides()
+        sides = sides_of(marked)
         return ToolFile(item.path, *sides, before)
     known = Memory(workspace).get(item.conflict) if item.conflict else None
     if known is None or known.kind is not Kind.FILE:

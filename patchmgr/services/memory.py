@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
-from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, recorded_fault
-from patchmgr.engines.text.marked import split_marked
+from patchmgr.engines.conflicts.memory import (
+    Lesson,
+    Missed,
+    compare,
+    recorded_fault,
+    whole_sides,
+)
+from patchmgr.engines.text.marked import has_marker, split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
 from patchmgr.formats.recorded import CONFLICTS, FILES, MAX_PARTS, MAX_SIDE, fault, write_recorded
@@ -299,7 +305,7 @@ def resolutions_in_work(
             continue
         content = files[item.patch, item.path]
         for reason in _learn(workspace, memory, item, content, additions):
-            missed.append(f"{item.series}/{item.patch}: {item.path}: not recorded: {reason}")
+            missed.append(f"{item.series}/{item.patch}: {item.path}: {reason}")
     return additions, tuple(missed)
 
 
@@ -319,19 +325,24 @@ def _learn(
             return []
         return _told(additions.add(replace(known, resolution=resolution)))
     if content is None:
-        return ["the file was deleted"]
-    reasons: list[str] = []
-    for found in compare(marked, content):
-        if isinstance(found, Missed):
-            reasons.append(f"{found.id}: {found.reason}")
-        else:
-            lesson = of_lesson(found, path=item.path, seen=seen, resolution=resolution)
-            reasons += [f"{found.id}: {told}" for told in _told(additions.add(lesson))]
-    return reasons
+        return _told("the file was deleted")
+    found = compare(marked, content)
+    told = []
+    for one in found:
+        if isinstance(one, Lesson):
+            lesson = of_lesson(one, path=item.path, seen=seen, resolution=resolution)
+            told += _told(additions.add(lesson), f"{one.id}: ")
+    missed = [f"{one.id}: {one.reason}" for one in found if isinstance(one, Missed)]
+    whole = whole_sides(marked) if missed and not has_marker(content) else None
+    if whole is not None:
+        known = Recorded(conflict_id(*whole, None), Kind.FILE, *whole, path=item.path, seen=seen)
+        if additions.add(replace(known, resolution=resolution)) is None:
+            return [*told, *(f"recorded for the same file only: {reason}" for reason in missed)]
+    return [*told, *(f"not recorded: {reason}" for reason in missed)]
 
 
-def _told(reason: str | None) -> list[str]:
-    return [] if reason is None else [reason]
+def _told(reason: str | None, name: str = "") -> list[str]:
+    return [] if reason is None else [f"not recorded: {name}{reason}"]
 
 
 def closed_files(

@@ -228,6 +228,27 @@ def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
     assert document["conflict"]["resolution"] == "theirs\n"
 
 
+def test_what_is_no_resolution_of_the_region_is_good_for_the_same_file(collided: Scene) -> None:
+    """A person takes upstream's lines, and puts the change elsewhere."""
+    names = ("upstream.lock", "series/s/fork-change-1.patch")
+    before = {name: (collided.root / name).read_bytes() for name in names}
+
+    def again(code: int) -> bytes:
+        for name, content in before.items():
+            (collided.root / name).write_bytes(content)
+        collided.rebase("s", "--onto", "upstream/main", code=code)
+        return (collided.root / names[1]).read_bytes()
+
+    (collided.root / WORK / "a").write_text(text(l9="mine\n", l10="theirs\n"))
+    assert "recorded for the same file only" in collided.call("rebase", "--continue").err
+    after = (collided.root / names[1]).read_bytes()
+    assert b"+mine" in after
+    assert again(code=0) == after
+    collided.upstream.commit({"a": text(l10="theirs\n", l40="later\n")}, "upstream: more")
+    collided.call("upstream", "fetch")
+    again(code=3)
+
+
 @pytest.mark.parametrize("deletes", [True, False])
 def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     scene: Scene, deletes: bool

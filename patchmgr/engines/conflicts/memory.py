@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.marked import MarkedText, has_marker, split_marked
+from patchmgr.engines.text.marked import MarkedText, has_marker, sides_of, split_marked
 from patchmgr.engines.text.spans import Span, exact_spans, nearby_spans
 from patchmgr.model.recorded import Kind, Recorded, Region, Resolution
 
@@ -36,13 +36,15 @@ class Replayed(Struct, frozen=True):
     used: tuple[str, ...]
     is_clean: bool
 
-    def sides(self) -> tuple[bytes, bytes, bytes]:
-        """Return base, ours and theirs; all three have the text around what is left alike."""
-        found = split_marked(self.marked)
-        regions = [marked.region for marked in found.regions]
-        every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])
-        base, ours, theirs = (found.with_each(tuple(parts)) for parts in every)
-        return base, ours, theirs
+
+def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
+    """Return the sides by which a file is known that was not learned region by region.
+
+    None where a line of the file could be a marker: another file might have the same sides.
+    """
+    found = split_marked(marked)
+    is_sure = found.is_sure and all(one.is_sure for one in found.regions)
+    return sides_of(marked) if found.regions and is_sure else None
 
 
 def replay(

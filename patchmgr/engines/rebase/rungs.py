@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.conflicts.memory import replay
+from patchmgr.engines.conflicts.ids import conflict_id
+from patchmgr.engines.conflicts.memory import replay, whole_sides
 from patchmgr.engines.rebase.formatting import merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
@@ -25,6 +26,7 @@ from patchmgr.engines.rebase.work import Mergers, Tools
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_imports import has_imports_of
 from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.snapshot import Entry
@@ -86,9 +88,13 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
     replayed = replay(left.marked, mergers.recall.find, ends_with_newline=ends)
     if replayed.is_clean:
         return Solved(replayed.marked, How.RECORDED, replayed.used)
+    whole = whole_sides(left.marked)
+    known = None if whole is None else mergers.recall.find_file(*whole)
+    if whole is not None and known is not None and known.content is not None:
+        return Solved(known.content, How.RECORDED, (conflict_id(*whole, None),))
     if not replayed.used:
         return left
-    base, ours, theirs = replayed.sides()
+    base, ours, theirs = sides_of(replayed.marked)
     upstream, fork = (ours, theirs) if left.is_upstream_ours else (theirs, ours)
     return replace(
         left, marked=replayed.marked, base=base, upstream=upstream, fork=fork, used=replayed.used

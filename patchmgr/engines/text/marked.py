@@ -44,6 +44,15 @@ class MarkedText(Struct, frozen=True):
         return b"".join(text + part for text, part in pairs)
 
 
+def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return base, ours and theirs of a marked text; all have the text around the regions alike."""
+    found = split_marked(marked)
+    regions = [one.region for one in found.regions]
+    every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])
+    base, ours, theirs = (found.with_each(tuple(parts)) for parts in every)
+    return base, ours, theirs
+
+
 def has_marker(text: bytes) -> bool:
     """Say whether a line looks like a conflict marker of git."""
     if not any(sign in text for sign in (b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> ")):

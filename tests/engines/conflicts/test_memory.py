@@ -18,6 +18,7 @@ from patchmgr.engines.conflicts.memory import (
     recorded_fault,
     replay,
 )
+from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
 from tests.engines.conflicts.test_ids import INSERTS, ONE, OTHER, SWAPPED, marked
 from tests.long import examples
@@ -184,7 +185,7 @@ def test_what_is_known_is_put_into_place(text: bytes, expected: bytes, is_clean:
 
 
 def test_what_is_left_is_alike_on_all_sides_around_it() -> None:
-    base, ours, theirs = replay(TWO, KNOWN.find).sides()
+    base, ours, theirs = sides_of(replay(TWO, KNOWN.find).marked)
     start = HEAD + b"both\n" + BETWEEN
     assert (base, ours, theirs) == tuple(start + side + TAIL for side in (b"b\n", b"o\n", b"T\n"))
 
