@@ -10,8 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.checks import CHECKS
-from patchmgr.engines.audit.rebased import AuditedUpstream, identified, states_of
+from patchmgr.engines.audit.rebased import AuditedUpstream, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
+from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.clones import find_git_dir

@@ -248,7 +248,7 @@ def _as_if_resolved(
     is_stuck = all(patch.verdict is Verdict.BLOCKED for _, patch in left)
     for series, patch in left:
         texts = {(patch.name, one.path): _theirs(one) for one in patch.conflicts}
-        faults = {one.id: "assumed by a plan" for one in patch.open_findings}
+        faults = {one.id: "assumed by a plan" for one in patch.open_findings if one.can_be_accepted}
         known = solved.setdefault(series, {})
         if (texts or faults) and known.keys().isdisjoint(texts):
             known |= texts

@@ -25,7 +25,7 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.programs import ThrowAway, whole_tree
 from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
-from patchmgr.services.decisions import is_finding
+from patchmgr.services.decisions import is_finding, open_findings
 from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import InProgress, Waiting, read_in_progress
@@ -168,11 +168,12 @@ def who_types(session: Session) -> str:
 def _target(session: Session, name: str) -> _Target:
     workspace = session.workspace
     if is_finding(workspace, name):
-        hints = (
-            "correct the patch: patchmgr edit, or in a checkout with push and refresh",
-            f"or accept it: patchmgr conflicts accept {name} --because TEXT",
-        )
-        raise PatchmgrError("usage", f"{name} is no conflict of a text: nothing to propose", hints)
+        hints = ["correct the patch: patchmgr edit, or in a checkout with push and refresh"]
+        findings = [one.finding for one in open_findings(workspace)]
+        if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
+            hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
+        message = f"{name} is no conflict of a text: nothing to propose"
+        raise PatchmgrError("usage", message, tuple(hints))
     memory = Memory(workspace)
     found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
     item = next(waiting_with(workspace, memory, found), None)

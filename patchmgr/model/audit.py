@@ -6,6 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+ENSURES = "ensures"
+
 
 class AuditFinding(Struct, frozen=True):
     """A fault in a result that merged without a conflict.
@@ -29,6 +31,11 @@ class AuditFinding(Struct, frozen=True):
     proposal: str | None = None
     id: str = ""
     accepted: str | None = None
+
+    @property
+    def can_be_accepted(self) -> bool:
+        """Say whether a person may accept it; who no longer wants what a header ensures says so."""
+        return self.kind != ENSURES
 
     def sentence(self) -> str:
         """Return the finding as one line, its place first."""

@@ -116,7 +116,8 @@ def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
     for finding in patch.open_findings:
         yield f"{clean(finding.sentence())}  (conflict {finding.id})"
     for finding in patch.open_findings:
-        yield f"accept it with: patchmgr conflicts accept {finding.id} --because TEXT"
+        if finding.can_be_accepted:
+            yield f"accept it with: patchmgr conflicts accept {finding.id} --because TEXT"
 
 
 def _history_lines(patch: PatchOutcome) -> Iterator[str]:
@@ -261,17 +262,20 @@ def _next_step(
     outcomes: Sequence[SeriesOutcome], work: Path, waiting: Sequence[str]
 ) -> Iterator[str]:
     """Yield which files wait and what is to be accepted, and then the command that goes on."""
-    findings = [f for outcome in outcomes for p in outcome.patches for f in p.open_findings]
+    findings = [
+        (patch.name, finding.id)
+        for outcome in outcomes
+        for patch in outcome.patches
+        for finding in patch.open_findings
+        if finding.can_be_accepted
+    ]
     if waiting:
         yield "These files have conflict markers:"
         yield from (f"  {clean(str(work / name))}" for name in waiting)
     if findings:
         yield "These patches merged, and what came out is broken: correct each patch, or accept it:"
-        for outcome in outcomes:
-            for patch in outcome.patches:
-                for finding in patch.open_findings:
-                    typed = f"patchmgr conflicts accept {finding.id} --because TEXT"
-                    yield f"  {clean(patch.name)}: {typed}"
+        for name, id in findings:
+            yield f"  {clean(name)}: patchmgr conflicts accept {id} --because TEXT"
     yield _conflicts_left(outcomes)
     edit = "Edit the files (or: patchmgr mergetool), then run" if waiting else "Then run"
     yield f"{edit}: patchmgr rebase --continue"

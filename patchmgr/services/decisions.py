@@ -165,6 +165,10 @@ def accept_finding(
     with session.writing():
         every = {one.finding.id: one for one in open_findings(session.workspace)}
         found = every[_match(name, every, "is not what a rebase stopped at")]
+        if not found.finding.can_be_accepted:
+            hint = "correct the patch, or its Ensures; then patchmgr rebase --continue"
+            message = f"{shown(found.patch)} {found.finding.text}: nobody accepts that"
+            raise PatchmgrError("not-accepted", message, (hint,))
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
         )

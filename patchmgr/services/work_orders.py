@@ -22,7 +22,7 @@ from patchmgr.engines.conflicts.work_order import (
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.audit import AuditFinding
+from patchmgr.model.audit import ENSURES, AuditFinding
 from patchmgr.model.outcome import (
     ConflictKind,
     PatchOutcome,
@@ -155,15 +155,18 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:
         return None
-    is_condition = finding.kind == "condition"
+    is_condition = finding.kind in ("condition", ENSURES)
     kind = ConflictKind.CONDITION if is_condition else ConflictKind.FINDING
     made = _Order(carried, outcome, (finding.path, finding.path))
     order = made.order(name, kind, finding.sentence(), tuple(made.symbols_of(finding)))
-    hint = "a person corrects the patch, skips it, or accepts this: patchmgr conflicts accept"
+    hint = "a person corrects the patch or its Ensures, or skips it"
+    if finding.can_be_accepted:
+        accept = f"patchmgr conflicts accept {name} --because TEXT"
+        hint = f"a person corrects the patch, skips it, or accepts this: {accept}"
     return replace(
         order,
         causes=made.causes_of(finding),
-        requirements=(Requirement("person", f"{hint} {name} --because TEXT"), *made.conditions()),
+        requirements=(Requirement("person", hint), *made.conditions()),
         finding=finding,
     )
 

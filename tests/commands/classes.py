@@ -61,11 +61,17 @@ CLASSES = {
         "condition", {"a": text(), "old": "x\n"}, {"a": text(l10="x\n")}, {"old": None},
         before=lambda scene: say(scene, PATCH, "Valid-While: path old"),
     ),
+    "not ensured": Class(
+        "condition", {"a": text(), "old": "x\n"}, {"a": text(l10="x\n")}, {"old": None},
+        before=lambda scene: say(scene, PATCH, 'Ensures: path old and pattern "^x$" in a'),
+    ),
     "finding": Class(
         "finding", {"a.py": _a("x += 1")}, {"c.py": CALL},
         {"a.py": _a("x += 1").replace("used", "renamed")},
     ),
 }  # fmt: skip
+
+WITHOUT_TEXT = [name for name, of in CLASSES.items() if of.kind in ("condition", "finding")]
 
 
 def leave(scene: Scene, name: str) -> str:

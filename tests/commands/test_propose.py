@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.classes import CLASSES, leave
+from tests.commands.classes import CLASSES, WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
 from tests.commands.scenes import picture
 from tests.commands.test_rebase import fork, verdicts
@@ -55,7 +55,7 @@ def test_what_passes_is_kept_and_accepted_by_a_person(scene: Scene) -> None:
     assert scene.upstream.git("show", "made:a.py") + "\n" == BOTH, head
 
 
-TEXTS = [name for name in CLASSES if name not in ("condition", "finding")]
+TEXTS = [name for name in CLASSES if name not in WITHOUT_TEXT]
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -84,10 +84,11 @@ def test_no_hostile_solution_of_any_class_passes_or_leaves_a_trace(scene: Scene,
     assert sides
 
 
-@pytest.mark.parametrize("name", ["condition", "finding"])
+@pytest.mark.parametrize("name", WITHOUT_TEXT)
 def test_what_has_no_text_is_for_a_person(scene: Scene, name: str) -> None:
     answer = scene.call("conflicts", "propose", leave(scene, name), "--delete", "--json", code=2)
-    assert "accept it: patchmgr conflicts accept" in str(answer.json["error"]["hints"])
+    has_hint = "accept it: patchmgr conflicts accept" in str(answer.json["error"]["hints"])
+    assert has_hint is (name != "not ensured")
 
 
 FAULTS = {

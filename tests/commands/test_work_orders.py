@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.classes import CLASSES, PATCH, leave
+from tests.commands.classes import CLASSES, PATCH, WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
 from tests.commands.test_rebase import fork
 
@@ -23,15 +23,33 @@ def test_a_conflict_of_each_class_has_a_work_order(scene: Scene, name: str) -> N
     assert (order["series"], order["patch"]) == ("s", PATCH)
     assert order["reason"]
     assert order["requirements"]
-    has_text = name not in ("condition", "finding")
+    has_text = name not in WITHOUT_TEXT
     assert bool(order["regions"]) is has_text
     assert bool(order["finding"]) is not has_text
-    assert [one["pull"] for one in order["causes"]] == ([7] if name != "condition" else [])
+    assert [one["pull"] for one in order["causes"]] == ([] if order["kind"] == "condition" else [7])
     assert all(one["message"] == "Because it must." and one["diff"] for one in order["causes"])
     told = scene.call("conflicts", "show", found).out
     assert "A solution must satisfy:\n" in told
     markdown = scene.call("conflicts", "show", found, "--format", "markdown").out
     assert markdown.startswith(f"## Conflict {found}\n\n- {order['kind']} ")
+
+
+def test_nobody_accepts_that_a_patch_is_not_what_its_header_says(scene: Scene) -> None:
+    found = leave(scene, "not ensured")
+    order = order_of(scene, found)
+    assert order["reason"].startswith("does not ensure what it says: there is no old in up ")
+    assert order["requirements"] == [
+        {"check": "person", "text": "a person corrects the patch or its Ensures, or skips it"},
+        {"check": "condition", "text": 'Ensures: path old and pattern "^x$" in a'},
+    ]
+    accept = ("conflicts", "accept", found, "--because", "it is gone")
+    refused = scene.call(*accept, "--json", code=1).json["error"]
+    assert (refused["kind"], refused["hints"]) == (
+        "not-accepted", ["correct the patch, or its Ensures; then patchmgr rebase --continue"],
+    )  # fmt: skip
+    assert "conflicts accept" not in scene.call("rebase", "--continue", code=3).out
+    (step,) = scene.call("plan", "s", "--onto", "upstream/main", "--json", code=3).json["steps"]
+    assert step["breaking"] is not None
 
 
 def test_an_order_has_the_symbol_on_all_sides_and_who_names_it(scene: Scene) -> None:

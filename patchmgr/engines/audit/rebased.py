@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -10,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
-from patchmgr.engines.conflicts.decisions import change_digest
+from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.fold import Overlay
@@ -169,14 +168,6 @@ def with_findings(
         replace(one, outcome=_with(one.outcome, by_patch.get(one.outcome.name, ())))
         for one in judged
     )
-
-
-def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Give a certain finding its id: the same wherever the line stands, for the same change."""
-    words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
-    told = "\0".join(words).encode("utf-8", "surrogateescape")
-    digest = hashlib.sha256(told).hexdigest()[:12]
-    return replace(finding, id=digest, accepted=accepted.get(digest))
 
 
 def _with(outcome: PatchOutcome, found: Sequence[AuditFinding]) -> PatchOutcome:

@@ -17,6 +17,7 @@ from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
 from patchmgr.engines.text.differences import runs_of
 from patchmgr.engines.text.telling import is_telling, normal_lines
+from patchmgr.model.audit import AuditFinding
 from patchmgr.model.decision import Decision, Finding, Passage
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import Hunk, Patch
@@ -154,3 +155,11 @@ def passage_of_place(
         after = [line for line in comparison.ours[end:] if line.strip()]
         lines = [*before[-NEIGHBOURS:], *lines, *after[:NEIGHBOURS]]
     return passage(path, content, lines)
+
+
+def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
+    """Give a certain finding its id: the same wherever the line stands, for the same change."""
+    words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
+    told = "\0".join(words).encode("utf-8", "surrogateescape")
+    digest = hashlib.sha256(told).hexdigest()[:12]
+    return replace(finding, id=digest, accepted=accepted.get(digest))

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.conflicts.decisions import finding_of, standing_decision, tell
+from patchmgr.engines.conflicts.decisions import finding_of, identified, standing_decision, tell
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.engines.rebase.blocking import (
     Left,
@@ -27,6 +27,7 @@ from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.rebase.work import Edits, FileResult, NewSide, Tools, UpstreamRange
 from patchmgr.engines.series.fold import FileStep, Overlay, step_patch
+from patchmgr.model.audit import ENSURES, AuditFinding
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, HunkOutcome, PatchOutcome, Reliability, Verdict
@@ -164,7 +165,10 @@ def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
     reason = item.promise(run.side.files)
     if reason is None:
         return judged
-    outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason)
+    # The reason names the state: the id is of the patch alone.
+    broken = identified(AuditFinding(ENSURES, True, "", 0, None, ""), item.patch, {})
+    findings = (*judged.outcome.findings, replace(broken, text=reason))
+    outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason, findings=findings)
     return replace(judged, outcome=outcome)
 
 
