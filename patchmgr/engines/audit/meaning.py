@@ -314,7 +314,7 @@ def _left_before(
     ]
     known = sum(one.text == site.text for one in sides.old.exits)
     own = sum(one.first - 1 in added for one in alike)
-    if len(earlier) > known - own:
+    if len(earlier) > max(known - own, 0):
         shown = site.text.removeprefix("if ")
         text = f"where `{shown}` holds, line {_LINE} leaves before this one now"
         yield shown, text, earlier[0].first

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from patchmgr.engines.audit.meaning import changed_meaning
+from patchmgr.engines.audit.states import run_checks
 from patchmgr.model.audit import AuditFinding
-from tests.engines.audit.audited import found
+from tests.engines.audit.audited import audited, found
+from tests.engines.ports import MemoryBlobs
+from tests.engines.series import Upstream
 from tests.tables import table
 
 FILLER = "".join(f"    log({n})\n" for n in range(8))
@@ -198,3 +203,14 @@ def test_a_text_that_cannot_be_read_is_left_alone(broken: str) -> None:
     base = broken + "\n" + "".join(lines)
     ours, theirs = base + "    y = 2\n", base.replace("l0 = 1", "l0 = 2")
     assert not told_of(base, ours, theirs)
+
+
+def test_a_way_out_that_a_person_writes_once_more_is_no_finding() -> None:
+    out = "        if item.done:\n            return\n"
+    texts = (TALLY, TALLY.replace(HEAD, f"{HEAD}{out}"), TALLY.replace("> 3", "> 4"))
+    base, ours, upstream = ({"m.py": text.encode()} for text in texts)
+    blobs = MemoryBlobs()
+    _, states = audited(base, ours, upstream, blobs=blobs)
+    twice = texts[2].replace(HEAD, f"{out}{HEAD}").replace("    if is_full", f"{out}    if is_full")
+    merged = replace(states.merged, tree=Upstream(blobs, {"m.py": twice.encode()}))
+    assert run_checks(replace(states, merged=merged), [changed_meaning]) == ()
