@@ -67,12 +67,12 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
          workspaces.series_graph, editing.guard),
     ),
     "conflicts": (
-        "What was made of conflicts, for all who meet them again.",
+        "The shared record of resolved conflicts.",
         (conflicts.list_, conflicts.show_, conflicts.resolve, conflicts.accept, conflicts.forget,
          conflicts.propose, conflicts.learn, conflicts.pull, conflicts.push),
     ),
     "merge-driver": (
-        "The same merge inside of git merge, rebase, cherry-pick.",
+        "The same merge for git merge, rebase and cherry-pick.",
         (merging.driver_install, merging.driver_uninstall, merging.driver_run),
     ),
 }  # fmt: skip

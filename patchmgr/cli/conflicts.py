@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from patchmgr.model.recorded import Recorded
     from patchmgr.services.session import Session
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The id, or its beginning.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id, or the start of it.")]
 
 
 def list_(json: Json = False) -> None:
-    """List the conflicts on record, and what became of them.
+    """List the recorded conflicts and their resolutions.
 
     Example: patchmgr conflicts list
     """
@@ -38,12 +38,12 @@ def list_(json: Json = False) -> None:
 def show_(
     name: Id,
     format_: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown", help="The form of it.")
+        str, typer.Option("--format", metavar="terminal|markdown", help="The output format.")
     ] = "terminal",
-    full: Annotated[bool, typer.Option("--full", help="Cut nothing.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show all of it, however long.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what each side of a conflict does, and what became of it.
+    """Show both sides of a conflict, and its resolution if it has one.
 
     A resolution is shown as a diff. Of a conflict that a rebase waits with it is the work order:
     the symbol on all sides, the upstream commits that caused it and came later, who uses it, what
@@ -81,7 +81,9 @@ def show_(
 
 def resolve(
     name: Id,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The text, or the whole file.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The resolved lines, or the whole file.")
+    ],
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -108,23 +110,27 @@ def _tell_solved(
 def propose(
     name: Id,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="The whole file, or the text.")
+        Path | None,
+        typer.Option("--file", metavar="FILE", help="The resolved file, or the resolved lines."),
     ] = None,
     candidate: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="A candidate of the work order.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="The number of a candidate that `conflicts show` lists."
+        ),
     ] = None,
     stdin: Annotated[bool, typer.Option("--stdin", help="Read it from standard input.")] = False,
     delete: Annotated[bool, typer.Option("--delete", help="Delete the file.")] = False,
     accept: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Take FILE, whatever the checks find.")
+        Path | None, typer.Option(metavar="FILE", help="Accept FILE, whatever the checks find.")
     ] = None,
-    because: Annotated[str, typer.Option(metavar="TEXT", help="Why FILE is taken.")] = "",
+    because: Annotated[str, typer.Option(metavar="TEXT", help="Why FILE is accepted.")] = "",
     by: Annotated[str, typer.Option(metavar="NAME", help="Who proposes it.")] = "",
     run: Annotated[bool, typer.Option("--run", help="Run the series' commands, too.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Check a solution, and keep one that passes.
+    """Check a solution, and record it if it passes.
 
     A person accepts it. Checked are markers, the place, syntax, white space, what either side did,
     and all that a rebase with it finds. Exit code 4 says that it does not pass; a person may take
@@ -161,7 +167,7 @@ def propose(
 def accept(
     name: Id,
     side: Annotated[
-        str | None, typer.Argument(metavar="[ours|theirs|proposed]", help="What to take.")
+        str | None, typer.Argument(metavar="[ours|theirs|proposed]", help="Which text to take.")
     ] = None,
     because: Annotated[
         str, typer.Option(metavar="TEXT", help="Why a finding without a text is accepted.")
@@ -169,7 +175,7 @@ def accept(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Record one side, or what was proposed, as the resolution.
+    """Record one side, or the proposal, as the resolution.
 
     The side ours is upstream's, theirs the patch's. What was proposed is checked once more.
 
@@ -205,7 +211,7 @@ def accept(
 
 
 def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
-    """Forget a resolution, or that a finding was accepted.
+    """Forget a resolution, or an accepted finding.
 
     Example: patchmgr conflicts forget 4f08e2008bf8
     """
@@ -221,9 +227,9 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
 
 def learn(
     merge: Annotated[str, typer.Argument(metavar="MERGE", help="A merge, or a range A..B.")],
-    git: Annotated[Path, typer.Option("--git", metavar="REPO", help="The clone it is in.")],
+    git: Annotated[Path, typer.Option("--git", metavar="REPO", help="The clone that has it.")],
     was: Annotated[
-        str | None, typer.Option(metavar="OLD", help="A..B is this branch, rebased.")
+        str | None, typer.Option(metavar="OLD", help="The branch before the rebase to A..B.")
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,
@@ -247,12 +253,13 @@ def learn(
 
 Where = Annotated[str, typer.Argument(metavar="URL|PATH", help="A git repository.")]
 Branch = Annotated[
-    str | None, typer.Option("--branch", metavar="BRANCH", help="Its branch, else the default one.")
+    str | None,
+    typer.Option("--branch", metavar="BRANCH", help="Its branch; default: its default branch."),
 ]
 
 
 def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
-    """Take what another workspace made of its conflicts, as proposals.
+    """Fetch another workspace's resolutions, as proposals.
 
     Only conflicts/ of its newest commit is fetched. A conflict shows what was pulled for it first
     among its candidates, with the place it is from; `conflicts propose ID --candidate N` checks
@@ -266,7 +273,7 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
 
 
 def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
-    """Give others what you made of conflicts.
+    """Share your resolutions with another workspace.
 
     What is resolved here is added to conflicts/ of a git repository, as one commit on its branch.
     What is there stays as it is.

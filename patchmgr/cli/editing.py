@@ -31,7 +31,7 @@ def edit(
     ] = None,
     author: Annotated[str | None, option("--author 'NAME <EMAIL>'")] = None,
     field: Annotated[
-        list[str], option("--field NAME=VALUE", "Set a field; an empty one goes.")
+        list[str], option("--field NAME=VALUE", "Set a header field; an empty value removes it.")
     ] = [],  # noqa: B006 - typer copies it
     to: To = None,
     series: OfSeries = None,
@@ -49,7 +49,7 @@ def edit(
 
 
 def rename(
-    patch: Annotated[str, argument("[PATCH]", "The top if left out.")],
+    patch: Annotated[str, argument("[PATCH]", "The patch; default: the top.")],
     new: Annotated[str | None, argument("NEW")] = None,
     to: To = None,
     series: OfSeries = None,
@@ -72,7 +72,7 @@ def drop(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take patches out of the series and delete their files.
+    """Remove patches from the series and delete their files.
 
     `patchmgr undo` brings them back.
 
@@ -88,7 +88,7 @@ def move(
     before: Annotated[str | None, option("--before PATCH")] = None,
     after: Annotated[str | None, option("--after PATCH")] = None,
     into: Annotated[
-        str | None, option("--into SERIES", "Hand it over to the series above or below.")
+        str | None, option("--into SERIES", "Move it to the series above or below.")
     ] = None,
     to: To = None,
     series: OfSeries = None,
@@ -104,7 +104,7 @@ def move(
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if into is not None:
         if before is not None or after is not None:
-            raise PatchmgrError("usage", "--into goes without --before and --after")
+            raise PatchmgrError("usage", "--into cannot be used with --before or --after")
         moved = commands.move.move_to_series(
             session, patch, series=series, into=into, is_dry_run=dry_run
         )
@@ -117,20 +117,20 @@ def move(
 def fold(
     patches: Annotated[list[str] | None, argument("[PATCH]...", "Patches of the series.")] = None,
     into: Annotated[
-        str | None, option("--into PATCH", "The patch to fold into; else the top.")
+        str | None, option("--into PATCH", "The patch to fold into; default: the top.")
     ] = None,
     diff: Annotated[
         Path | None, option("--diff FILE", "Fold in a diff; - is standard input.")
     ] = None,
     strip: Annotated[
-        int, option("--strip -p", "Folders to take off its paths.", min=0, max=99)
+        int, option("--strip -p", "Strip N leading folders from its paths.", min=0, max=99)
     ] = 1,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make patches, or a diff, a part of another patch.
+    """Fold patches, or a diff, into another patch.
 
     That is the top, where none is named.
 
@@ -152,23 +152,23 @@ def split(
     patch: Patch,
     new: Annotated[str, argument("NEW", "The name of the new patch.")],
     file: Annotated[
-        list[str], option("--file PATH", "A file or folder that goes; repeatable.")
+        list[str], option("--file PATH", "A file or folder to split off; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
-    hunk: Annotated[list[str], option("--hunk PATH:N", "Hunks that go, counted from 1.")] = [],  # noqa: B006 - typer copies it
+    hunk: Annotated[list[str], option("--hunk PATH:N", "Hunks to split off, counted from 1.")] = [],  # noqa: B006 - typer copies it
     absorbed: Annotated[
-        str | None, option("--absorbed REF", "The hunks that upstream has at REF go.")
+        str | None, option("--absorbed REF", "Split off the hunks that upstream has at REF.")
     ] = None,
     interactive: Annotated[
         bool, option("--interactive -i -p", "Choose hunks, as in git add -p.")
     ] = False,
     subject: Annotated[str, option("--subject", "The subject of the new patch.")] = "",
-    message: Annotated[str, option("--message -m", "Its text.")] = "",
+    message: Annotated[str, option("--message -m", "The text below the subject.")] = "",
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make a part of a patch a patch of its own, after it.
+    """Split part of a patch off into a new patch after it.
 
     Example: patchmgr split fix-allow-list fix-docs --file docs
 
@@ -178,7 +178,9 @@ def split(
     """
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if interactive and (file or hunk or absorbed):
-        raise PatchmgrError("usage", "--interactive goes without --file, --hunk and --absorbed")
+        raise PatchmgrError(
+            "usage", "--interactive cannot be used with --file, --hunk or --absorbed"
+        )
     choose = chooser(new) if interactive else None
     part = commands.split.PatchPart(
         tuple(file), tuple(hunk), subject=subject, message=message, choose=choose
@@ -191,8 +193,8 @@ def split(
 
 def show_(
     patch: MaybePatch = None,
-    header: Annotated[bool, option("--header", "The header alone.")] = False,
-    edits: Annotated[bool, option("--edits", "What it changes, in words.")] = False,
+    header: Annotated[bool, option("--header", "Print only the header.")] = False,
+    edits: Annotated[bool, option("--edits", "Describe its changes in words.")] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,
@@ -214,15 +216,15 @@ def show_(
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
 
-Count = Annotated[int, option("-n N", "How many.", min=1)]
+Count = Annotated[int, option("-n N", "How many to undo.", min=1)]
 
 
 def log(
-    number: Annotated[int | None, argument("[NUMBER]", "Tell what this one touched.")] = None,
-    most: Annotated[int, option("-n N", "How many; 0: all.", min=0)] = 20,
+    number: Annotated[int | None, argument("[NUMBER]", "Show what this operation changed.")] = None,
+    most: Annotated[int, option("-n N", "How many to list; 0: all.", min=0)] = 20,
     json: Json = False,
 ) -> None:
-    """List what was changed in workspace and checkouts.
+    """List the changes of the workspace and its checkouts.
 
     Example: patchmgr log
     """
@@ -239,12 +241,13 @@ def log(
 def undo(
     count: Count = 1,
     to: Annotated[
-        int | None, option("--to NUMBER", "Go back to how it was after this one; 0: the start.")
+        int | None,
+        option("--to NUMBER", "Go back to the state after this operation; 0: the start."),
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take back the last change of workspace and checkouts.
+    """Undo the last change of the workspace and its checkouts.
 
     Example: patchmgr undo
     """
@@ -255,7 +258,7 @@ def undo(
 
 
 def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
-    """Do again what undo took back last.
+    """Redo the change that was undone last.
 
     Example: patchmgr redo
     """
@@ -270,7 +273,7 @@ def guard(
     guards: Annotated[
         list[str] | None, argument("[+SYM|-SYM]...", "Put -- before the first -SYM.")
     ] = None,
-    none: Annotated[bool, option("--none", "Take its guards away.")] = False,
+    none: Annotated[bool, option("--none", "Remove all its guards.")] = False,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,

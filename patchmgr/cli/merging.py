@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _NO_MERGE = 129  # up to 128, git takes what is in %A for the conflict
 
-Upstream = Annotated[str, option("--upstream ours|theirs", "Which side is upstream's.")]
+Upstream = Annotated[str, option("--upstream ours|theirs", "The side that is upstream.")]
 Repository = Annotated[Path, option("--git REPO", "The clone.")]
 
 
@@ -40,7 +40,7 @@ def merge_file(
     ours: Annotated[Path, argument("OURS")],
     theirs: Annotated[Path, argument("THEIRS")],
     path: Annotated[str, option("--path NAME", "The file's name.")],
-    output: Annotated[Path | None, option("-o OUT", "Write here, not to stdout.")] = None,
+    output: Annotated[Path | None, option("-o OUT", "Write to this file, not to stdout.")] = None,
     upstream: Upstream = "ours",
     confidence: Confidence = None,
     dry_run: DryRun = False,
@@ -86,7 +86,7 @@ def driver_install(
     upstream: Upstream = "ours",
     dry_run: DryRun = False,
 ) -> None:
-    """Let git merge, rebase and cherry-pick with patchmgr in a clone.
+    """Make git merge, rebase and cherry-pick in a clone use patchmgr.
 
     Writes to the clone's own configuration and .git/info/attributes, once or again. In a
     workspace, or with -C, its recorded resolutions are used. A rebase has upstream's side as
@@ -105,7 +105,7 @@ def driver_install(
 
 
 def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
-    """Take the merge driver out of a clone again.
+    """Remove the merge driver from a clone.
 
     Example: patchmgr merge-driver uninstall --git ~/src/vllm
     """
@@ -120,7 +120,7 @@ def driver_run(
     path: Annotated[str, argument("%P")],
     upstream: Upstream = "ours",
 ) -> None:
-    """Merge for git: the result goes into %A, exit 1 for a conflict.
+    """Merge for git: write the result into %A; exit 1 for a conflict.
 
     Example: patchmgr merge-driver run %O %A %B %P
     """
@@ -146,10 +146,12 @@ def driver_run(
 
 def mergetool(
     names: Annotated[list[str] | None, argument("[FILE]...")] = None,
-    tool: Annotated[str | None, option("--tool TOOL", "One of: git mergetool --tool-help")] = None,
+    tool: Annotated[
+        str | None, option("--tool TOOL", "A tool that git mergetool --tool-help lists.")
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Resolve what a rebase waits for with git's merge tool.
+    """Resolve the conflicts of a rebase with git's merge tool.
 
     FILE is a name below the work area, or its end; without one, every file with markers. The tool
     is the one of your git configuration: merge.tool and mergetool.*.

@@ -21,13 +21,11 @@ from patchmgr.cli.root import (
 )
 from patchmgr.errors import PatchmgrError
 
-Linearize = Annotated[
-    bool, option("--linearize", "Of a fork with merges: a patch for each commit.")
-]
+Linearize = Annotated[bool, option("--linearize", "For a fork with merges: one patch per commit.")]
 FirstParent = Annotated[
-    bool, option("--first-parent", "Of a fork with merges: one for each merged branch.")
+    bool, option("--first-parent", "For a fork with merges: one per merged branch.")
 ]
-Squash = Annotated[bool, option("--squash", "Of a fork with merges: one patch with all of it.")]
+Squash = Annotated[bool, option("--squash", "For a fork with merges: one patch in all.")]
 
 
 def import_(
@@ -37,19 +35,19 @@ def import_(
         Path | None, option("--git REPO", "SOURCE is a range A..B of this repository.")
     ] = None,
     stgit: Annotated[
-        Path | None, option("--stgit REPO", "SOURCE is a branch with a stack of StGit, or nothing.")
+        Path | None, option("--stgit REPO", "SOURCE is a branch with an StGit stack, or empty.")
     ] = None,
     commit: Annotated[
         list[str] | None, option("--commit SHA", "A commit of the series' upstream.")
     ] = None,
     pull: Annotated[
         list[str] | None,
-        option("--pull N|URL", "A pull request of the series' upstream, as one patch."),
+        option("--pull N|URL", "A pull request of the series' upstream."),
     ] = None,
     strip: Annotated[
-        int | None, option("--strip -p N", "Take N folders off the paths.", min=0, max=99)
+        int | None, option("--strip -p N", "Strip N leading folders from paths.", min=0, max=99)
     ] = None,
-    reverse: Annotated[bool, option("--reverse -R", "Take the reverse of each patch.")] = False,
+    reverse: Annotated[bool, option("--reverse -R", "Import the reverse of each patch.")] = False,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
     squash: Squash = False,
@@ -81,7 +79,9 @@ def import_(
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if form is not None and (git is None or reverse):
-        raise PatchmgrError("usage", f"--{form} goes with --git REPO A..B, and without --reverse")
+        raise PatchmgrError(
+            "usage", f"--{form} needs --git REPO A..B, and cannot be used with --reverse"
+        )
     if git is not None or stgit is not None:
         if strip is not None:
             raise PatchmgrError("usage", "-p is for files and folders")
@@ -100,7 +100,7 @@ def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
     asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
     given = [name for name, is_asked in asked.items() if is_asked]
     if len(given) > 1:
-        raise PatchmgrError("usage", f"--{given[0]} and --{given[1]} are two ways: take one")
+        raise PatchmgrError("usage", f"--{given[0]} and --{given[1]} cannot be used together")
     return given[0] if given else None
 
 
@@ -108,7 +108,7 @@ def _range(git: Path | None, stgit: Path | None, given: list[str]) -> tuple[Path
     if git is None:
         return None
     if stgit is not None:
-        raise PatchmgrError("usage", "--git and --stgit are for one repository each: take one")
+        raise PatchmgrError("usage", "--git and --stgit cannot be used together")
     if len(given) != 1:
         raise PatchmgrError("usage", "--git REPO needs exactly one range A..B")
     return git, given[0]
@@ -128,17 +128,17 @@ def export_(
         str, option("--as FORM", "quilt|mbox|git|gbp|stgit|patch-package|diff|yocto|suse")
     ] = "",
     out: Annotated[
-        Path | None, option("--out PATH", "The folder, or the file of mbox and diff.")
+        Path | None, option("--out PATH", "The folder to write, or the file (mbox, diff).")
     ] = None,
     npm: Annotated[
-        str | None, option("--npm NAME[@VERSION]", "For patch-package: the package of npm.")
+        str | None, option("--npm NAME[@VERSION]", "For patch-package: the npm package.")
     ] = None,
     force: Annotated[bool, option("--force", "Replace files that patchmgr did not write.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Write a series in the form of another tool.
+    """Export a series for another tool.
 
     A patch that fits keeps its bytes.
 
@@ -153,9 +153,9 @@ def export_(
     """
     session, named = open_series(name)
     if out is None:
-        raise PatchmgrError("usage", "say where to with --out PATH")
+        raise PatchmgrError("usage", "say where to write it with --out PATH")
     if npm is not None and form != "patch-package":
-        raise PatchmgrError("usage", "--npm goes with --as patch-package")
+        raise PatchmgrError("usage", "--npm needs --as patch-package")
     asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force, dry_run)
     done = commands.export.export(session, named, asked)
     answer("export", done, render.listings.exported_text(done))

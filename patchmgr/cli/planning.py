@@ -29,14 +29,14 @@ from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 def plan(
     name: MaybeName = None,
-    onto: Annotated[str, typer.Option(metavar="REF", help="The state to come to.")] = (
+    onto: Annotated[str, typer.Option(metavar="REF", help="The upstream state to reach.")] = (
         "upstream/main"
     ),
     most: Annotated[
-        int | None, typer.Option("--max", metavar="N", min=1, help="At most N commits in a step.")
+        int | None, typer.Option("--max", metavar="N", min=1, help="At most N commits per step.")
     ] = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown", help="The form of the plan.")
+        str, typer.Option("--format", metavar="terminal|markdown", help="The output format.")
     ] = "terminal",
     git: Annotated[
         Path | None, typer.Option(metavar="REPO", help="Plan merges into a branch of REPO.")
@@ -49,7 +49,7 @@ def plan(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Find the way to an upstream state, in steps that were tried.
+    """Plan the way to an upstream state, in steps that were tried.
 
     A step is a stretch that carries, or a single commit that does not: a rebase from where the
     step before it ends. `rebase --onto plan:N` takes a step, as long as pin, patches and REF are
@@ -85,7 +85,7 @@ def plan(
 def forecast(
     name: MaybeName = None,
     watch: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Look at the newest N that are open.")
+        int, typer.Option(metavar="N", min=1, help="Check the N newest open pull requests.")
     ] = 300,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,

@@ -36,16 +36,18 @@ if TYPE_CHECKING:
 def check(
     names: Names = None,
     run: Annotated[bool, option("--run", "Run the series' own commands, too.")] = False,
-    command: Annotated[list[str], option("--command NAME", "Run this one; repeatable.")] = [],  # noqa: B006 - typer copies it
+    command: Annotated[
+        list[str], option("--command NAME", "Run only this command; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
     workspace: Annotated[
-        bool, option("--workspace", "Look at the workspace's files alone.")
+        bool, option("--workspace", "Check only the workspace's own files.")
     ] = False,
     ledger: Annotated[
-        bool, option("--ledger", "Hold a checkout or a branch to the series' lines.")
+        bool, option("--ledger", "Check that a checkout or a branch has the series' lines.")
     ] = False,
     to: Annotated[Path, option("--to CHECKOUT", "The checkout for --ledger.")] = Path(),
     branch: Annotated[
-        str | None, option("--branch NAME", "With --ledger: this branch of it.")
+        str | None, option("--branch NAME", "With --ledger: this branch of the checkout.")
     ] = None,
     junit: Annotated[Path | None, option("--junit FILE", "Write JUnit XML, too.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -54,7 +56,7 @@ def check(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Hold every patch to the gates; exit 4 where one fails.
+    """Check every patch against the gates; exit 4 if one fails.
 
     Example: patchmgr check vllm --junit gates.xml
 
@@ -68,13 +70,13 @@ def check(
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
-            raise PatchmgrError("usage", "--workspace stands alone")
+            raise PatchmgrError("usage", "use --workspace on its own")
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
         results = [hold(session, name, to, branch=branch, options=options) for name in chosen]
     elif branch is not None or to != Path():
-        raise PatchmgrError("usage", "--to and --branch go with --ledger")
+        raise PatchmgrError("usage", "--to and --branch need --ledger")
     else:
         how = commands.check.CommandOptions(run or bool(command), command, dry_run)
         results = [commands.check.check(session, name, how, options=options) for name in chosen]
@@ -100,14 +102,15 @@ def _write_junit(path: Path, results: Sequence[Checked]) -> None:
 def audit(
     names: Names = None,
     trees: Annotated[
-        tuple[str, str] | None, option("--trees OLD NEW", "Look at what is between two trees.")
+        tuple[str, str] | None,
+        option("--trees OLD NEW", "Audit the change from one tree to another."),
     ] = None,
-    repo: Annotated[Path, option("--repo DIR", "The repository of the trees.")] = Path(),
+    repo: Annotated[Path, option("--repo DIR", "The repository that has the trees.")] = Path(),
     select: Select = [],  # noqa: B006 - typer copies it
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Look for what a clean merge does not prove.
+    """Look for faults that a clean merge can hide.
 
     The exit code is 4 where something is certainly broken.
 
@@ -121,7 +124,7 @@ def audit(
     """
     if trees is not None:
         if names:
-            raise PatchmgrError("usage", "--trees goes without a series")
+            raise PatchmgrError("usage", "--trees cannot be used with a series")
         results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
         session, chosen = open_all_series(names)
@@ -135,10 +138,12 @@ def audit(
 def notes(
     name: MaybeName = None,
     from_: Annotated[str | None, option("--from REF|TAG", "The state before the sync.")] = None,
-    to: Annotated[str | None, option("--to REF|TAG", "The state after it; the pin.")] = None,
+    to: Annotated[
+        str | None, option("--to REF|TAG", "The state after it; default: the pin.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Write a note on the last rebase, or on what one would do.
+    """Write a note on the last rebase, or on a future one.
 
     It tells of conflicts, what was dropped, what upstream brought, gates and tags.
 
@@ -155,11 +160,12 @@ def notes(
 def diff(
     name: MaybeName = None,
     from_: Annotated[str, option("--from TAG", "The earlier state of the series.")] = "",
-    to: Annotated[str | None, option("--to TAG", "The later state; as it is now.")] = None,
+    to: Annotated[str | None, option("--to TAG", "The later state; default: as it is now.")] = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone that has the tags.")] = None,
     lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[
-        list[str], option("--hold PATH[::SYMBOL]", "Have check hold its bytes; repeatable.")
+        list[str],
+        option("--hold PATH[::SYMBOL]", "Let check guard the bytes of this file; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -207,12 +213,12 @@ def why(
 
 
 def doctor(
-    repair: Annotated[bool, option("--repair", "Mend what is broken.")] = False,
-    prune: Annotated[bool, option("--prune", "Delete what is left over.")] = False,
+    repair: Annotated[bool, option("--repair", "Repair what is broken.")] = False,
+    prune: Annotated[bool, option("--prune", "Delete leftovers.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Say what there is to work with, and what is broken (exit 4).
+    """Check the tools and stores; exit 4 if one is broken.
 
     Example: patchmgr doctor
 

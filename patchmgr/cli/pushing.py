@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.push import Pushed
 
 
-To = Annotated[Path | None, option("--to CHECKOUT", "The checkout, if this is not run in it.")]
+To = Annotated[Path | None, option("--to CHECKOUT", "The checkout; default: the one you are in.")]
 OfSeries = Annotated[str | None, option("--series S", "The series, if there are several.")]
 Interactive = Annotated[bool, option("--interactive -i", "Choose hunks, as in git add -p.")]
 MaybePatch = Annotated[str | None, argument("[PATCH]", "A name, the start of one, or a number.")]
@@ -36,7 +36,7 @@ MaybePatch = Annotated[str | None, argument("[PATCH]", "A name, the start of one
 def new(
     name: str,
     subject: Annotated[str, option("--subject", "What the patch does, in one line.")] = "",
-    message: Annotated[str, option("--message -m", "Why it is so.")] = "",
+    message: Annotated[str, option("--message -m", "The reason for the change.")] = "",
     author: Annotated[str, option("--author 'NAME <EMAIL>'")] = "",
     to: To = None,
     series: OfSeries = None,
@@ -59,7 +59,7 @@ def new(
 def push(
     patch: MaybePatch = None,
     all_: Annotated[bool, option("--all -a", "Push all.")] = False,
-    force: Annotated[bool, option("--force", "Leave hunks without a place as .rej files.")] = False,
+    force: Annotated[bool, option("--force", "Write hunks that do not fit to .rej files.")] = False,
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -81,7 +81,7 @@ def pop(
     patch: MaybePatch = None,
     all_: Annotated[bool, option("--all -a", "Pop all.")] = False,
     force: Annotated[
-        bool, option("--force", "Give up edits of these files; undo brings them back.")
+        bool, option("--force", "Discard edits of these files; undo restores them.")
     ] = False,
     to: To = None,
     series: OfSeries = None,
@@ -126,16 +126,18 @@ def _tell(done: Pushed, command: str) -> None:
 
 
 def refresh(
-    paths: Annotated[list[str] | None, argument("[PATH]...", "Files or folders; else all.")] = None,
+    paths: Annotated[
+        list[str] | None, argument("[PATH]...", "Files or folders; default: all.")
+    ] = None,
     patch: Annotated[str | None, option("--patch -p PATCH", "A pushed patch.")] = None,
     allow_empty: Annotated[
-        bool, option("--allow-empty", "Even if nothing is left of the patch.")
+        bool, option("--allow-empty", "Even if the patch becomes empty.")
     ] = False,
     rewrite: Annotated[
-        bool, option("--rewrite", "Write its diff as git does, if it says the same, too.")
+        bool, option("--rewrite", "Write its diff as git does, even if nothing changed.")
     ] = False,
     auto: Annotated[
-        bool, option("--auto", "Each edit into the patch that wrote its lines.")
+        bool, option("--auto", "Put each edit into the patch that its lines are from.")
     ] = False,
     interactive: Interactive = False,
     to: To = None,
@@ -143,7 +145,7 @@ def refresh(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put what was edited into the top patch, or one below it.
+    """Put your edits into the top patch, or into one below it.
 
     With --auto each edit goes into the patch that wrote the lines it changes, as `git absorb` does;
     what belongs to upstream's lines, or to several patches, stays an edit.
@@ -158,7 +160,7 @@ def refresh(
     if auto:
         if patch is not None or allow_empty or rewrite or interactive:
             words = "--patch, --allow-empty, --rewrite, --interactive"
-            raise PatchmgrError("usage", f"--auto goes without {words}")
+            raise PatchmgrError("usage", f"--auto cannot be used with {words}")
         shared = commands.refresh.distribute(session, paths or (), options, cwd=Path.cwd())
         answer("refresh", shared, render.authoring.distributed_text(shared))
         return
@@ -252,17 +254,19 @@ def files(
 
 
 def changes(
-    paths: Annotated[list[str] | None, argument("[PATH]...", "Files or folders; else all.")] = None,
-    since: Annotated[str | None, option("--since PATCH", "Begin before this pushed patch.")] = None,
-    until: Annotated[str | None, option("--until PATCH", "End after this pushed patch.")] = None,
-    reverse: Annotated[
-        bool, option("--reverse -R", "Print the reverse: what takes them back.")
-    ] = False,
+    paths: Annotated[
+        list[str] | None, argument("[PATH]...", "Files or folders; default: all.")
+    ] = None,
+    since: Annotated[
+        str | None, option("--since PATCH", "Show from before this pushed patch.")
+    ] = None,
+    until: Annotated[str | None, option("--until PATCH", "Show up to this pushed patch.")] = None,
+    reverse: Annotated[bool, option("--reverse -R", "Print the reverse diff.")] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print what was edited and is in no patch yet, as a diff.
+    """Print edits that are in no patch yet, as a diff.
 
     Or more of it, from patch to patch.
 

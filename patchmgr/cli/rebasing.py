@@ -44,20 +44,20 @@ if TYPE_CHECKING:
 def rebase(
     names: Names = None,
     onto: Annotated[
-        list[str], option("--onto REF|A..B", "The state to carry onto; repeatable.")
+        list[str], option("--onto REF|A..B", "The upstream state to rebase onto; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
     every: Annotated[
-        str | None, option("--every release|N", "Of a range, each release or Nth commit.")
+        str | None, option("--every release|N", "Each release, or every Nth commit, of a range.")
     ] = None,
     dry_run: DryRun = False,
     stop_at_conflict: Annotated[
-        bool, option("--stop-at-conflict", "Try nothing after the first conflict.")
+        bool, option("--stop-at-conflict", "Stop at the first conflict.")
     ] = False,
     continue_: Annotated[
-        bool, option("--continue", "Go on, with what you made of the conflicts.")
+        bool, option("--continue", "Go on, with the conflicts as you resolved them.")
     ] = False,
     accept: Annotated[
-        list[str], option("--accept FILE", "Take FILE though it is gone or broken.")
+        list[str], option("--accept FILE", "Accept FILE although it is deleted or does not parse.")
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
         bool, option("--skip", "Leave out the first patch in conflict, and go on.")
@@ -67,26 +67,27 @@ def rebase(
         Path | None, option("--checkout DIR", "Show conflicts in a git worktree at DIR.")
     ] = None,
     repo: Annotated[
-        Path | None, option("--repo CLONE", "Make that worktree of this clone.")
+        Path | None, option("--repo CLONE", "The clone to make the worktree in.")
     ] = None,
     exec_: Annotated[
-        str | None, option("--exec -x CMD", "Run CMD there after each carried patch.")
+        str | None, option("--exec -x CMD", "Run CMD in the worktree after each patch.")
     ] = None,
     other_edits: Annotated[
-        str | None, option("--other-edits patch|new|none", "Where edits beside a conflict go.")
+        str | None,
+        option("--other-edits patch|new|none", "What to do with edits outside the conflicts."),
     ] = None,
     resolver: Annotated[
-        str | None, option("--resolver CMD", "Ask CMD about each conflict.")
+        str | None, option("--resolver CMD", "Run CMD to resolve each conflict.")
     ] = None,
     resolver_timeout: Annotated[
         int | None,
-        option("--resolver-timeout SECONDS", "How long CMD may take for one: 600.", min=1),
+        option("--resolver-timeout SECONDS", "Seconds CMD may take for one conflict: 600.", min=1),
     ] = None,
     show_conflicts: Annotated[
-        bool, option("--show-conflicts", "Print the conflicts in git's markers.")
+        bool, option("--show-conflicts", "Print the conflicts with git's markers.")
     ] = False,
     format_: Annotated[
-        str, option("--format terminal|markdown", "The form of a table.")
+        str, option("--format terminal|markdown", "The format of the table of targets.")
     ] = "terminal",
     confidence: Confidence = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -94,7 +95,7 @@ def rebase(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Carry series onto a new upstream state; without names, all.
+    """Rebase the named series, or all, onto a new upstream state.
 
     REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run,
     several of them, or a range with --every, give a table: patch by target.
@@ -118,15 +119,18 @@ def rebase(
         raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
     shown_in = _shown_in(checkout, repo, exec_)
     if (shown_in != commands.rebase.NOWHERE) and (dry_run or skip or abort):
-        raise PatchmgrError("usage", "--checkout, --repo and --exec go with a run that writes")
+        raise PatchmgrError(
+            "usage",
+            "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort",
+        )
     if other_edits not in (None, *services.rebase_checkout.OTHER_EDITS):
         raise PatchmgrError("usage", f"--other-edits is patch, new or none, not {other_edits}")
     if other_edits and not continue_:
-        raise PatchmgrError("usage", "--other-edits goes with --continue")
+        raise PatchmgrError("usage", "--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
         raise PatchmgrError("usage", "--resolver needs a command, and no --checkout")
     if resolver is not None and (dry_run or abort):
-        raise PatchmgrError("usage", "--resolver goes with a run that writes")
+        raise PatchmgrError("usage", "--resolver cannot be used with --dry-run or --abort")
     if abort:
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Forgot the rebase.")
@@ -139,7 +143,7 @@ def rebase(
         if format_ not in ("terminal", "markdown"):
             raise PatchmgrError("usage", f"--format is terminal or markdown, not {format_}")
         if not onto:
-            raise PatchmgrError("usage", "--every and --format go with --onto")
+            raise PatchmgrError("usage", "--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)
         if not dry_run:
             raise PatchmgrError("usage", "a table of several targets needs --dry-run")
@@ -149,7 +153,7 @@ def rebase(
         _show_table(outcomes, format_, view)
         return
     if accept and not continue_:
-        raise PatchmgrError("usage", "--accept goes with --continue")
+        raise PatchmgrError("usage", "--accept needs --continue")
     if continue_:
         result = commands.rebase.continue_rebase(
             session,
@@ -180,7 +184,7 @@ def rebase(
 
 def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
     if repo is not None and checkout is None:
-        raise PatchmgrError("usage", "--repo goes with --checkout")
+        raise PatchmgrError("usage", "--repo needs --checkout")
     if command is not None and not command.strip():
         raise PatchmgrError("usage", "--exec needs a command")
     at, clone = ("" if each is None else os.path.abspath(each) for each in (checkout, repo))
@@ -257,14 +261,16 @@ def show_rebase(
 def decide(
     patch: Annotated[str | None, argument("PATCH")] = None,
     verdict: Annotated[str | None, argument("absorbed|needed")] = None,
-    by: Annotated[str, option("--by PR|COMMIT|TEXT", "What upstream did it, or why.")] = "",
-    series: Annotated[str | None, option("--series S", "The series of PATCH.")] = None,
-    list_: Annotated[bool, option("--list", "List what is decided.")] = False,
-    forget: Annotated[bool, option("--forget", "Forget what is decided.")] = False,
+    by: Annotated[
+        str, option("--by PR|COMMIT|TEXT", "The upstream change that has it, or a reason.")
+    ] = "",
+    series: Annotated[str | None, option("--series S", "The series that PATCH is in.")] = None,
+    list_: Annotated[bool, option("--list", "List the decisions.")] = False,
+    forget: Annotated[bool, option("--forget", "Forget the decision.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Say of a patch in conflict whether upstream has it.
+    """Record whether upstream already has a patch in conflict.
 
     Later runs use the answer as long as the text of upstream that it is about is still there.
 
@@ -273,7 +279,7 @@ def decide(
     session = open_session()
     if list_:
         if patch is not None or verdict is not None or forget:
-            raise PatchmgrError("usage", "--list stands alone")
+            raise PatchmgrError("usage", "use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
         value = render.recorded.decided_value(known, ())
         answer("decide", None, render.recorded.decisions_text(known), dry_run=False, **value)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
-    """Resolve what a rebase waits with, at the terminal.
+    """Resolve the conflicts of a rebase at the terminal.
 
     It shows the patches with their verdicts, and each conflict: base, ours, theirs and the ranked
     candidates, what the patch is for, and the upstream commits that it collides with. Pick a text

@@ -37,11 +37,13 @@ def argument(usage: str | None, about: str | None = None) -> Any:
     return typer.Argument(metavar=usage, help=about)
 
 
-DryRun = Annotated[bool, option("--dry-run", "Do all but the writing.")]
+DryRun = Annotated[bool, option("--dry-run", "Do everything except write.")]
 Select = Annotated[list[str], option("--select SYM", "Select a guard symbol; repeatable.")]
 Confidence = Annotated[
     int | None,
-    option("--confidence PERCENT", "How often right a merge must be to be taken.", min=50, max=100),
+    option(
+        "--confidence PERCENT", "How often a merge rule must be right to be used.", min=50, max=100
+    ),
 ]
 Verbose = Annotated[bool, option("--verbose -v", "List what is unchanged, too.")]
 Quiet = Annotated[bool, option("--quiet -q", "Print one line.")]

@@ -34,22 +34,24 @@ _SUMMARY = 250_000  # characters, of the 1 MiB that the summary of a job may hav
 def sync(
     name: MaybeName = None,
     push: Annotated[
-        str | None, typer.Option("--push", metavar="REMOTE", help="Push what changes there.")
+        str | None, typer.Option("--push", metavar="REMOTE", help="The remote to push to.")
     ] = None,
-    onto: Annotated[str, typer.Option(metavar="REF", help="The state to come to.")] = (
+    onto: Annotated[str, typer.Option(metavar="REF", help="The upstream state to reach.")] = (
         "upstream/main"
     ),
     pull_request: Annotated[
-        str, typer.Option(metavar="gh|glab|none", help="What writes the pull request.")
+        str, typer.Option(metavar="gh|glab|none", help="The tool that opens the pull request.")
     ] = "none",
     base: Annotated[
-        str | None, typer.Option(metavar="BRANCH", help="The branch it is for; the one here.")
+        str | None,
+        typer.Option(metavar="BRANCH", help="Its target branch; else the one checked out."),
     ] = None,
     push_branch: Annotated[
-        str | None, typer.Option(metavar="URL", help="Push the built branch there, too.")
+        str | None, typer.Option(metavar="URL", help="Push the built branch to this URL, too.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write JSON, Markdown and HTML there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Write JSON, Markdown and HTML to this folder."),
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
@@ -57,7 +59,7 @@ def sync(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Keep one pull request of what carries.
+    """Rebase what carries, and keep one pull request up to date.
 
     Fetches upstream, takes the steps of `plan` that carry, and pushes the changed patches as the
     branch patchmgr/sync-SERIES of the repository that the workspace is committed in. The workspace

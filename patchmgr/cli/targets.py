@@ -36,19 +36,21 @@ if TYPE_CHECKING:
 Python = Annotated[str | None, option("--python EXE", "The interpreter of an environment.")]
 Site = Annotated[Path | None, option("--site DIR", "A folder of installed packages.")]
 PackageName = Annotated[
-    str | None, option("--package NAME", "The package, where upstream names none.")
+    str | None, option("--package NAME", "The package, if the upstream names none.")
 ]
-Breaks = Annotated[bool, option("--break-system-packages", "Write to what the system manages.")]
+Breaks = Annotated[
+    bool, option("--break-system-packages", "Write to an environment that the system manages.")
+]
 
 Warns = Annotated[
     bool | None,
     option(
         "--warn-at-start/--no-warn-at-start",
-        "Let the interpreter say at its start where patches of a package are gone.",
+        "Let Python warn at its start if a package lost its patches.",
     ),
 ]
 ShowConflicts = Annotated[
-    bool, option("--show-conflicts", "Print conflicts with a package, both texts.")
+    bool, option("--show-conflicts", "Print both texts of each conflict with a package.")
 ]
 
 
@@ -98,8 +100,8 @@ def overlay(
 def wheel(
     name: MaybeName = None,
     source: Annotated[Path | None, option("--from WHEEL", "The wheel to patch.")] = None,
-    out: Annotated[Path, option("--out DIR", "Where to write the patched one.")] = Path(),
-    sbom: Annotated[bool, option("--sbom", "Give it a bill of materials (CycloneDX).")] = False,
+    out: Annotated[Path, option("--out DIR", "Where to write the patched wheel.")] = Path(),
+    sbom: Annotated[bool, option("--sbom", "Add a bill of materials (CycloneDX).")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -132,7 +134,7 @@ def wheel(
 def apply(
     name: MaybeName = None,
     to: Annotated[Path | None, option("--to CHECKOUT", "A git checkout.")] = None,
-    commit: Annotated[bool, option("--commit", "Make one commit a patch.")] = False,
+    commit: Annotated[bool, option("--commit", "Make one commit per patch.")] = False,
     python: Python = None,
     site: Site = None,
     package: PackageName = None,
@@ -232,7 +234,7 @@ def verify(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say whether a series is applied; exit 4 where it is not.
+    """Check that a series is applied; exit 4 if it is not.
 
     Example: patchmgr verify vllm --to ~/src/vllm
 
@@ -264,7 +266,9 @@ def branch(
     repo: Annotated[Path | None, option("--repo DIR", "Put it into this clone.")] = None,
     branch_name: Annotated[str | None, option("--name BRANCH")] = None,
     tag: Annotated[str | None, option("--tag TAG", "Tag the head, too.")] = None,
-    force: Annotated[bool, option("--force", "Replace what is not ours.")] = False,
+    force: Annotated[
+        bool, option("--force", "Replace a branch or tag that patchmgr did not make.")
+    ] = False,
     without: Annotated[
         list[str], option("--without PATCH", "Leave a patch or group out; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
@@ -275,14 +279,16 @@ def branch(
     sign: Annotated[bool, option("--sign", "Sign the commits, as git would.")] = False,
     signoff: Annotated[bool, option("--signoff", "Add your Signed-off-by to the commits.")] = False,
     committer: Annotated[
-        str | None, option("--committer me", "Commit as yourself, and now.")
+        str | None, option("--committer me", "Be the committer yourself, at the current time.")
     ] = None,
-    push: Annotated[str | None, option("--push REMOTE", "Push it, if nobody else did.")] = None,
+    push: Annotated[
+        str | None, option("--push REMOTE", "Push it, unless somebody else has pushed there.")
+    ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Build the branch of a series on its pin, one commit a patch.
+    """Build the branch of a series on its pin, one commit per patch.
 
     The commits are the same on every machine, unless --sign, --signoff or --committer me put
     something of yours into them.
@@ -319,13 +325,16 @@ def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
 def report(
     names: Names = None,
     format_: Annotated[
-        str, option("--format terminal|markdown|json|html|cyclonedx|cyclonedx-1.5", "The form.")
+        str,
+        option(
+            "--format terminal|markdown|json|html|cyclonedx|cyclonedx-1.5", "The output format."
+        ),
     ] = "terminal",
     quiet: Quiet = False,
     json: Json = False,
     select: Select = [],  # noqa: B006 - typer copies it
 ) -> None:
-    """Report the change footprint, per subsystem and patch.
+    """Report what a series changes, per subsystem and patch.
 
     It has files, lines, what guards a change, hotspots and risks; the HTML page also has the
     conflicts that a rebase waits with, side by side. In the forms of CycloneDX it is a bill of

@@ -35,7 +35,7 @@ def init(
     ] = None,
     upstream: Annotated[
         str | None,
-        typer.Option(metavar="REF", help="What is upstream's in REPO, as upstream/main."),
+        typer.Option(metavar="REF", help="Upstream's ref in REPO, such as upstream/main."),
     ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
@@ -68,7 +68,7 @@ def init(
         return
     if upstream is not None or form is not None or json:
         option = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
-        raise PatchmgrError("usage", f"{option} goes with --from-branch REPO BRANCH")
+        raise PatchmgrError("usage", f"{option} needs --from-branch REPO BRANCH")
     made = commands.init.init(folder.absolute(), is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
 
@@ -83,10 +83,11 @@ def upstream_add(
     ] = None,
     archive: Annotated[
         str | None,
-        typer.Option(metavar="FILE|URL", help="An archive or a folder, as it is now and later."),
+        typer.Option(metavar="FILE|URL", help="An archive or a folder, read again at each fetch."),
     ] = None,
     track: Annotated[
-        str | None, typer.Option(metavar="git|package", help="What a bare name means.")
+        str | None,
+        typer.Option(metavar="git|package", help="Which of the two a bare name refers to."),
     ] = None,
     branch: Annotated[str | None, typer.Option(metavar="B", help="The branch to track.")] = None,
     reference: Annotated[
@@ -94,7 +95,7 @@ def upstream_add(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Follow a project: its git, its package, or both; or an archive.
+    """Follow a project: git, a package, both, or an archive.
 
     An archive or a folder has no versions: `upstream fetch` takes what is there now, and
     `--onto upstream/main` is what it took last.
@@ -125,11 +126,11 @@ def upstream_list(json: Json = False) -> None:
 def upstream_fetch(
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")] = None,
     ref: Annotated[
-        list[str] | None, typer.Option(metavar="REF", help="Bring this branch or release, too.")
+        list[str] | None, typer.Option(metavar="REF", help="Fetch this branch or release, too.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Bring what is tracked: a branch and all tags, or the newest release.
+    """Fetch what is tracked: a branch and all tags, or the newest release.
 
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
@@ -140,11 +141,13 @@ def upstream_fetch(
 def series_new(
     name: str,
     upstream: Annotated[
-        str | None, typer.Option(metavar="U", help="The upstream to stand on.")
+        str | None, typer.Option(metavar="U", help="The upstream that the series is for.")
     ] = None,
-    base: Annotated[str | None, typer.Option(metavar="REF", help="The state to pin.")] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="REF", help="The upstream state to pin.")
+    ] = None,
     on: Annotated[
-        str | None, typer.Option(metavar="SERIES", help="Stand on this series and its pin.")
+        str | None, typer.Option(metavar="SERIES", help="Put it on top of this series.")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -183,11 +186,11 @@ def series_show(name: MaybeName = None, json: Json = False) -> None:
 def series_graph(
     name: MaybeName = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="text|mermaid", help="How to draw it.")
+        str, typer.Option("--format", metavar="text|mermaid", help="How to draw the graph.")
     ] = "text",
     json: Json = False,
 ) -> None:
-    """Say which patch needs which others, by lines and by names.
+    """Show which patches need which others, by lines and by names.
 
     A patch needs another one where it has no place without it, or where it uses a name that the
     other one defines. Patches that do not need each other can change places.
@@ -213,7 +216,8 @@ def status(
         bool, typer.Option("--upstreaming", help="Say where each patch stands upstream.")
     ] = False,
     gh: Annotated[
-        bool, typer.Option("--gh", help="With --upstreaming: ask gh whether a request is closed.")
+        bool,
+        typer.Option("--gh", help="With --upstreaming: ask gh which pull requests are closed."),
     ] = False,
     build_env: Annotated[
         bool, typer.Option("--build-env", help="Print the pins as variables for a build.")
@@ -222,7 +226,7 @@ def status(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say where every series stands, or what a commit is.
+    """Show where every series stands, or what a commit is.
 
     With --upstreaming, each patch is tried on upstream's tip as of the last fetch. --build-env
     gives pins and heads as variables for a build.
@@ -238,14 +242,16 @@ def status(
     session = open_session()
     if (upstreaming or gh) and not build_env:
         if of is not None or repo is not None or not upstreaming:
-            raise PatchmgrError("usage", "--upstreaming stands alone, or with --gh")
+            raise PatchmgrError("usage", "use --upstreaming on its own, or with --gh")
         rows = commands.upstreaming.upstreaming(session, asks=gh)
         text = render.listings.upstreaming_text(rows, view_of(verbose=verbose, quiet=quiet))
         answer("status", None, text, upstreaming=rows)
         return
     if build_env:
         if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
-            raise PatchmgrError("usage", "--build-env goes without other options than --json")
+            raise PatchmgrError(
+                "usage", "--build-env cannot be used with other options than --json"
+            )
         told = commands.status.build_environment(session)
         answer("status", None, render.publishing.build_text(told), build_env=told.variables)
         for note in told.notes:
@@ -253,13 +259,13 @@ def status(
         return
     if of is not None:
         if verbose or quiet:
-            raise PatchmgrError("usage", "--of goes without --verbose and --quiet")
+            raise PatchmgrError("usage", "--of cannot be used with --verbose or --quiet")
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.publishing.commit_value(known)
         answer("status", None, render.publishing.commit_text(known), of=value)
         return
     if repo is not None:
-        raise PatchmgrError("usage", "--repo goes with --of")
+        raise PatchmgrError("usage", "--repo needs --of")
     view = view_of(verbose=verbose, quiet=quiet)
     found = commands.status.status(session)
     value = render.listings.status_value(found)

@@ -61,7 +61,7 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
     """Audit what is between two trees of any repository: commits, tags, branches or tree ids.
 
-    Raises PatchmgrError "usage" where the folder is no repository, and "unknown-ref".
+    Raises PatchmgrError "usage" where the folder is not a repository, and "unknown-ref".
     """
     git_dir = find_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))

@@ -192,7 +192,7 @@ def check_remote(remote: str | None, clone: Clone | None) -> str | None:
     if remote is None:
         return None
     if remote.startswith("-") or not remote:
-        raise PatchmgrError("usage", f"{shown(remote)} is no remote")
+        raise PatchmgrError("usage", f"{shown(remote)} is not a remote")
     try:
         return remote if clone is not None else check_url(remote)
     except PatchmgrError as fault:
@@ -277,7 +277,7 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or not is_ref_name(full):
-            raise PatchmgrError("usage", f"{shown(str(given))} is no name for a branch or a tag")
+            raise PatchmgrError("usage", f"{shown(str(given))} is not a name for a branch or a tag")
     return tuple(names)
 
 

@@ -332,7 +332,7 @@ def _check(session: Session, name: str) -> Checked:
     for group, members in settings.groups.items():
         for member in members:
             if member not in names and f"{member}.patch" not in names:
-                sentence = f"the group {group} names {member}, which is no patch"
+                sentence = f"the group {group} names {member}, which is not a patch"
                 problems.append(Problem("workspace", sentence))
     gate = gate_of("workspace", len(names), tuple(problems))
     read = tuple(patch.name for patch in patches)

@@ -90,7 +90,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
         return new
     kept = opened.session.workspace.root / PRIVATE / "header.txt"
     kept.write_bytes(header)
-    message = f"that is no header for {shown(patch.name)}: {problem}"
+    message = f"that is not a header for {shown(patch.name)}: {problem}"
     raise PatchmgrError("bad-patch", message, (f"what you wrote is kept in {kept}",))
 
 

@@ -302,5 +302,5 @@ class Delivery(Target):
         if not os.path.lexists(self.root):
             return None
         if not self.root.is_dir():
-            raise PatchmgrError("usage", f"{self.root} is no folder")
+            raise PatchmgrError("usage", f"{self.root} is not a folder")
         return self.tree.read(path)

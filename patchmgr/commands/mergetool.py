@@ -42,7 +42,7 @@ def run_mergetool(
                 (hint, "or: patchmgr mergetool --tool TOOL"),
             )
         if tool is not None and (not tool or tool.startswith("-") or not tool.isprintable()):
-            raise PatchmgrError("usage", f"{tool!r} is no name of a tool")
+            raise PatchmgrError("usage", f"{tool!r} is not a name of a tool")
         if is_dry_run:
             return ToolResult((), tuple(item.file for item in chosen))
         solved: list[str] = []

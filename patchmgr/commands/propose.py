@@ -172,7 +172,7 @@ def _target(session: Session, name: str) -> _Target:
         findings = [one.finding for one in open_findings(workspace)]
         if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
-        message = f"{name} is no conflict of a text: nothing to propose"
+        message = f"{name} is not a conflict of text: nothing to propose"
         raise PatchmgrError("usage", message, tuple(hints))
     memory = Memory(workspace)
     found, in_progress = require(workspace, memory, name), read_in_progress(workspace)

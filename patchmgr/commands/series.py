@@ -127,5 +127,5 @@ def set_guards(
 
 def _guard(word: str) -> Guard:
     if word[:1] not in ("+", "-"):
-        raise PatchmgrError("usage", f"{shown(word)} is no guard: write +sym or -sym")
+        raise PatchmgrError("usage", f"{shown(word)} is not a guard: write +sym or -sym")
     return Guard(word[1:], word[0] == "+")

@@ -160,7 +160,7 @@ def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | 
         raise PatchmgrError("bad-conflict", f"the conflicts of {url} are larger than {MOST_BYTES}")
     for name, files in listed.items():
         if not FILE_MODES.issuperset(entry.mode for entry in files.values()):
-            yield Refused(name, "it has a link, or what is no file")
+            yield Refused(name, "it has a link, or what is not a file")
         elif any(sizes[entry.blob] > LARGEST for entry in files.values()):
             yield Refused(name, f"it is larger than {LARGEST} bytes")
         elif META in files:

@@ -94,7 +94,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
         if not chosen:
             raise PatchmgrError("nothing-to-undo", _too_few(0, "undo"))
         chosen.reverse()
-        # A jump goes back over undos, too: it is no undo of the plain kind that redo knows.
+        # A jump goes back over undos, too: it is not an undo of the plain kind that redo knows.
         kind = OperationKind.UNDO if to is None else OperationKind.DONE
         return _turn(session, chosen, kind, is_dry_run=is_dry_run)
 

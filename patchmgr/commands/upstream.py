@@ -39,7 +39,9 @@ def add_upstream(
     check_name(upstream.name, what="upstream", kind="usage")
     others = (upstream.git, upstream.package, upstream.branch)
     if upstream.archive is not None and (any(others) or upstream.track != "archive"):
-        raise PatchmgrError("usage", "--archive goes without --git, --package, --branch, --track")
+        raise PatchmgrError(
+            "usage", "--archive cannot be used with --git, --package, --branch or --track"
+        )
     if not (upstream.git or upstream.package or upstream.archive):
         hint = "or --archive FILE|URL alone"
         raise PatchmgrError(

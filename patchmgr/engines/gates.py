@@ -286,7 +286,7 @@ def link_problems(patch: Patch) -> Iterator[Problem]:
             continue
         for url in _URL.findall(value):
             if url.lower().startswith(("http", "ftp")) and not _is_sound(url):
-                yield Problem("links", f"{name} has {url} which is no link", patch.name)
+                yield Problem("links", f"{name} has {url} which is not a link", patch.name)
         is_named = _URL.search(value) or re.search(r"#?\d+", value)
         if key.startswith("bug") and value.strip() and not is_named:
             yield Problem("links", f"{name} names no bug: {value.strip()}", patch.name)

@@ -38,7 +38,7 @@ def apply_binary(change: BinaryChange, old: bytes) -> bytes:
 def apply_delta(delta: bytes, old: bytes) -> bytes:
     """Return the content that a git delta makes of the old one.
 
-    Raises "bad-patch" for what is no delta, or one that is cut off or made for another content.
+    Raises "bad-patch" for what is not a delta, or one that is cut off or made for another content.
     """
     try:
         return _applied(delta, old)

@@ -221,7 +221,7 @@ class StGit(Form, frozen=True):
     """Subject, author and text above each diff, and the commit that all applies on."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep what is no mail: StGit would take a mail's header for text."""
+        """Keep what is not a mail: StGit would take a mail's header for text."""
         return tuple(
             not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
             for i in items
@@ -314,7 +314,7 @@ def _check_utf8(item: Item) -> None:
     try:
         item.patch.diff.decode()
     except UnicodeDecodeError as fault:
-        message = f"Patch {shown(item.patch.name)} has lines that are no UTF-8"
+        message = f"Patch {shown(item.patch.name)} has lines that are not UTF-8"
         raise PatchmgrError("not-exportable", f"{message}: patch-package spoils them") from fault
 
 
@@ -328,12 +328,12 @@ def _package(pinned: Pinned) -> PackagePatch | None:
         release = _RELEASE.fullmatch(pinned.ref)
         if release is None:
             hint = f"name it: --npm {shown(name)}@1.2.3"
-            message = f"{shown(pinned.ref)} is no version of a package"
+            message = f"{shown(pinned.ref)} is not a version of a package"
             raise PatchmgrError("usage", message, (hint,))
         version = release[1]
     package = PackagePatch((name,), version)
     if read_name(written_name(package)) != package:
-        message = f"{shown(pinned.package)} is no package of npm with a version"
+        message = f"{shown(pinned.package)} is not a package of npm with a version"
         raise PatchmgrError("usage", message, ("write it as: --npm NAME@1.2.3",))
     return package
 

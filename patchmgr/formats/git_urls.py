@@ -17,7 +17,7 @@ def url_problem(url: str) -> str | None:
     program that is (gitremote-helpers(7)).
     """
     if url.startswith("-") or any(c in url for c in "\n\r\0"):
-        return "is no URL of a git repository"
+        return "is not a URL of a git repository"
     if url.startswith(SCHEMES):
         return None
     if "::" in url.split("/", 1)[0]:

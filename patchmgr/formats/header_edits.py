@@ -71,7 +71,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return a header with an edit; one that is no mail's becomes one first."""
+    """Return a header with an edit; one that is not a mail's becomes one first."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -122,7 +122,7 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
     """Return a text with one field replaced where it is, or put behind the last field."""
     if _NAME.fullmatch(name) is None:
-        raise PatchmgrError("usage", f"{shown(name)} is no name of a field")
+        raise PatchmgrError("usage", f"{shown(name)} is not a name of a field")
     if name.lower() in _OF_THE_MAIL:
         option = _OF_THE_MAIL[name.lower()]
         raise PatchmgrError("usage", f"use {option} for the field {name}")

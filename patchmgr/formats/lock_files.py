@@ -53,7 +53,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use letters, digits, and . _ - after the first one"
-        raise PatchmgrError(kind, f"{what} {shown(text)} is no good name.", (hint,))
+        raise PatchmgrError(kind, f"{what} {shown(text)} is not a good name.", (hint,))
     return text
 
 
@@ -84,7 +84,7 @@ def write_lock(lock: Lock) -> bytes:
     try:
         raw = tomli_w.dumps(_sorted(content, _FILE)).encode()
     except UnicodeEncodeError:
-        raise _fault(_FILE, "cannot hold a text that is no UTF-8") from None
+        raise _fault(_FILE, "cannot hold a text that is not UTF-8") from None
     parse_lock(raw)
     return raw
 
@@ -127,12 +127,12 @@ def _check_references(
     for record in series.values():
         where = f"{_FILE}: series.{record.name}"
         if record.upstream not in upstreams:
-            problem = f"names {shown(record.upstream)} which is no upstream"
+            problem = f"names {shown(record.upstream)} which is not an upstream"
             raise _fault(f"{where}.upstream", problem)
         walked, name = {record.name}, record.on
         while name is not None and name not in grounded:
             if name not in series:
-                raise _fault(f"{where}.on", f"leads to {shown(name)} which is no series")
+                raise _fault(f"{where}.on", f"leads to {shown(name)} which is not a series")
             if name in walked:
                 raise _fault(f"{where}.on", "leads back to the series")
             walked.add(name)

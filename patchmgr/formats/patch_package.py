@@ -111,7 +111,7 @@ def _from_json(document: Mapping[str, object]) -> Stack:
     def listed(key: str) -> tuple[tuple[str, str], ...]:
         names = document[key]
         if not isinstance(names, list):
-            raise ValueError(f"{key} is no list")
+            raise ValueError(f"{key} is not a list")
         found = tuple((str(name), patches[name]["oid"]) for name in names)
         if not all(isinstance(commit, str) and is_full_id(commit) for _, commit in found):
             raise ValueError("a patch without a commit")

@@ -40,7 +40,7 @@ _GITMODULES_SHORT = re.compile(r"gitmod~[1-4]|gi7eba~[1-9]")
 
 
 def decode_path(raw: bytes) -> str:
-    """Return the path as text; bytes that are no UTF-8 survive as surrogate escapes."""
+    """Return the path as text; bytes that are not UTF-8 survive as surrogate escapes."""
     return raw.decode("utf-8", "surrogateescape")
 
 

@@ -41,7 +41,7 @@ _END = ""
 
 
 class _SyntaxError(Exception):
-    """Text that is no predicate: what is wrong, and at which index."""
+    """Text that is not a predicate: what is wrong, and at which index."""
 
     def __init__(self, at: int, problem: str) -> None:
         super().__init__(problem)
@@ -256,7 +256,7 @@ class _Parser:
         try:
             clauses = tuple(SpecifierSet(specifier))
         except InvalidSpecifier as fault:
-            problem = f"{shown(specifier)} is no version specifier such as >=0.24,<0.27"
+            problem = f"{shown(specifier)} is not a version specifier such as >=0.24,<0.27"
             raise _SyntaxError(token.at, problem) from fault
         if not clauses or any(clause.operator == "===" for clause in clauses):
             raise _SyntaxError(token.at, "a version specifier needs a comparison other than ===")

@@ -115,7 +115,7 @@ def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
     That the id is the one of the sides is not known here.
     """
     if not is_conflict_id(name):
-        raise fault(name, "has a name that is no id of a conflict")
+        raise fault(name, "has a name that is not an id of a conflict")
     for file, raw in files.items():
         if len(raw) > size_limit(file):
             raise fault(name, f"{file} is larger than {size_limit(file)} bytes")

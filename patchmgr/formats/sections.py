@@ -141,7 +141,7 @@ _CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
     """Return the name that a quoted text begins with and what follows the closing quote.
 
-    None where the text is no well-formed quoted name.
+    None where the text is not a well-formed quoted name.
     """
     if raw[:1] != b'"':
         return None

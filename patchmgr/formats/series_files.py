@@ -134,7 +134,8 @@ def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> Serie
     _check_known(series, [name])
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
-            raise PatchmgrError("usage", f"{shown(str(guard)[1:])} is no guard: write +sym or -sym")
+            word = shown(str(guard)[1:])
+            raise PatchmgrError("usage", f"{word} is not a guard: write +sym or -sym")
     lines = list(series.lines)
     at = _place(series, name)
     start, options, rest = _parts(lines[at])
@@ -180,7 +181,7 @@ def _parse_line(raw: bytes, number: int) -> SeriesLine:
     what = f"Series file line {number}: the patch name"
     name = check_path(decode_path(match[2]), what=what)
     if name in _OWN_FILES:
-        raise _fault(number, f"{name} is no patch")
+        raise _fault(number, f"{name} is not a patch")
     line, at = SeriesLine(raw, name), 0
     while option := _OPTION.match(match[3], at):
         line, at = _with_option(line, option[1], number), option.end()

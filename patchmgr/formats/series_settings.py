@@ -42,7 +42,7 @@ def parse_path_map(raw: bytes) -> PathMap:
     top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
     table = top.get(_PATHS, {})
     if not isinstance(table, dict):
-        raise PatchmgrError("broken-workspace", f"[{_PATHS}] of series.toml is no table")
+        raise PatchmgrError("broken-workspace", f"[{_PATHS}] of series.toml is not a table")
     return PathMap(tuple(_pair(source, place) for source, place in sorted(table.items())))
 
 
@@ -120,7 +120,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
                 try:
                     compile_regex(expression)
                 except RegexError as fault:
-                    problem = f"is no expression: {fault}"
+                    problem = f"is not an expression: {fault}"
                     raise _fault(f"{what}: gates.{kind}", problem) from fault
         return SeriesSettings(
             top.subsystems,
@@ -165,7 +165,7 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
 def _command(what: str, name: str, table: Any) -> CheckCommand:
     where = f"{what}: check.commands.{shown(name)}"
     if not _NAME.fullmatch(name):
-        raise _fault(where, "is no good name")
+        raise _fault(where, "is not a good name")
     named = {**table, "name": name} if isinstance(table, dict) else table
     return _converted(named, CheckCommand, what=where)
 

@@ -19,7 +19,7 @@ def shown(text: str | bytes) -> str:
         code = ord(char)
         if char.isprintable():
             made.append(char)
-        elif 0xDC80 <= code <= 0xDCFF:  # a byte that is no UTF-8
+        elif 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
             made.append(f"\\x{code - 0xDC00:02x}")
         else:
             made.append(char.encode("unicode_escape").decode("ascii"))

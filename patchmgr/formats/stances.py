@@ -195,5 +195,5 @@ def _unknown(patch: Patch, field: str, text: str) -> PatchmgrError:
     hint = f'patchmgr edit {name} --field "{field}=Pending"'
     if field == MAINLINE:
         hint = f'patchmgr edit {name} --field "{field}=Not yet, REASON"'
-    message = f"Patch {name} has {field}: {shown(text)}, which is no status"
+    message = f"Patch {name} has {field}: {shown(text)}, which is not a status"
     return PatchmgrError("not-exportable", message, (hint,))

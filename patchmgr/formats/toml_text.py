@@ -23,7 +23,7 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
-    """Return what a file says; raise an error of the kind where it is no TOML, or too large."""
+    """Return what a file says; raise an error of the kind where it is not TOML, or too large."""
     if len(raw) > limit:
         raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
     try:
@@ -33,7 +33,7 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
         hints = ("resolve the merge conflict in it",) if has_markers else ()
         said = shown(str(fault))
         if isinstance(fault, UnicodeDecodeError):
-            said = f"line {raw[: fault.start].count(10) + 1} is no UTF-8"
+            said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"
         raise PatchmgrError(kind, f"{what} is not TOML: {said}", hints) from fault
 
 

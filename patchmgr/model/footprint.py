@@ -41,7 +41,7 @@ class FileChange(Struct, frozen=True):
 
     `path` is on the new side, or the old path of a deletion. A mode is None where the side has
     no such file; a content is None there too, and where nobody read it. A path that ends as
-    it began may be given for its content: it is no part of the footprint.
+    it began may be given for its content: it is not a part of the footprint.
     """
 
     path: str

@@ -23,7 +23,7 @@ class PlannedState(Struct, frozen=True, omit_defaults=True):
 class Place(Struct, frozen=True):
     """A region in conflict: line (from 1) and symbol in upstream's file with the patches before.
 
-    The line is 0 for what is no text.
+    The line is 0 for what is not text.
     """
 
     path: str

@@ -208,7 +208,7 @@ def _file(place: str, path: str) -> ArchiveFile:
     if stat.S_ISLNK(found.st_mode):
         return ArchiveFile(path, SYMLINK, os.fsencode(os.readlink(place)), 0)
     if not stat.S_ISREG(found.st_mode):
-        raise ValueError("it is no plain file")
+        raise ValueError("it is not a plain file")
     mode = EXECUTABLE if found.st_mode & stat.S_IXUSR else REGULAR
     with open(place, "rb") as file:
         return ArchiveFile(path, mode, file.read(), 0)

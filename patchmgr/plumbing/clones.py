@@ -255,7 +255,7 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
         _, printed = git_process.run(arguments, cwd=folder, env=git_process.user_environment())
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:
-            raise PatchmgrError("usage", f"{folder} is no git repository") from fault
+            raise PatchmgrError("usage", f"{folder} is not a git repository") from fault
         if "dubious ownership" in fault.message:
             hint = f"git config --global --add safe.directory {folder}"
             raise PatchmgrError("usage", f"{folder} belongs to somebody else", (hint,)) from fault

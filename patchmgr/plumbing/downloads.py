@@ -43,7 +43,7 @@ def download(
     "unreachable-upstream", "checksum-mismatch" or, where nothing can be written, "cache".
     """
     if not FILENAME.fullmatch(archive.filename):
-        raise PatchmgrError("bad-archive", f"{archive.filename!a} is no file name of a package")
+        raise PatchmgrError("bad-archive", f"{archive.filename!a} is not a file name of a package")
     target = folder / archive.filename
     if _is_right(target, archive):
         return target

@@ -73,7 +73,7 @@ def ask_environment(python: str) -> Environment:
     given = Path(python)
     found = str(given / "bin/python") if given.is_dir() else shutil.which(python)
     if found is None:
-        raise PatchmgrError("environment", f"{python} is no interpreter", _NAME_ONE)
+        raise PatchmgrError("environment", f"{python} is not an interpreter", _NAME_ONE)
     try:
         done = subprocess.run(
             [found, "-I", "-S", "-c", _ASK], capture_output=True, check=True, timeout=_PATIENCE

@@ -51,10 +51,10 @@ class Clash(Struct, frozen=True):
 def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...]]:
     """Return the git directory, and the merge of that name or those of a range `A..B`.
 
-    Raises PatchmgrError "usage" where a named commit is no merge of two.
+    Raises PatchmgrError "usage" where a named commit is not a merge of two.
     """
     if not name or name.startswith("-") or "\n" in name or "\0" in name:
-        raise PatchmgrError("usage", f"{shown(name)} is no commit or range A..B")
+        raise PatchmgrError("usage", f"{shown(name)} is not a commit or range A..B")
     git_dir = find_git_dir(repository)
     is_range = ".." in name
     wanted = ["rev-list", "--parents", "--topo-order"]
@@ -81,10 +81,10 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
     """
     for given in (name, was):
         if not given or given.startswith("-") or "\n" in given or "\0" in given:
-            raise PatchmgrError("usage", f"{shown(given)} is no commit or range A..B")
+            raise PatchmgrError("usage", f"{shown(given)} is not a commit or range A..B")
     start, dots, end = name.partition("..")
     if not dots or not start or not end or end.startswith("."):
-        raise PatchmgrError("usage", f"{shown(name)} is no range A..B")
+        raise PatchmgrError("usage", f"{shown(name)} is not a range A..B")
     git_dir = find_git_dir(repository)
     new = _by_author(git_dir, [name], repository)
     old = _by_author(git_dir, [was, f"^{end}"], repository)
@@ -203,7 +203,7 @@ def range_ends(commits: str) -> tuple[str, str]:
     """Return both ends of a range; raise PatchmgrError "usage" where it is none."""
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
-        raise PatchmgrError("usage", f"{commits} is no range A..B")
+        raise PatchmgrError("usage", f"{commits} is not a range A..B")
     return first, last
 
 

@@ -26,7 +26,7 @@ from patchmgr.plumbing.stores import cache_folder
 REFS = "refs/patchmgr/"
 _FILE = f"{PRIVATE}/id"
 _ID = re.compile(r"[0-9a-f]{16}")
-# A disk that is not mounted is no workspace that is gone, so each is given this many seconds.
+# A disk that is not mounted is not a workspace that is gone, so each is given this many seconds.
 _KEPT = 90 * 24 * 60 * 60
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 

@@ -45,7 +45,7 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
     is_free = place.is_dir() and not place.is_symlink()
     if not is_free or not all(is_ours(n.removesuffix(BESIDE)) for n in os.listdir(place)):
         raise PatchmgrError(
-            "usage", f"{place} is there already, and is no overlay", ("name another --out",)
+            "usage", f"{place} is there already, and is not an overlay", ("name another --out",)
         )
 
 
@@ -63,7 +63,7 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write beside and rename; what is no plain file, or has other names, is written in place."""
+    """Write beside it and rename; in place where it is not a plain file, or has other names."""
     found = path.lstat() if os.path.lexists(path) else None
     if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
         try:

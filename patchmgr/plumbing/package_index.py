@@ -100,7 +100,7 @@ def _page(
     folder = local_path(location)
     if folder is not None:
         if not is_flat and location == settings.index_url.rstrip("/") and not folder.is_dir():
-            raise unreachable(name, f"the package index {folder} is no folder")
+            raise unreachable(name, f"the package index {folder} is not a folder")
         page = _local_page(folder if is_flat else folder / name, name, settings)
     elif settings.offline:
         raise PatchmgrError(
@@ -157,7 +157,7 @@ def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
 
 
 def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
-    """Return the archive that a link names; like pip, by its URL where the text is no file."""
+    """Return the archive that a link names; like pip, by its URL where the text is not a file."""
     filename = package.filename
     if not _kind(filename):
         filename = unquote(urlsplit(package.url).path.rpartition("/")[2])
@@ -181,7 +181,7 @@ def _kind(filename: str) -> str:
 
 
 def _version(filename: str, name: str) -> Version | None:
-    """Return the version in a file's name, None where it is no archive of the package."""
+    """Return the version in a file's name, None where it is not an archive of the package."""
     try:
         if _kind(filename) == "wheel":
             project, version, _, _ = parse_wheel_filename(filename)

@@ -236,7 +236,7 @@ class PackageUpstream:
 
 
 def newest_final(releases: Iterable[Release]) -> Release | None:
-    """Return the newest release that is no pre-release; a yanked one where nothing else is."""
+    """Return the newest release that is not a pre-release; a yanked one where nothing else is."""
     finals = [release for release in releases if not Version(release.version).is_prerelease]
     finals.sort(key=lambda release: (not release.archive.yanked, Version(release.version)))
     return finals[-1] if finals else None

@@ -46,7 +46,7 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
             raise _unreadable(path, fault, _is_link(folder, name)) from fault
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise PatchmgrError("broken-workspace", f"{path} is no plain file")
+            raise PatchmgrError("broken-workspace", f"{path} is not a plain file")
         with os.fdopen(descriptor, "rb") as file:
             content = file.read(limit + 1)
     if len(content) > limit:
@@ -57,13 +57,13 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
 def read_json(root: Path, path: str) -> Any:
     """Return the JSON document in a file of ours, None where there is none.
 
-    Raises PatchmgrError as `read_plain` does, and "broken-workspace" for what is no JSON.
+    Raises PatchmgrError as `read_plain` does, and "broken-workspace" for what is not JSON.
     """
     raw = read_plain(root, path, limit=_LONGEST)
     try:
         return None if raw is None else parse_json(raw)
     except ValueError as fault:
-        raise PatchmgrError("broken-workspace", f"{path} is no JSON") from fault
+        raise PatchmgrError("broken-workspace", f"{path} is not JSON") from fault
 
 
 def refuse_links(root: Path, path: str) -> None:

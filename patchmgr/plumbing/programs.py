@@ -183,7 +183,7 @@ def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool
 
 
 _PLAIN = ("", "cat")
-_NOT_FOUND = 127  # of a shell, whose command is no program
+_NOT_FOUND = 127  # of a shell, whose command is not a program
 _NAMES = ("GIT_PAGER", "PAGER")
 
 

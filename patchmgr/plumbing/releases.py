@@ -94,9 +94,9 @@ def _check_names(release: Release) -> None:
     """Refuse a version or a file name that a ref or a commit message cannot hold."""
     version, filename = release.version, release.archive.filename
     if not _VERSION.fullmatch(version) or ".." in version or version.endswith((".", ".lock")):
-        raise PatchmgrError("bad-archive", f"{version!a} is no version of a package")
+        raise PatchmgrError("bad-archive", f"{version!a} is not a version of a package")
     if not FILENAME.fullmatch(filename):
-        raise PatchmgrError("bad-archive", f"{filename!a} is no file name of a package")
+        raise PatchmgrError("bad-archive", f"{filename!a} is not a file name of a package")
 
 
 def _content(

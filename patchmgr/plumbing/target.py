@@ -349,10 +349,10 @@ class Target:
         self._write_journal(journal)
 
     def _stage_more(self, exchange: Exchange) -> None:
-        """Prepare what is no file of the tree."""
+        """Prepare what is not a file of the tree."""
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Put in place what is no file of the tree; done again after a crash."""
+        """Put in place what is not a file of the tree; done again after a crash."""
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
         """Say whether a change that has begun to move can be finished."""

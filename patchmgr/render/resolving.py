@@ -149,7 +149,7 @@ def _pane(name: str, side: SideText | None, known: frozenset[str], *, is_chosen:
 
 
 def _no_text(size: int) -> tuple[Line, ...]:
-    return ((False, f"({size} bytes that are no text)"),)
+    return ((False, f"({size} bytes that are not text)"),)
 
 
 def _lines_of(side: SideText | None) -> frozenset[str]:

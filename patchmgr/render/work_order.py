@@ -220,7 +220,7 @@ def _side(name: str, side: SideText | None) -> Iterator[_Code | _Line]:
     if side is None:
         yield _Line(f"{name}: there is no such file")
     elif side.text is None:
-        yield _Line(f"{name}: {side.size} bytes that are no text")
+        yield _Line(f"{name}: {side.size} bytes that are not text")
     else:
         yield _Code(name, side.text)
 

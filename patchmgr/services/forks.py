@@ -174,7 +174,7 @@ class _Graph:
         self.head = head
         self.merges = [commit for commit, parents in own.items() if len(parents) > 1]
         line = [head] if head in own else []
-        # A parent that is upstream's is no part of the fork: `git merge fork` made on upstream.
+        # A parent that is upstream's is not a part of the fork: `git merge fork` made on upstream.
         while line and (before := next((p for p in own[line[-1]] if p in own), None)):
             line.append(before)
         self.line = tuple(reversed(line))

@@ -114,7 +114,7 @@ def _found(
 ) -> Iterator[Recorded | str]:
     """Yield what a file teaches, and the reasons for which it does not."""
     if not is_plain(clash):
-        yield "it is no plain file on every side"
+        yield "it is not a plain file on every side"
         return
     made = _content(bench, clash.made)
     resolution = Resolution(made, Origin.LEARN, past.made)

@@ -428,7 +428,7 @@ def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, 
     for name in given:
         whole = Path(normpath(start / name))
         if not whole.is_relative_to(root):
-            raise PatchmgrError("usage", f"{shown(name)} is no path below {root}")
+            raise PatchmgrError("usage", f"{shown(name)} is not a path below {root}")
         path = "" if whole == root else whole.relative_to(root).as_posix()
         found.append(path and check_path(path, what="The path"))
     return tuple(found)

@@ -39,7 +39,7 @@ SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
 LARGEST_PATCH = 1 << 30
 
 _NUMBER = re.compile(r"^\d{4,}-")
-# Where a folder that is no folder of patches itself has one: quilt's, and a Debian package's.
+# Where a folder that is not a folder of patches itself has one: quilt's, and a Debian package's.
 _BELOW = ("patches", "debian/patches")
 
 
@@ -235,7 +235,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     side = git_side(session, record)
     match = _PULL.fullmatch(given.strip())
     if match is None:
-        raise PatchmgrError("usage", f"{shown(given)} is no number or address of a pull request")
+        raise PatchmgrError("usage", f"{shown(given)} is not a number or address of a pull request")
     home = (side.url.removesuffix(".git").rstrip("/")) if side.url.startswith("http") else None
     if match["repository"] is not None and match["repository"] != home:
         raise PatchmgrError("usage", f"{shown(given)} is of another repository than {side.url}")

@@ -90,7 +90,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
     if in_progress.repository:
         clone = open_clone(Path(in_progress.repository))
         if not clone.git_dir.samefile(tree.clone.git_dir):
-            raise PatchmgrError("usage", f"{folder} is no worktree of {clone.root}")
+            raise PatchmgrError("usage", f"{folder} is not a worktree of {clone.root}")
 
 
 class RebaseCheckout:

@@ -528,7 +528,7 @@ def repositories(stage: Stage) -> None:
         ("unborn", "has no commit checked out"),
         ("checkout/pkg", "is a folder inside the checkout"),
         ("checkout/.git", "has no work tree"),
-        ("workspace", "is no git repository"),
+        ("workspace", "is not a git repository"),
         ("none", "there is no folder"),
     ],
 )

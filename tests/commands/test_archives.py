@@ -115,8 +115,8 @@ def test_the_pin_is_brought_again_or_refused(
         (("--archive", "/nowhere"), 2, "there is no archive or folder at /nowhere"),
         (("--archive", "ftp://a/b.tar"), 2, "there is no archive or folder at ftp://a/b.tar"),
         (("--archive", "https://a/b/"), 2, "https://a/b/ names no file"),
-        (("--archive", ".", "--package", "x"), 2, "--archive goes without --git, --package"),
-        (("--archive", ".", "--track", "git"), 2, "--archive goes without --git, --package"),
+        (("--archive", ".", "--package", "x"), 2, "--archive cannot be used with --git, --package"),
+        (("--archive", ".", "--track", "git"), 2, "--archive cannot be used with --git, --package"),
         (("--archive", ".", "--reference", "."), 2, "--reference needs --git URL"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_named(run: Callable[..., Answer], tmp_path: Path
     (tmp_path / "junk.tar").write_text("junk\n")
     as_tar(tmp_path / "evil.tar", {"../out.py": "x\n"})
     for name, said in {
-        "folder": "pipe cannot be taken: it is no plain file",
+        "folder": "pipe cannot be taken: it is not a plain file",
         "junk.tar": "junk.tar cannot be unpacked",
         "evil.tar": "leaves the archive",
     }.items():

@@ -187,7 +187,7 @@ def clone(stage: Stage) -> Repository:
                 "a\x1b[0m"])  # fmt: skip
 def test_what_is_no_name_is_refused(stage: Stage, clone: Repository, name: str) -> None:
     for option in ("--name", "--tag") if name else ("--tag",):
-        assert "is no name for" in refuses(stage, clone, f"{option}={name}")
+        assert "is not a name for" in refuses(stage, clone, f"{option}={name}")
 
 
 def test_a_clone_without_the_pin_is_told_what_to_fetch(stage: Stage) -> None:
@@ -241,7 +241,9 @@ def test_every_kind_of_clone_takes_it(stage: Stage, make: Callable[[Stage], Path
     assert clone.git("show", f"{OURS}:pkg/a.py") == text(l30="ours\n").strip()
 
 
-@table(("place", "words"), [("none", "there is no folder"), ("workspace", "is no git repository")])
+@table(
+    ("place", "words"), [("none", "there is no folder"), ("workspace", "is not a git repository")]
+)
 def test_what_is_no_clone_is_refused(stage: Stage, place: str, words: str) -> None:
     assert words in one_line(branch(stage, "--repo", stage.folder / place, code=2))
 

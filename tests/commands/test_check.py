@@ -214,7 +214,7 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
     sentences = [p["sentence"] for p in answer["series"][0]["gates"][0]["problems"]]
     assert sentences == [
         "the series file does not name it",
-        "the group g names two, which is no patch",
+        "the group g names two, which is not a patch",
     ]
     (folder / "one.patch").write_text("broken\n@@ -1 +1 @@\n")
     scene.run(*arguments, code=4)

@@ -347,7 +347,7 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
     [
         pytest.param("resolution", b"<<<<<<< x\n", "conflict markers", id="markers"),
         pytest.param("resolution", b"\0\n", "binary", id="binary"),
-        pytest.param("resolution", b"\xff\n", "no UTF-8", id="no-utf-8"),
+        pytest.param("resolution", b"\xff\n", "not UTF-8", id="no-utf-8"),
         pytest.param("resolution", b"x", "without a line feed", id="half-a-line"),
         pytest.param("theirs", b"evil\n", "another id", id="another-side"),
         pytest.param("theirs", None, "lacks a side", id="no-side"),

@@ -115,8 +115,8 @@ def test_an_export_into_the_workspace_itself_is_refused(stage: Stage) -> None:
         (("--as", "quilt"), "--out PATH"),
         (("--out", "x"), "--as is one of quilt, mbox, git"),
         (("--as", "qilt", "--out", "x"), "not qilt"),
-        (("--as", "quilt", "--out", "x", "--npm", "a@1.0.0"), "--npm goes with"),
-        (("--as", "patch-package", "--out", "x", "--npm", "a"), "is no version"),
+        (("--as", "quilt", "--out", "x", "--npm", "a@1.0.0"), "--npm needs"),
+        (("--as", "patch-package", "--out", "x", "--npm", "a"), "is not a version"),
     ],
 )
 def test_usage(stage: Stage, arguments: tuple[str, ...], words: str) -> None:

@@ -358,14 +358,14 @@ def test_a_content_that_the_fork_lacks_is_named(fork: Fork) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--linearize", "--squash"), "--linearize and --squash are two ways"),
-        (("--first-parent", "-R"), "without --reverse"),
+        (("--linearize", "--squash"), "--linearize and --squash cannot be used together"),
+        (("--first-parent", "-R"), "used with --reverse"),
     ],
 )
 def test_what_does_not_go_together(fork: Fork, options: tuple[str, ...], words: str) -> None:
     fork.series("s", fork.scene.upstream.head())
     assert words in one_line(fork.take("s", *options, base="main~1", code=2))
-    assert "goes with --git" in one_line(
+    assert "needs --git" in one_line(
         fork.call("import", "x.patch", "--series", "s", "--squash", code=2)
     )
 

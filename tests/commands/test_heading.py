@@ -97,7 +97,7 @@ def test_an_author_is_replaced_and_unknown_lines_stay(desk: Hands) -> None:
         (("--subject", " "), "the Subject must be one line of plain text"),
         (("--author", "nobody"), "--author is written as: Name <name@example.org>"),
         (("--field", "Origin"), "--field is written as NAME=VALUE, not 'Origin'"),
-        (("--field", "two words=x"), "two words is no name of a field"),
+        (("--field", "two words=x"), "two words is not a name of a field"),
         (("--field", "Subject=x"), "use --subject for the field Subject"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
@@ -197,7 +197,7 @@ def test_guards_are_set_and_listed(stage: Stage) -> None:
         "fork-one.patch  +sm120 -rocm\nfork-two.patch  no guards  (group experimental is off)\n"
     )
     for wrong in (("1", "sym"), ("1", "+a b"), ("1", "+")):
-        assert "is no guard" in one_line(stage.run("series", "guard", *wrong, code=2))
+        assert "is not a guard" in one_line(stage.run("series", "guard", *wrong, code=2))
     assert "or say --none" in one_line(stage.run("series", "guard", "1", code=2))
 
 

@@ -202,10 +202,10 @@ def test_the_configuration_of_the_repository_changes_no_byte(empty: Stage) -> No
 @table(
     ("commits", "code", "words"),
     [
-        ("main", 2, "is no range"),
-        ("main...fork", 2, "is no range"),
-        ("..fork", 2, "is no range"),
-        ("main..", 2, "is no range"),
+        ("main", 2, "is not a range"),
+        ("main...fork", 2, "is not a range"),
+        ("..fork", 2, "is not a range"),
+        ("main..", 2, "is not a range"),
         ("--output=x..y", 2, ""),
         ("main..nowhere", 2, "has no commit nowhere"),
         ("-x..main", 2, ""),
@@ -217,7 +217,7 @@ def test_what_is_no_range(empty: Stage, commits: str, code: int, words: str) -> 
 
 
 def test_a_range_of_no_repository(empty: Stage) -> None:
-    assert "is no git repository" in refuses(empty, "--git", empty.root, "a..b", code=2)
+    assert "is not a git repository" in refuses(empty, "--git", empty.root, "a..b", code=2)
     assert "there is no folder" in refuses(empty, "--git", empty.root / "x", "a..b", code=2)
     assert "exactly one range" in refuses(
         empty, "--git", empty.upstream.root, "a..b", "c..d", code=2

@@ -117,7 +117,7 @@ def test_what_upstream_takes_later_is_found(pulls: Upstream) -> None:
     [
         ("--pull 99", 2, "pulled offers no pull request 99"),
         ("--pull 9", 2, "the pull request 9 has no commit of its own"),
-        ("--pull seven", 2, "seven is no number or address of a pull request"),
+        ("--pull seven", 2, "seven is not a number or address of a pull request"),
         ("--pull https://example.org/o/r/pull/7", 2, "is of another repository than file://"),
         ("--commit {merge}", 2, "is a merge, and no change of its own"),
         ("--commit nope", 2, "pulled has no nope"),

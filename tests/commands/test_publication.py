@@ -166,7 +166,7 @@ def test_a_remote_that_moves_meanwhile_is_not_overwritten(
         ("nowhere", True, 1, "nowhere does not take it"),
         ("mine", False, 2, "there is no git repository at mine"),
         ("ext::sh -c true", False, 2, "runs a command"),
-        ("--exec=x", True, 2, "is no remote"),
+        ("--exec=x", True, 2, "is not a remote"),
     ],
 )
 def test_where_it_cannot_be_pushed(

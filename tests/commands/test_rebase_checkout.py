@@ -263,10 +263,10 @@ def test_a_command_that_changes_files_stops_the_rebase(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--onto", "x", "--repo", "."), "--repo goes with --checkout"),
+        (("--onto", "x", "--repo", "."), "--repo needs --checkout"),
         (("--onto", "x", "--exec", " "), "--exec needs a command"),
-        (("--onto", "x", "--exec", "true", "--dry-run"), "go with a run that writes"),
-        (("--onto", "x", "--other-edits", "new"), "--other-edits goes with --continue"),
+        (("--onto", "x", "--exec", "true", "--dry-run"), "cannot be used with --dry-run"),
+        (("--onto", "x", "--other-edits", "new"), "--other-edits needs --continue"),
         (("--continue", "--other-edits", "all"), "is patch, new or none, not all"),
     ],
 )

@@ -152,7 +152,7 @@ def test_the_table_as_markdown(tagged: Scene) -> None:
         (["--onto", "v1.0..v2.0", "--dry-run"], "a range needs --every release or --every N"),
         (["--onto", "v1.1", *RELEASES], "--every needs a range: --onto A..B"),
         ([*RELEASES], "give one of --onto REF, --continue, --skip and --abort"),
-        (["--continue", *RELEASES], "--every and --format go with --onto"),
+        (["--continue", *RELEASES], "--every and --format need --onto"),
         (["--onto", "v1.1", "--format", "html"], "--format is terminal or markdown, not html"),
         (["--onto", "..v1.1", "--every", "0"], "--every is release or a number of commits, not 0"),
         (["--onto", "..v1.1", "--every", "x"], "--every is release or a number of commits, not x"),

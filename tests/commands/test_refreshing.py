@@ -57,7 +57,7 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
 
 @pytest.fixture
 def popped(two: Hands) -> Hands:
-    """Return the desk with a third patch, which is popped, and a file that is no patch."""
+    """Return the desk with a third patch, which is popped, and a file that is not a patch."""
     two.patch("three", {"new": "x\n"})
     two.run("pop")
     (two.folder / "stray.patch").write_text("mine\n")
@@ -72,7 +72,7 @@ def popped(two: Hands) -> Hands:
         (("new", "stray"), 2, "there is a file stray.patch already"),
         (("new", "x", "--author", "nobody"), 2, "--author is written as: Name <name@example.org>"),
         (("refresh", "nowhere"), 2, "there is no file nowhere in {root}"),
-        (("refresh", ".."), 2, ".. is no path below {root}"),
+        (("refresh", ".."), 2, ".. is not a path below {root}"),
         (("refresh", "-p", "three"), 1, "three.patch is not pushed"),
     ],
 )

@@ -219,7 +219,10 @@ def test_a_patch_goes_to_the_series_below_and_back(stack: Stack) -> None:
         ),
         (["low", "--into", "low", "--series", "low"], "neither of low and low stands on the other"),
         (["low", "--into", "nobody"], "there is no series nobody"),
-        (["low", "--into", "high", "--before", "1"], "--into goes without --before and --after"),
+        (
+            ["low", "--into", "high", "--before", "1"],
+            "--into cannot be used with --before or --after",
+        ),
     ],
 )
 def test_what_cannot_go_over_stays(stack: Stack, arguments: list[str], problem: str) -> None:

@@ -144,9 +144,9 @@ def test_urls_that_are_taken_as_they_are(stage: Stage, url: str) -> None:
         (["--git", "ext::sh -c 'touch ran'"], "runs a command"),
         (["--git", "fd::17"], "runs a command"),
         (["--git", "ftp://h/x"], "not supported"),
-        (["--git=-oProxyCommand=x"], "is no URL"),
-        (["--git=--upload-pack=touch ran"], "is no URL"),
-        (["--git", "https://h/x\n[core]"], "is no URL"),
+        (["--git=-oProxyCommand=x"], "is not a URL"),
+        (["--git=--upload-pack=touch ran"], "is not a URL"),
+        (["--git", "https://h/x\n[core]"], "is not a URL"),
         (["--git", "/nonexistent"], "there is no git repository"),
         ([], "needs --git"),
         (["--git", "https://h/x", "--track", "package"], "needs --package"),
@@ -162,10 +162,10 @@ def test_what_is_no_upstream(stage: Stage, arguments: list[str], words: str) -> 
 @table("name", ["", "-x", "../x", "a/b", "a b", "x.lock", "a..b", "\x1b[2J"])
 def test_names_that_cannot_stand_in_a_path(stage: Stage, name: str) -> None:
     words = refuses(stage, "upstream", "add", "--package", "p", "--", name, code=2)
-    assert "is no good name" in words
+    assert "is not a good name" in words
     assert "\x1b" not in words
     line = ("series", "new", "--upstream", "up", "--base", stage.base, "--", name)
-    assert "is no good name" in refuses(stage, *line, code=2)
+    assert "is not a good name" in refuses(stage, *line, code=2)
 
 
 @pytest.mark.parametrize("form", ["path", "file", "odd", "relative"])
@@ -445,7 +445,7 @@ LOCKS: list[Any] = [
     pytest.param(b"format = 1\n[upstream.x]\ntrack = 3\n", "track: expected `str`", id="text"),
     pytest.param(b"format = 1\n<<<<<<< ours\n", "is not TOML", id="conflict"),
     pytest.param(b"format = 1\n[series.s]\nupstream='x'\n", "pin is missing", id="no-pin"),
-    pytest.param(b"\xff", "no UTF-8", id="bytes"),
+    pytest.param(b"\xff", "not UTF-8", id="bytes"),
     pytest.param(b"[" * 100_000, "", id="nested"),
 ]
 COMMANDS = ["status", "series list", "series show s", "rebase --onto v1", "branch s", "report s",
@@ -470,8 +470,8 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
         pytest.param(b"none.patch\n", "series/s/none.patch is not there", id="missing"),
         pytest.param(b"fork-one.patch --odd\n", "line 1", id="option"),
         pytest.param(None, "series/s/series cannot be read", id="no-file"),
-        pytest.param("fifo", "is no plain file", id="fifo"),
-        pytest.param("folder", "is no plain file", id="folder"),
+        pytest.param("fifo", "is not a plain file", id="fifo"),
+        pytest.param("folder", "is not a plain file", id="folder"),
     ],
 )
 def test_a_broken_series_file_is_an_error_in_one_line(

@@ -106,12 +106,15 @@ def test_the_author_signs_off(message: bytes, author: Author | None, said: list[
         "number": ({"Bug": "#12"}, []),
         "bug elsewhere": ({"Bug-Debian": "12"}, []),
         "no bug": ({"Bug": "somebody said so"}, ["Bug names no bug: somebody said so"]),
-        "no host": ({"Origin": "https://example"}, ["Origin has https://example which is no link"]),
+        "no host": (
+            {"Origin": "https://example"},
+            ["Origin has https://example which is not a link"],
+        ),
         "no port": (
             {"Origin": "https://example.org:x/"},
-            ["Origin has https://example.org:x/ which is no link"],
+            ["Origin has https://example.org:x/ which is not a link"],
         ),
-        "bracket": ({"Origin": "https://[x/"}, ["Origin has https://[x/ which is no link"]),
+        "bracket": ({"Origin": "https://[x/"}, ["Origin has https://[x/ which is not a link"]),
         "another field": ({"Other": "https://example"}, []),
     },
 )

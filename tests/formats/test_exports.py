@@ -163,11 +163,11 @@ REFUSED = [
     ("patch-package", BINARY, "p@1.0.0", "not-exportable", "binary file b"),
     ("patch-package", LINK, "p@1.0.0", "not-exportable", "link l"),
     ("patch-package", EDIT, None, "usage", "wants to know the package"),
-    ("patch-package", EDIT, "p", "usage", "is no version"),
-    ("patch-package", EDIT, "../p@1.0.0", "usage", "is no package"),
-    ("patch-package", EDIT, "p@1", "usage", "is no package"),
-    ("patch-package", EDIT, "@1.0.0", "usage", "is no "),
-    ("patch-package", EDIT, "", "usage", "is no "),
+    ("patch-package", EDIT, "p", "usage", "is not a version"),
+    ("patch-package", EDIT, "../p@1.0.0", "usage", "is not a package"),
+    ("patch-package", EDIT, "p@1", "usage", "is not a package"),
+    ("patch-package", EDIT, "@1.0.0", "usage", "is not "),
+    ("patch-package", EDIT, "", "usage", "is not "),
 ]
 
 
@@ -185,7 +185,7 @@ def test_what_a_form_refuses(
 def test_patch_package_refuses_bytes_that_it_would_spoil() -> None:
     read = parse_series(b"a.patch\n").lines[0]
     patch = parse_patch(EDIT.encode().replace(b"+b", b"+\xe9"), name="a.patch")
-    with pytest.raises(PatchmgrError, match="no UTF-8"):
+    with pytest.raises(PatchmgrError, match="not UTF-8"):
         FORMS["patch-package"].check((Item(patch, read, ANN),), pinned(package="p@1.0.0"))
 
 

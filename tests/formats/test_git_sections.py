@@ -105,7 +105,7 @@ GOOD = {
         edit(b'"a/\\303\\274"', b'"b/\\303\\274"\t', b'"a/\\303\\274" "b/\\303\\274"'),
         FilePatch("ü", "ü", hunks=HUNKS),
     ),
-    "a quoted name that is no UTF-8": (
+    "a quoted name that is not UTF-8": (
         edit(b'"a/\\374"', b'"b/\\374"', b'"a/\\374" "b/\\374"'),
         FilePatch("\udcfc", "\udcfc", hunks=HUNKS),
     ),

@@ -124,7 +124,7 @@ BAD = {
     "no TOML": (with_("= 1", "="), "is not TOML: .*line 1"),
     "cut off": (RAW[:-2], "is not TOML"),
     "said twice": (RAW + "[upstream.vllm]\n", "is not TOML"),
-    "no UTF-8": ("format = 1\n\udcff", "line 2 is no UTF-8"),
+    "no UTF-8": ("format = 1\n\udcff", "line 2 is not UTF-8"),
     "nested": ("format = 1\nx = " + "[" * 100_000, "is not TOML"),
     "a long number": ("format = " + "9" * 5000, "is not TOML|newer patchmgr"),
     "unknown at the top": ("format = 1\nother = 1\n", "other is unknown"),
@@ -163,11 +163,11 @@ BAD = {
     "long digest": (with_(S, "3" * 65), "pin.sha256: expected `str.*` matching"),
     "digest of words": (with_(S, "z" * 64), "pin.sha256: expected `str.*` matching"),
     "archive elsewhere": (with_("x-0.1", "a/x-0.1"), "pin.archive must be a file name"),
-    "upstream's name": (RAW.replace("upstream.vllm", 'upstream."../x"'), r"\.\./x is no good name"),
-    "series' name": (RAW.replace("series.vllm", 'series."a b"'), "a b is no good name"),
-    "series' name empty": (RAW.replace("series.vllm", 'series.""'), "is no good name"),
-    "no such upstream": (with_('upstream = "vllm"', 'upstream = "x"'), "x which is no upstream"),
-    "no such series": (with_('on = "vllm"', 'on = "x"'), "on leads to x which is no series"),
+    "upstream's name": (RAW.replace("upstream.vllm", 'upstream."../x"'), r"/x is not a good name"),
+    "series' name": (RAW.replace("series.vllm", 'series."a b"'), "a b is not a good name"),
+    "series' name empty": (RAW.replace("series.vllm", 'series.""'), "is not a good name"),
+    "no such upstream": (with_('upstream = "vllm"', 'upstream = "x"'), "which is not an upstream"),
+    "no such series": (with_('on = "vllm"', 'on = "x"'), "on leads to x which is not a series"),
     "on itself": (with_('on = "vllm"', 'on = "top"'), "top.on leads back to the series"),
     "result as text": (
         with_('[series.top.result]\nnames = [\n    "b",\n    "a",\n]\nunchanged = 3\n\n'
@@ -225,8 +225,8 @@ def test_a_large_lock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     ("result", "problem"),
     {
         "nothing": ({"x": None}, "a value of the type NoneType"),
-        "a key that is no text": ({1: "x"}, "a value of the type dict"),
-        "a lone surrogate": ({"x": "\ud800"}, "no UTF-8"),
+        "a key that is not text": ({1: "x"}, "a value of the type dict"),
+        "a lone surrogate": ({"x": "\ud800"}, "not UTF-8"),
         "bytes": ({"x": b""}, "a value of the type bytes"),
     },
 )
@@ -249,7 +249,7 @@ def test_good_names_pass(name: str) -> None:
 
 @table("name", ["", ".a", "-a", "_a", "a..b", "a.", "a.lock", "a/b", "a b", "ü", "a\n", "x" * 101])
 def test_bad_names_are_refused_with_the_kind_that_is_asked_for(name: str) -> None:
-    with pytest.raises(PatchmgrError, match="is no good name") as caught:
+    with pytest.raises(PatchmgrError, match="is not a good name") as caught:
         check_name(name, what="The series", kind="usage")
     assert caught.value.kind == "usage"
 

@@ -117,7 +117,7 @@ FIELDS = {
     "ended by a blank line": (["Bug: 1", "", " x"], {"Bug": "1"}),
     "ended by text": (["Bug: 1", "x", " y"], {"Bug": "1"}),
     "given twice": (["Bug: 1", "Bug: 2"], {"Bug": "1\n2"}),
-    "addresses are no fields": (["https://x", "a:b", "1: x", "a b: c"], {}),
+    "addresses are not fields": (["https://x", "a:b", "1: x", "a b: c"], {}),
     "CR at the end": (["Bug: 1\r", " x\r"], {"Bug": "1\nx"}),
     "empty": (["Bug:"], {"Bug": ""}),
     "stray bytes": (["Bug: \udce9"], {"Bug": "é"}),

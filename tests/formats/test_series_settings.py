@@ -68,9 +68,9 @@ def test_every_setting_is_read() -> None:
         "no version": ('check.python = ["4"]', "check.python[0]: expected `str` matching"),
         "no gate": ('check.without = ["x"]', "check.without[0]: invalid enum value 'x'"),
         "no kind": ('gates.x = ["a"]', "invalid enum value 'x'"),
-        "no expression": ('gates.model = ["("]', "gates.model is no expression"),
-        "not RE2's": ('gates.model = ["(?=a)"]', "gates.model is no expression"),
-        "no name": ('check.commands."../x".run = ["a"]', "is no good name"),
+        "no expression": ('gates.model = ["("]', "gates.model is not an expression"),
+        "not RE2's": ('gates.model = ["(?=a)"]', "gates.model is not an expression"),
+        "no name": ('check.commands."../x".run = ["a"]', "is not a good name"),
         "no command": ("check.commands.x = {}", "x.run is missing"),
         "no time": ('check.commands.x = {run = ["a"], timeout = 0}', "timeout: expected `int` >"),
         "no number": (

@@ -41,7 +41,7 @@ def _changed(source: str, operator: Any) -> Iterator[str]:
 
 
 def meaning(source: str) -> str | None:
-    """Return the syntax tree without types and docstrings, None where the source is no Python."""
+    """Return the syntax tree without types and docstrings, None where the source is not Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError:

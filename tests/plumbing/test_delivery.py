@@ -135,7 +135,7 @@ def test_nothing_is_written_through_a_link_or_over_a_folder(
 def test_a_file_where_the_folder_should_be(place: Path) -> None:
     place.parent.mkdir(parents=True)
     place.write_text("mine\n")
-    with pytest.raises(PatchmgrError, match="is no folder"):
+    with pytest.raises(PatchmgrError, match="is not a folder"):
         deliver(place, FILES)
     assert place.read_text() == "mine\n"
 

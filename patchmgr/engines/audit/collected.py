@@ -76,7 +76,7 @@ def _lost(
         elif around is not None and not _is_collected(around):
             if _is_subclassed(states, path, around.name, merged):
                 continue
-            why = f"`{around.name}` is no class that pytest collects"
+            why = f"`{around.name}` is not a class that pytest collects"
         symbol = test.name if around is None else f"{around.name}.{test.name}"
         text = f"`{symbol}` is not run any more: {why}."
         yield AuditFinding("lost-test", False, path, test.lineno, symbol, text)

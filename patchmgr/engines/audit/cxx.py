@@ -217,7 +217,7 @@ class CxxUse(Struct, frozen=True):
         if was.kind != "variable" and not (was.kind == "function" and is_made):
             return None
         if was.is_constant and not now.is_constant and self.use.before in ("<", "[", "case"):
-            text = f"`{name}` is no constant any more, and is used as one here"
+            text = f"`{name}` is no longer a constant, and is used as one here"
         else:
             if was.type == now.type or not (was.type and now.type):
                 return None

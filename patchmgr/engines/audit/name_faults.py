@@ -473,7 +473,7 @@ def _misfit(node: _Function, parent: _Function) -> str:
     """Say why a method cannot be called as the one that it overrides, empty where it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
-        return "is a coroutine now" if is_async else "is no coroutine any more"
+        return "is a coroutine now" if is_async else "is no longer a coroutine"
     own, args = node.args, parent.args
     mine, theirs = ([a.arg for a in (*some.posonlyargs, *some.args)][1:] for some in (own, args))
     named = {*mine, *(a.arg for a in own.kwonlyargs)}

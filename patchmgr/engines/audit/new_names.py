@@ -119,7 +119,7 @@ def root_of(path: str, module: str) -> str:
 
 
 def module_of(path: str, root: str = "") -> str:
-    """Return how a module is imported, without the folder that is no package: a known root's."""
+    """Return how a module is imported, without the folder that is not a package: a known root's."""
     for above in (root, *ROOTS):
         if above and path.startswith(above):
             return module_name(path.removeprefix(above))

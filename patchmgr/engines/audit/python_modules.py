@@ -138,7 +138,7 @@ def module_name(path: str) -> str:
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
     """Return by name what a class has: what its body binds, and what its methods set of `self`.
 
-    What is no class has nothing.
+    What is not a class has nothing.
     """
     found: dict[str, list[ast.AST]] = {}
     if not isinstance(node, ast.ClassDef):

@@ -53,7 +53,7 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     before, after = _gives(old.node), _gives(new.node)
     for verb in filter(None, (_verb(*read) for read in reads if before != after)):
         if before == "generator" and after in ("list", "value") and verb in ("next", "send"):
-            text = f"`{said}` is no generator any more, and its result is used with `{verb}`."
+            text = f"`{said}` is no longer a generator, and its result is used with `{verb}`."
         elif before != "generator" and after == "generator" and verb in _LIST_VERBS:
             text = f"`{said}` is a generator now, and its result is used with `{verb}`."
         elif after == "none" and before in ("list", "value", "tuple"):
@@ -430,7 +430,7 @@ def _fills(node: ast.AST, table: Entity) -> bool:
 
 
 def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the call that `with` enters, whose function is no context manager any more."""
+    """Yield the call that `with` enters, whose function is no longer a context manager."""
     new, old = at.new(value.func), at.old(value.func)
     if new.what != "function" or old.what not in ("function", "class"):
         return

@@ -109,7 +109,7 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
         text = f"`{said}` is called without `await`, and is a coroutine now."
         yield at.misused(text, said, old, new)
     elif before.is_async and not after.is_async and at.use.is_awaited:
-        text = f"`{said}` is awaited, and is no coroutine any more."
+        text = f"`{said}` is awaited, and is no longer a coroutine."
         yield at.misused(text, said, old, new)
 
 

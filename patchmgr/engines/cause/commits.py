@@ -144,7 +144,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def content(self) -> bytes | None:
-        """The text that the patch is written against, None where it is no file."""
+        """The text that the patch is written against, None where it is not a file."""
         return self.upstream.text_of(self.result.step.base)
 
     def hunk(self, number: int) -> tuple[Hunk, int]:

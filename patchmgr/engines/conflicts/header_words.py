@@ -53,7 +53,7 @@ def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
     The address of another repository's pull request is none of it.
     """
     fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
-    # What is no address on a forge says nothing of the owner.
+    # What is not an address on a forge says nothing of the owner.
     is_forge = repository is not None and not repository.startswith(("file:", "/", "."))
     owner = _OWNER.search(repository) if repository is not None and is_forge else None
     for key, words in _FIELDS.items():

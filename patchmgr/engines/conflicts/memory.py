@@ -197,7 +197,7 @@ def recorded_fault(recorded: Recorded) -> str | None:
     assert base is not None and ours is not None and theirs is not None
     for side in (base, ours, theirs):
         if has_marker(side) or side != _ended(side) or b"\0" in side:
-            return "has a side that is no region of a text"
+            return "has a side that is not a region of a text"
     if region_id(base, ours, theirs) != recorded.id:
         return "has sides that belong to another id"
     solved = None if recorded.resolution is None else recorded.resolution.content
@@ -206,7 +206,7 @@ def recorded_fault(recorded: Recorded) -> str | None:
     if solved != _ended(solved):
         return "has a resolution without a line feed at its end"
     if _is_text(base + ours + theirs) and not _is_text(solved):
-        return "has a resolution that is no UTF-8, and sides that are"
+        return "has a resolution that is not UTF-8, and sides that are"
     return refusal(solved)
 
 

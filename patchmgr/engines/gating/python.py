@@ -498,7 +498,7 @@ class _Simplifier(ast.NodeTransformer):
 class _Off(_Simplifier):
     """Leaves out what gates keep out.
 
-    Nothing is assumed of a condition that is no gate, and nothing goes that might have an effect.
+    Nothing is assumed of a condition that is not a gate; what might have an effect stays.
     """
 
     def __init__(self, conditions: Conditions) -> None:

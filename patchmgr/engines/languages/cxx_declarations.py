@@ -38,7 +38,7 @@ _NO_NAMES = (
     | {"static", "static_assert", "switch", "template", "this", "typedef", "using", "virtual"}
     | {"while", "case", "co_return", "final", "goto", "union", "nullptr", "true", "false"}
 )
-_LEADS = frozenset(  # words in front of a call that are no type
+_LEADS = frozenset(  # words in front of a call that are not types
     {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
     | {"or", "goto"}
 )

@@ -48,7 +48,7 @@ _TOKEN = re.compile(
     rf"|(?P<number>{_NUMBER})|(?P<unclear>/\*|[\"'])|(?P<token>[^\W\d]\w*|\S)",
     _FLAGS,
 )
-# What a body has that opens or ends no other one, and is no directive.
+# What a body has that opens or ends no other one, and is not a directive.
 _WITHIN = re.compile(
     rf"(?:{_PLAIN_WORD}|[^\w\"'#./{{}}\n]+|\n(?![ \t]*#)|{_COMMENT}|{_TEXT}|{_CHARACTER}"
     rf"|{_NUMBER}|\.(?!\d)|/(?![/*]))*",

@@ -153,7 +153,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
 class _Unsure(Exception):
-    """The text is no Python as far as a scanner can see."""
+    """The text is not Python as far as a scanner can see."""
 
 
 def python_symbols(content: bytes) -> tuple[str | None, ...]:

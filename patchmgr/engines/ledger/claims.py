@@ -38,7 +38,7 @@ class Claim(Struct, frozen=True):
 class Claimed(Struct, frozen=True):
     """One patch and what is said of it; `rest` is the fate of files without a claim.
 
-    `diff` is the part of the patch file that is no header. A patch that is not `on_base` is no
+    `diff` is the part of the patch file that is not a header. A patch that is not `on_base` is no
     part of the side that the others are written against. `cited` are upstream commits, `reworded`
     the texts of the patch that upstream landed in other words, as a person is told. `edited` are
     files that a person changed beside it.

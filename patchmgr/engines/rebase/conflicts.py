@@ -150,7 +150,7 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
     """Return the file that a person's content stands for.
 
     It is a link where it is that of one side, or where no side is anything else; a last line
-    feed is no part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
+    feed is not a part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
     "bad-resolution" where only a link will do and the content is none.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
@@ -176,5 +176,5 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
         raise PatchmgrError("bad-resolution", f"{path}: this names no commit", (hint,))
     if not target or b"\n" in target or b"\0" in target:
         hint = "write the path that the link points to, on one line"
-        raise PatchmgrError("bad-resolution", f"{path}: this is no target of a link", (hint,))
+        raise PatchmgrError("bad-resolution", f"{path}: this is not a target of a link", (hint,))
     return Entry(link, blobs.add(target))

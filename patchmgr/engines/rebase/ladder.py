@@ -54,7 +54,7 @@ class Sides(Struct, frozen=True):
     path: str = ""
 
     def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
-        """Return the contents of all three, None where one is no file of text."""
+        """Return the contents of all three, None where one is not a file of text."""
         entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
         texts = [blobs.read(entry.blob) for entry in entries]
         if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):

@@ -47,7 +47,7 @@ class Ground(Struct, frozen=True):
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a file, nothing of one that is not there or is no file."""
+        """Return the content of a file, nothing of one that is not there or is not a file."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 

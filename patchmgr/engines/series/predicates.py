@@ -129,7 +129,7 @@ def _claim(claim: Claim, state: State) -> Evaluation:
 def _release(claim: ReleaseIn, state: State) -> Evaluation:
     if state.version is None:
         raise _unknown(
-            f"{state.label} is no release, so release {shown(claim.specifier)} has no answer"
+            f"{state.label} is not a release, so release {shown(claim.specifier)} has no answer"
         )
     specifier = SpecifierSet(claim.specifier)
     holds = specifier.contains(Version(state.version), prereleases=True)
@@ -190,7 +190,7 @@ def _text(path: str, state: State) -> str | None:
 
 
 def _searched(line: str) -> str:
-    """Return a line as RE2 takes it: a byte that is no UTF-8 stands as a question mark."""
+    """Return a line as RE2 takes it: a byte that is not UTF-8 stands as a question mark."""
     return line.encode("utf-8", "replace").decode()
 
 

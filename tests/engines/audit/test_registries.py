@@ -30,7 +30,7 @@ Files = dict[str, str | None]
 
 
 def told_of(ours: Files, upstream: Files) -> tuple[AuditFinding, ...]:
-    """Return what is found; files that a side does not name are as in base, None is no file."""
+    """Return what is found; files that a side does not name are as in base, None is not a file."""
     sides = ({**BASE, **side} for side in ({}, ours, upstream))
     files = ({p: t.encode() for p, t in side.items() if t is not None} for side in sides)
     return found([lost_registrations], *files)

@@ -39,7 +39,7 @@ PYTHON = (
        "if self.enable_eplb:\n    if self.quant_method.supports_eplb:\n"
        '        raise E("required")', "required", "shared",
        "Layers without quantisation have a method, too."),
-    _f("a kind of object that is no quantisation",
+    _f("a kind of object that is not a quantisation",
        "if isinstance(self.quant_method, Unquantized):\n    y = a(x)\nelse:\n    y = b(x)\n"
        "return y",
        "if isinstance(self.quant_method, Unquantized):\n    y = c(x)\nelse:\n    y = b(x)\n"
@@ -112,7 +112,8 @@ PYTHON = (
        '"model.head"', "inert", "One model alone."),
     _f("what is left without a library", "if not has_kernels():\n    return\nput(x, old)",
        "if not has_kernels():\n    return\nput(x, new)", "new", "inert", "Others leave before."),
-    _f("a state is no library", "if is_forward_context_available():\n    return a(x)\nreturn g(x)",
+    _f("a state is not a library",
+       "if is_forward_context_available():\n    return a(x)\nreturn g(x)",
        "if is_forward_context_available():\n    return b(x)\nreturn g(x)", "b(x)", "gated",
        "Most runs have a context."),
     _f("a quantised cache", "if is_quantized_kv_cache(self.d):\n    x = a(x)\nreturn g(x)",

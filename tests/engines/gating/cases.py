@@ -70,7 +70,7 @@ CASES = (
     _f("flag that others set too", "y = g(x)\nreturn y",
        "use_new = False\nif has_new_kernels():\n    use_new = True\nif x.big:\n    use_new = True\n"
        "y = g(x)\nif use_new:\n    y = new(y)\nreturn y",
-       "y = new(y)", "shared", "Something that is no gate sets it, too."),
+       "y = new(y)", "shared", "Something that is not a gate sets it, too."),
     _f("side effect before the gate", "y = g(x)\nreturn y",
        "y = g(x)\nif x.pop() and is_sm120():\n    y = new(y)\nreturn y",
        "x.pop()", "gated", "Everybody pops."),
@@ -110,7 +110,7 @@ CASES = (
        "new(x)", "inert", "Without the library nothing changes."),
     _f("probe of an object", "return g(x)",
        "if holder.has_tracked():\n    return new(x)\nreturn g(x)",
-       "new(x)", "shared", "That is no probe of the machine."),
+       "new(x)", "shared", "That is not a probe of the machine."),
     _f("probe with an argument", "return g(x)",
        "if supports_images(layer):\n    return new(x)\nreturn g(x)",
        "new(x)", "gated", "It asks about the model at hand."),

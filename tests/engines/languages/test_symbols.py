@@ -236,7 +236,7 @@ void* g(void) ¦ g
 } ¦ g
 int& h(std::vector<std::pair<int, int>>& x) { return x; } ¦ h
 """,
-    "namespaces are no symbols": """
+    "namespaces are not symbols": """
 namespace a::b {
 namespace {
 int f() { return 1; } ¦ f

@@ -122,7 +122,7 @@ def moved(old_path: str, path: str, old: File, new: File, *, is_copy: bool = Fal
 
 
 def binary(path: str, old: bytes | None, new: bytes | None) -> FilePatch:
-    """Return a binary change by whole contents; None is no file."""
+    """Return a binary change by whole contents; None is not a file."""
     return FilePatch(
         path if old is not None else None,
         path if new is not None else None,

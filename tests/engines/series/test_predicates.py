@@ -140,7 +140,10 @@ NAMES = 'which should name a ref by "TAG (.*)"'
 @table(
     ("text", "problem"),
     [
-        ("release >1 of lib at " + "a" * 40, "lib aaaa is no release, so release >1 has no answer"),
+        (
+            "release >1 of lib at " + "a" * 40,
+            "lib aaaa is not a release, so release >1 has no answer",
+        ),
         ("path x of lib at v7", "lib has no v7"),
         ("path x of nobody", "nobody has no None"),
         ('path x of lib at "TAG (.*)" in no', f"there is no file no in up v1, {NAMES}"),
