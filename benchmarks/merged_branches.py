@@ -82,11 +82,11 @@ def _replayed(mirror: Path, name: str) -> Iterator[Replayed]:
     """Yield the outcomes of a mirror's merges, in a fixed random order."""
     with tempfile.TemporaryDirectory(prefix="patchmgr-merges-") as folder:
         ground = Mirrored(mirror, Path(folder))
-        merges = list(_merges(ground))
+        merges = list(merges_taken_in(ground))
         random.Random(0).shuffle(merges)
         for merge, tip, target in merges:
             try:
-                found = _with_conflict(ground, merge, tip, target)
+                found = with_conflict(ground, merge, tip, target)
                 if found is not None:
                     yield _one(mirror, name, found)
             except (GitFault, SystemExit) as fault:  # a mirror may lack large files
@@ -98,7 +98,7 @@ def _one(mirror: Path, name: str, found: Merge) -> Replayed:
         return Replayed(name, found.merge, *_outcome(Mirrored(mirror, Path(folder)), found))
 
 
-def _merges(ground: Mirrored) -> Iterator[tuple[str, str, str]]:
+def merges_taken_in(ground: Mirrored) -> Iterator[tuple[str, str, str]]:
     """Yield the merges of upstream into something else, with both parents, upstream's last."""
     main_branch = set(ground.git("rev-list", "HEAD").splitlines())
     for row in ground.git("rev-list", "--merges", "--all", "--parents").splitlines():
@@ -108,7 +108,7 @@ def _merges(ground: Mirrored) -> Iterator[tuple[str, str, str]]:
             yield merge, parents[0], parents[1]
 
 
-def _with_conflict(ground: Mirrored, merge: str, tip: str, target: str) -> Merge | None:
+def with_conflict(ground: Mirrored, merge: str, tip: str, target: str) -> Merge | None:
     """Return the branch of a merge, None where it is no plain series or git merges it alone."""
     base = ground.git("merge-base", tip, target)
     parents = ground.git("rev-list", "--parents", f"{base}..{tip}").splitlines()

@@ -38,7 +38,7 @@ class Mirrored:
         self.mirror = mirror
         self.root = place / "workspace"
         self.oracle = Oracle(place / "oracle.git", mirror)
-        self._environment = quiet_environment(place / "home")
+        self.environment = quiet_environment(place / "home")
         self.oracle.prepare()
         self.patchmgr("init", str(self.root))
         where = ("--git", str(mirror), "--reference", str(mirror))
@@ -53,9 +53,13 @@ class Mirrored:
         """Run git on the mirror and return what it prints; raise GitFault where it fails."""
         try:
             line = ["git", f"--git-dir={self.mirror}", *arguments]
-            return output(line, self.root.parent, self._environment)
+            return output(line, self.root.parent, self.environment)
         except SystemExit as fault:
             raise GitFault(str(fault)) from fault
+
+    def git_in(self, folder: Path, *arguments: str) -> str:
+        """Run git in a folder and return what it prints."""
+        return output(["git", *arguments], folder, self.environment)
 
     def inside(self, *arguments: str, good: bool = True) -> str:
         """Run patchmgr in the workspace."""
@@ -64,4 +68,4 @@ class Mirrored:
     def patchmgr(self, *arguments: str, good: bool = True) -> str:
         """Run patchmgr and return what it prints; raise SystemExit where it must not fail."""
         line = [*program(), *arguments]
-        return output(line, self.root.parent, self._environment, good=good)
+        return output(line, self.root.parent, self.environment, good=good)

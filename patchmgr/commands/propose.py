@@ -28,7 +28,7 @@ from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
 from patchmgr.services.decisions import is_finding, open_findings
 from patchmgr.services.memory import Memory, waiting_with
 from patchmgr.services.session import Session
-from patchmgr.services.work_area import InProgress, Waiting, read_in_progress
+from patchmgr.services.work_area import InProgress, Waiting, read_in_progress, work_file
 from patchmgr.services.work_orders import OFFERED
 
 Given = Callable[[FileConflict], "bytes | None"]
@@ -146,7 +146,8 @@ def accept_anyway(
         if checked.fitted is None:
             problem = checked.proposed.failures[0]
             message = f"what is given does not resolve {name}: {problem.check}: {problem.text}"
-            raise PatchmgrError("bad-resolution", message)
+            hint = f"or write it to {work_file(session.workspace, target.item)}, and go on"
+            raise PatchmgrError("bad-resolution", message, (hint,))
         made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
         return checked.proposed, made
 
