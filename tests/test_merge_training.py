@@ -8,9 +8,13 @@ import pytest
 
 from benchmarks.merge_labels import Code
 from patchmgr.engines.merge.choice import Table, likelihoods
+from tests.long import LONG
 
 if TYPE_CHECKING:
     from benchmarks.merge_training import LabelledFile
+
+
+pytestmark = pytest.mark.skipif(not LONG, reason="PATCHMGR_LONG is not set: loads scikit-learn")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -39,9 +38,8 @@ def answer(place: Path, program: str, words: list[str]) -> Any:
         found |= {k: v for k, v in sent.items() if k not in ("head", "base")}
         found["state"] = "closed" if sent.get("state_event") == "close" else found["state"]
         (place / "pulls").write_text(json.dumps(pulls))
-    branch = "refs/heads/patchmgr/sync-s"
-    line = ["git", "--git-dir", str(place.parent / "remote.git"), "rev-parse", branch]
-    tip = subprocess.run(line, capture_output=True, text=True).stdout.strip()
+    branch = place.parent / "remote.git/refs/heads/patchmgr/sync-s"
+    tip = branch.read_text().strip() if branch.exists() else ""
     rows = [
         {**row, "sha": tip} if is_gitlab else {**row, "head": {**row["head"], "sha": tip}}
         for row in pulls

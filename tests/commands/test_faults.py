@@ -54,9 +54,9 @@ def look(place: Place) -> Look:
     for store in sorted((place.stage.folder / "cache/patchmgr/stores").glob("*.git")):
         refs.append(checkout.git(f"--git-dir={store}", "for-each-ref", "refs/patchmgr"))
     remote = place.stage.folder / "remote.git"
-    if remote.exists():  # a commit there has the time of its push
-        form = "--format=%(refname) %(tree)"
-        refs.append(checkout.git(f"--git-dir={remote}", "for-each-ref", form))
+    if remote.exists():  # a commit there has the time of its push, and the badge comes after it
+        form = "--format=%(refname) %(tree)", "refs/heads/patchmgr/sync-*"
+        refs.append(checkout.git(f"--git-dir={remote}", "for-each-ref", *form))
     named = re.sub(r"refs/patchmgr/[0-9a-f]{16}/", "refs/patchmgr/ID/", "\n".join(refs))
     kept = (f".{name}-kept" for name in PARTS)
     unseen = (".git", ".patchmgr", "cache", "other", "remote.git", *kept)
