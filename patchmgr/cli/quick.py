@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,11 @@ import typer
 from typer.main import get_command, get_command_name
 
 if TYPE_CHECKING:
-    from typer.models import CommandInfo
+    from typer.models import CommandInfo, TyperInfo
 
 _WITH_VALUE = ("-C",)
 _NO_COMMAND = "--version"  # needs none of them
+_HELP = ("-h", "--help")  # of the program: needs no more of each than its name and its first line
 
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
@@ -33,23 +35,50 @@ def _command(app: typer.Typer, name: str | None) -> Callable[..., object]:
 
 
 def _narrowed(app: typer.Typer, name: str | None) -> typer.Typer:
+    if name in _HELP:
+        return _with(
+            app, map(_named_only, app.registered_commands), map(_empty, app.registered_groups)
+        )
     found = [each for each in app.registered_commands if _name(each) == name]
     groups = [each for each in app.registered_groups if each.name == name]
     if len(found) + len(groups) != 1 and name != _NO_COMMAND:
         return app
+    return _with(app, found, groups)
+
+
+def _with(
+    app: typer.Typer, commands: Iterable[CommandInfo], groups: Iterable[TyperInfo]
+) -> typer.Typer:
     small = copy.copy(app)
-    small.registered_commands, small.registered_groups = found, groups
+    small.registered_commands, small.registered_groups = list(commands), list(groups)
     return small
 
 
+def _named_only(info: CommandInfo) -> CommandInfo:
+    bare = copy.copy(info)
+    bare.name, bare.help = _name(info), info.help or getdoc(info.callback)
+    bare.callback = lambda: None
+    return bare
+
+
+def _empty(group: TyperInfo) -> TyperInfo:
+    bare = copy.copy(group)
+    if group.typer_instance is not None:
+        bare.typer_instance = _with(group.typer_instance, (), ())
+    return bare
+
+
 def _named(words: Sequence[str]) -> str | None:
-    """Return the command that comes behind the options before it, None where that is not sure."""
-    rest = iter(words)
+    """Return the command that comes behind the options before it, None where that is not sure.
+
+    Where the help of the program is asked for, return that option.
+    """
+    rest = iter(words or _HELP)
     for word in rest:
         if word in _WITH_VALUE:
             next(rest, None)
         else:
-            return word if word == _NO_COMMAND or not word.startswith("-") else None
+            return word if word in (_NO_COMMAND, *_HELP) or not word.startswith("-") else None
     return None
 
 
