@@ -135,18 +135,22 @@ def cxx_tokens(text: str) -> Iterator[Token]:
         yield Token("eol", "", end.lead, 0)
 
 
+_LINE_END = r"(?:[ \t]*\\)?\r?\n"  # a macro goes on behind a backslash
+_BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
+
+
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Join lines; where white space is free, line feeds stand before them and not behind."""
+    """Join lines; where white space is free, the ends of lines stand before them, not behind."""
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
-    end = "\r\n" if text.endswith("\r\n") else "\n"
-    return end + text.removesuffix(end)
+    end = _BEHIND.search(text)
+    return "\n" + text if end is None else end[0] + text[: end.start()]
 
 
 def unframed(text: str, language: Language) -> str:
     """Return a framed text as it was."""
     if language.layout != "signs" or not text:
         return text
-    end = "\r\n" if text.startswith("\r\n") else "\n"
-    return text.removeprefix(end) + end
+    end = _BEFORE.match(text)
+    return text + "\n" if end is None else text[end.end() :] + end[0]
