@@ -18,6 +18,7 @@ from patchmgr.formats import toml_text
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _IMPORTS = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M)
+_UNBOUND = re.compile(r"[\w.]+\s+as\b|(?<=\w)\.\w+|#.*")  # in an import
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _NAME = re.compile(r"[^\W\d]\w*")
 _FARTHEST = 300  # lines that are read around a region
@@ -119,7 +120,7 @@ def bound_in(text: str) -> frozenset[str]:
     """
     names: set[str] = set()
     for match in _IMPORTS.finditer(text):
-        names.update(_NAME.findall(match[1]))
+        names.update(_NAME.findall(_UNBOUND.sub("", match[1])))
     around: list[tuple[int, bool]] = []  # how far in the definitions around are, and which classes
     for indent, is_class, defined, assigned in _BINDINGS.findall(text):
         while around and around[-1][0] >= len(indent):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.merge.candidate import Candidate
 from patchmgr.engines.merge.merge import candidates_of
+from patchmgr.engines.merge.verify import bound_in
 from patchmgr.engines.structure.sides import Texts
 from tests.engines.merge.marked import marked
 from tests.tables import table
@@ -43,6 +44,11 @@ def test_a_name_that_nothing_binds_any_more_is_a_fault() -> None:
     faults = {text: candidate.features["fails"] for text, candidate in found.items()}
     assert faults[sides[1]] == "no"
     assert faults["    z = g()\n    y = 1\n"] == "no"  # theirs has that fault, too
+
+
+def test_what_an_import_only_renames_is_not_bound() -> None:
+    bound = bound_in("import a.b, c as d  # as e\nfrom f import (g, h as i)\n")
+    assert bound == {"a", "d", "g", "i"}
 
 
 def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
