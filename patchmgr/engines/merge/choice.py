@@ -21,7 +21,9 @@ from patchmgr.model.outcome import Reliability
 
 FILE = Path(__file__).with_name("choice.json")
 LEAST = 0.9  # share of right ones, among candidates as sure or surer, to be taken alone
-BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "lost name"})
+BREAKS = frozenset(
+    {"syntax", "undefined-name", "defined-twice", "key-twice", "lost name", "never reached"}
+)
 """What a candidate that is proposed first never does."""
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
-from patchmgr.engines.merge.languages import JSON, PYTHON, TOML, Language, lex
+from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, lex
 from patchmgr.engines.merge.region import Piece, Region
+from patchmgr.engines.structure.guards_flow import flow_of, newly_dead
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
@@ -142,8 +145,12 @@ def fails(candidate: str, around: Surroundings) -> str:
         is_read, *are_read = (_parses(text, language) for text in texts)
         return "no" if is_read or not all(are_read) else "syntax"
     if language.family in ("c", "cmake"):
-        merged, *sides = (_balance(text, language) for text in (candidate, *around.sides))
-        return "no" if merged in sides else "syntax"
+        texts = [candidate, *around.sides]
+        merged, *sides = (_balance(text, language) for text in texts)
+        if merged not in sides:
+            return "syntax"
+        repeated, *known = (Counter(_repeated(text, language)) for text in texts)
+        return "no" if any(repeated <= side for side in known) else "key-twice"
     return "no"
 
 
@@ -180,6 +187,26 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
     return (*(signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}")), opened)
 
 
+def _repeated(text: str, language: Language) -> Iterator[str]:
+    """Yield the keys of an object and the conditions of a chain of `if` that stand there again."""
+    tokens = [t.text for t in lex(text, language) if t.kind != "comment"]
+    seen: list[set[str]] = [set()]  # in each open bracket
+    for n, token in enumerate(tokens):
+        said = ""
+        if token in CLOSERS:
+            seen.append(set())
+        elif token in CLOSERS.values():
+            seen[1:] = seen[1:-1]
+        elif token == "if":
+            seen[-1] = seen[-1] if tokens[n - 1] == "else" else set()
+            said = " ".join(takewhile(lambda t: t not in "{;", tokens[n:]))
+        elif token == ":" and (n == 1 or tokens[n - 2] in ("{", ",")):
+            said = tokens[n - 1]
+        if said in seen[-1]:
+            yield said
+        seen[-1] |= {said} - {""}
+
+
 def _fails_python(candidate: str, around: Surroundings) -> str:
     texts = [around.text(text) for text in (candidate, *around.sides)]
     if not compiles(texts[1]) or not compiles(texts[2]):
@@ -189,6 +216,9 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
     merged, *sides = (faults_of(t.encode("utf-8", "surrogateescape")) for t in texts)
     known = {(f.kind, f.name) for side in sides for f in side}
     found = {(f.kind, f.name) for f in merged}
+    flow, ours, theirs = (flow_of(text) for text in texts)
+    if flow and ours and theirs and newly_dead(ours, theirs, flow):
+        return "never reached"
     for kind in ("undefined-name", "defined-twice", "key-twice"):
         if any(k == kind and (k, n) not in known and n not in around.elsewhere for k, n in found):
             return kind

@@ -51,6 +51,14 @@ def test_what_an_import_only_renames_is_not_bound() -> None:
     assert bound == {"a", "d", "g", "i"}
 
 
+def test_a_condition_that_a_branch_above_has_is_a_fault() -> None:
+    sides = ("", "    elif x:\n        a()\n", "    elif x:\n        b()\n")
+    found = _by_text("a.py", *sides, before="def f(x):\n    if y:\n        c()\n")
+    twice = [one for text, one in found.items() if text.count("elif x") > 1]
+    assert twice
+    assert {one.features["fails"] for one in twice} == {"never reached"}
+
+
 def test_code_that_is_not_closed_is_a_fault_in_c() -> None:
     found = _by_text(
         "a.cc", "", "if (a) {\n  f();\n}\n", "if (b) {\n  g();\n}\n", before="{\n", after="}\n"
