@@ -14,6 +14,7 @@ from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
     FileWords,
+    Subject,
     bucket,
     features_of,
     subject_of,
@@ -26,7 +27,7 @@ from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widen
 from patchmgr.engines.merge.replay import Place, Policy, Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, tree
-from patchmgr.engines.merge.verify import Surroundings, fails, surroundings
+from patchmgr.engines.merge.verify import Surroundings, fails, is_same_code, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
@@ -110,6 +111,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
     is_deleted = any(place.asks == "deleted" for each in made.values() for place in each.places)
     subject = subject_of(region, around.language, sides, flat)
     stale = known.words.stale(subject)
+    is_indented = around.language is PYTHON and not _is_layout(region, around, subject)
     found: list[Candidate] = []
     for text, each in made.items():
         features = features_of(subject, text, each.places)
@@ -119,7 +121,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
-        fault = fault or asks(features, each.places)
+        fault = fault or ("indented" if is_indented else asks(features, each.places))
         fault = fault or clash(region, flat, text, around.language)
         if each.rule in _OTHER and features["layout"] == _OTHER[each.rule]:
             fault = fault or "layout"  # the replay has the one's words in the other's layout
@@ -132,6 +134,14 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
     for one in found:
         one.features["candidates"] = bucket(standing, CANDIDATES)
     return RegionCandidates(tuple(found))
+
+
+def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
+    """Say whether sides that have the same words are the same code, too."""
+    base, ours, theirs = ("".join(lines) for lines in region.sides)
+    pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
+    pair = pairs.get(subject.features["layout"])
+    return pair is None or is_same_code(*pair, around)
 
 
 def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:

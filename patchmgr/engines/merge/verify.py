@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import warnings
@@ -24,6 +25,7 @@ _IMPORTS = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|(?:[^\n\
 _UNBOUND = re.compile(r"[\w.]+\s+as\b|(?<=\w)\.\w+|#.*")  # in an import
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _NAME = re.compile(r"[^\W\d]\w*")
+_SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # within a docstring, that is layout
 _FARTHEST = 300  # lines that are read around a region
 
 
@@ -50,13 +52,17 @@ class Surroundings(Struct, frozen=True):
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the function or class around a region of Python, the whole file of anything else."""
+    """Return the function or class around a region of Python, where both sides can be read in it.
+
+    Else that is the whole file: a side may be a decorator, or a part of a docstring.
+    """
     region = pieces[at]
     assert isinstance(region, Region)
     before = [x for p in pieces[:at] for x in (p.ours if isinstance(p, Region) else p)]
     after = [x for p in pieces[at + 1 :] for x in (p.ours if isinstance(p, Region) else p)]
     others = [p for n, p in enumerate(pieces) if n != at]
     elsewhere = certain = in_sides = frozenset[str]()
+    own = "".join(region.ours), "".join(region.theirs)
     if language is PYTHON:
         certain = bound_in("".join(x for p in others if isinstance(p, tuple) for x in p))
         regions = [p for p in others if isinstance(p, Region)]
@@ -64,8 +70,9 @@ def surroundings(
             *(bound_in("".join(side)) for p in regions for side in (p.ours, p.theirs))
         )
         in_sides = bound_in(sides[0]) | bound_in(sides[1])
-        before, after = _within(before, region, after)
-    own = "".join(region.ours), "".join(region.theirs)
+        within = _within(before, region, after)
+        if all(compiles("".join((*within[0], side, *within[1]))) for side in own):
+            before, after = within
     return Surroundings(
         "".join(before), "".join(after), own, elsewhere, certain, in_sides, language
     )
@@ -232,6 +239,20 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
     lost = (bound_in(around.sides[0]) | bound_in(around.sides[1])) - bound
     used = set(_NAME.findall(around.after)) if lost else set()
     return "lost name" if lost & used else "no"
+
+
+def is_same_code(one: str, other: str, around: Surroundings) -> bool:
+    """Say whether two texts of Python differ in layout alone where they stand.
+
+    `return x` further out is another thing. What cannot be read may be the same.
+    """
+    trees = [_tree_of(around.text(text)) for text in (one, other)]
+    return not all(trees) or trees[0] == trees[1]
+
+
+@lru_cache(maxsize=64)
+def _tree_of(text: str) -> str:
+    return _SPACE.sub(" ", ast.dump(ast.parse(text))) if compiles(text) else ""
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,30 @@ def test_a_candidate_that_is_as_good_as_a_side_has_no_fault(text: str) -> None:
     assert _by_text("a.py", *sides, before="def f(x):\n")[text].features["fails"] == "no"
 
 
+@table(
+    ("before", "sides", "after"),
+    {
+        "a decorator": ("", ("@a\n", "@b\n", "@c\n"), "def f():\n    pass\n"),
+        "lines of a docstring": (
+            'def f():\n    """One.\n\ntwo\n',
+            ("three\n", "3\n", "drei\n"),
+            '    """\n\n\nx = 1\n',
+        ),
+    },
+)
+def test_what_is_no_statement_is_read_within_the_whole_file(
+    before: str, sides: tuple[str, str, str], after: str
+) -> None:
+    found = _by_text("a.py", *sides, before=before, after=after)
+    assert found[sides[1]].features["fails"] == "no"
+
+
+def test_a_statement_that_one_side_moves_out_of_a_block_is_no_layout() -> None:
+    sides = ("        return x\n", "        return x  \n", "    \n    return x\n")
+    found = _by_text("a.py", *sides, before="def f(x):\n    if x:\n        x += 1\n")
+    assert {one.asks for one in found.values()} == {"indented"}
+
+
 def test_two_definitions_of_one_name_are_a_fault() -> None:
     ours, theirs = "def f():\n    return 1\n", "def f():\n    return 2\n"
     found = _by_text("a.py", "", ours, theirs)
