@@ -42,7 +42,9 @@ def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node
 
     To add `more(self.` behind the `self.` of `f(self.ids)` is to add `self.more(` before it.
     """
-    old, *sides = (_flat(nodes) for nodes in (base, ours, theirs))
+    lists = [sum(p.kind == "list" for p in nodes) for nodes in (base, ours, theirs)]
+    has_own = len(set(lists)) > 1  # else what is within each list is looked at by itself
+    old, *sides = (_flat(nodes, has_own) for nodes in (base, ours, theirs))
     edits = [edits_between(old, side, dict(aligned("words", old, side))) for side in sides]
     return any(
         other.start <= high and low <= other.end
@@ -52,8 +54,12 @@ def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node
     )
 
 
-def _flat(nodes: Nodes) -> tuple[Node, ...]:
-    return tuple(leaf("word", word) for node in nodes for word in words_of(node.said))
+def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
+    return tuple(
+        leaf("word", word)
+        for node in nodes
+        for word in (words_of(node.said) if has_lists or node.kind != "list" else ("",))
+    )
 
 
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int]]:

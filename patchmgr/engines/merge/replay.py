@@ -25,7 +25,16 @@ from patchmgr.engines.merge.node_edits import (
     may_slide,
     nodes_between,
 )
-from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, likeness, lines_node, tree, words_of
+from patchmgr.engines.merge.tree import (
+    SEQUENCES,
+    Node,
+    leaf,
+    likeness,
+    lines_node,
+    said_of,
+    tree,
+    words_of,
+)
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
@@ -164,7 +173,8 @@ class Replay:
                 merged += self._chunk(chunk)
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
-        self._note_doubled(kind, merged, ours, theirs)
+        if bracket != "import":  # whose names are a set
+            self._note_doubled(kind, merged, ours, theirs)
         if kind in ("code", "tokens") and may_slide(tuple(base), tuple(ours), tuple(theirs)):
             self.places.append(Place(kind, "beside", is_open=False, asks="slides"))
         if len([place for place in self.places if place.how != "beside"]) == known:
@@ -219,22 +229,21 @@ class Replay:
         sides = (chunk.base, chunk.ours, chunk.theirs)
         if not all(p.kind == "import" for side in sides for p in side):
             return None
-        base, ours, theirs = ({p.key: p for p in side} for side in sides)
-        is_plain = not chunk.base and not ours.keys() & theirs.keys()
-        if is_plain or any(
-            len(keys) < len(side) for keys, side in zip((base, ours, theirs), sides, strict=True)
-        ):
+        is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
+        key = _key if is_by_module else _said  # one import for each name
+        base, ours, theirs = ({key(p): p for p in side} for side in sides)
+        if not chunk.base and not ours.keys() & theirs.keys():
             return None
         is_moved = any(_moves_names(chunk.base, side) for side in (chunk.ours, chunk.theirs))
         self.places.append(Place("import", "moved" if is_moved else "set", is_open=False))
-        merged = [self._import(base.get(p.key), p, theirs.get(p.key)) for p in chunk.ours]
+        merged = [self._import(base.get(key(p)), p, theirs.get(key(p))) for p in chunk.ours]
         done = [p for p in merged if p is not None]
         for n, part in enumerate(chunk.theirs):
-            if part.key in ours:
+            if key(part) in ours:
                 continue
-            new = part if part.key not in base else self._named(part, base[part.key])
-            before = {p.key for p in chunk.theirs[:n]}
-            at = max((k + 1 for k, p in enumerate(done) if p.key in before), default=0)
+            new = part if key(part) not in base else self._named(part, base[key(part)])
+            before = {key(p) for p in chunk.theirs[:n]}
+            at = max((k + 1 for k, p in enumerate(done) if key(p) in before), default=0)
             done[at:at] = [] if new is None else [new]
         return done
 
@@ -300,7 +309,9 @@ class Replay:
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)
-        known, keys = {p.said for p in ours}, {p.key: p for p in ours if p.key}
+        known = {p.said for p in ours}
+        again = {k for s in (ours, theirs) for k, n in Counter(p.key for p in s).items() if n > 1}
+        keys = {p.key: p for p in ours if p.key and p.key not in again}
         rest = list(theirs)
         if chunk.kind != "code":
             rest = [p for p in theirs if p.kind == "blank" or p.said not in known]
@@ -398,6 +409,14 @@ def _order_of(chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any
     return None
 
 
+def _key(node: Node) -> str:
+    return node.key
+
+
+def _said(node: Node) -> str:
+    return node.said
+
+
 def _has_order(node: Node) -> bool:
     return node.kind in ("code", "import")
 
@@ -411,10 +430,11 @@ def _name(node: Node) -> str:
 
 
 _ORDERS: tuple[Callable[[Node], Any], ...] = (
+    lambda node: (node.text.startswith("from "), _name(node)),  # as isort and ruff do by default
+    lambda node: (node.text.startswith("from "), _name(node).lower()),
     _name,
     lambda node: _name(node).lower(),
     lambda node: (not _name(node).isupper(), not _name(node)[:1].isupper(), _name(node)),
-    lambda node: (node.text.startswith("from"), _name(node).lower()),
 )
 
 
@@ -442,18 +462,24 @@ def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:
 
 
 def _share_names(one: Nodes, other: Nodes) -> bool:
-    """Say whether statements of both runs are about one thing: done twice, or in an order."""
-    names = (
-        {
-            word
-            for p in run
-            if p.kind in _DONE
-            for word in words_of(p.said)
-            if word.isidentifier() and word not in _KEYWORDS
-        }
-        for run in (one, other)
+    """Say whether a run does something with what the other one has names of.
+
+    An assignment does so with its target alone, any other statement with all that it names.
+    """
+    return any(
+        not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
+        for a, b in ((one, other), (other, one))
     )
-    return not next(names).isdisjoint(next(names))
+
+
+def _names_in(run: Nodes, *, of_targets: bool) -> set[str]:
+    said = (
+        said_of(p.key) if of_targets and p.kind == "assignment" else p.said
+        for p in run
+        if p.kind in _DONE
+    )
+    words = {word for text in said for word in words_of(text)}
+    return {word for word in words if word.isidentifier() and word not in _KEYWORDS}
 
 
 _DONE = frozenset({"statement", "assignment", "compound"})

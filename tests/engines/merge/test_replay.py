@@ -57,6 +57,20 @@ ONE_ANSWER = {
         "from right import b, f\n",
         "from right import f\nfrom left import d\nfrom stock import e\n",
     ),
+    "imports with a name on each line": (
+        "a.py",
+        "from m import b\n",
+        "from m import a\nfrom m import b\nfrom m import c\n",
+        "from m import b\nfrom m import c\nfrom m import d\n",
+        "from m import a\nfrom m import b\nfrom m import c\nfrom m import d\n",
+    ),
+    "a name that both import, one of them elsewhere in the list": (
+        "a.py",
+        "from m import (a, b,\n    c, d)\n",
+        "from m import (a, x,\n    c, y, b, d)\n",
+        "from m import (a, b,\n    c, d, x, y, z)\n",
+        "from m import (a,\n    c, b, d, x, y, z)\n",
+    ),
     "a wrapped list stays as it is wrapped": (
         "a.py",
         "from m import (a, b,\n    c)\n",
@@ -160,6 +174,12 @@ def test_sorted_insertions_have_one_order() -> None:
     assert candidates[0].features["open how"] == "insert sorted"
 
 
+def test_modules_are_imported_before_names_of_modules() -> None:
+    names, module = "from a import x\n", "import b\n"
+    candidates = _candidates("a.py", "", f"import a\n{names}", f"import a\n{module}")
+    assert candidates[0].text == f"import a\n{module}{names}"
+
+
 def test_what_runs_a_script_stays_last() -> None:
     main = 'if __name__ == "__main__":\n    run()\n'
     texts = [c.text for c in _candidates("a.py", "", main, "def f():\n    pass\n\n\n")]
@@ -207,12 +227,16 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
         pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.b(d));\n", "",
                      id="more inserted behind what goes"),
         pytest.param("a.py", "f(a=1)\n", "f(a=1, b=2)\n", "f(a=1, c=3)\n", "", id="named"),
+        pytest.param("a.py", "f({T.a: 1, T.c: 1})\n", "f({T.a: 1, T.b: 1, T.c: 1})\n",
+                     "f({T.a: 2, T.c: 1})\n", "", id="an item between items like it"),
         pytest.param("a.py", "__all__ = ['a']\n", "__all__ = ['a', 'c']\n",
                      "__all__ = ['a', 'b']\n", "", id="names to export"),
         pytest.param("a.cc", "", "return a;\n", "b();\n", "", id="before what leaves"),
         pytest.param("a.cc", "", "b();\n", "return a;\n", "not reached", id="behind what leaves"),
         pytest.param("a.py", "", "a(b)\n", "c(d)\n", "", id="two things"),
         pytest.param("a.py", "", "a(b)\n", "c(b)\n", "effects", id="two things done to one"),
+        pytest.param("a.py", "", "x = a(b)\n", "y = c(b)\n", "", id="two things read from one"),
+        pytest.param("a.py", "", "x = a(b)\n", "x.c(d)\n", "effects", id="made and used"),
         pytest.param("a.cc", "", "c = 1;\n", "d(c);\n", "uses", id="a name of the other side"),
         pytest.param("a.cc", "", "#endif\n#if B\n", "b();\n", "order", id="another branch"),
         pytest.param("a.cc", "", "case 1:\n  a();\n", "case 2:\n  b();\n", "not reached",
