@@ -1,4 +1,4 @@
-"""The one reader of conflict markers: clean lines, and regions with what they need around them."""
+"""The lines of a marked text: clean ones, and regions with what they need around them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from msgspec import Struct
 from patchmgr.engines.merge.languages import PYTHON, Language, lex
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.text.differences import changed_blocks
+from patchmgr.engines.text.marked import split_marked
 
-_MARKER = re.compile(r"(?:(<{7}|\|{7}|>{7})(?: [^\n]*)?|(={7}))\r?\n?\Z")
-_DUE = {"": "<", "<": "|", "|": "=", "=": ">"}
 _FARTHEST = 300  # lines that are looked back or ahead for the end of a statement
 
 Lines = tuple[str, ...]
@@ -44,26 +43,22 @@ Piece = Lines | Region
 
 
 def pieces_of(marked: str) -> tuple[Piece, ...] | None:
-    """Parse git's zdiff3 or diff3 text, ours first; None where its markers do not match."""
-    pieces: list[Piece] = []
-    parts: dict[str, list[str]] = {"": []}
-    side = ""
-    for line in lines_of(marked):
-        found = _MARKER.match(line)
-        kind = line[0] if found is not None else ""
-        if kind != _DUE[side]:
-            parts[side].append(line)
-        elif kind == "<":
-            pieces.append(tuple(parts[""]))
-            parts, side = {"<": []}, "<"
-        elif kind == ">":
-            base, ours, theirs = (tuple(parts[k]) for k in ("|", "<", "="))
-            pieces.append(Region(base, ours, theirs))
-            parts, side = {"": []}, ""
-        else:
-            side = kind
-            parts[side] = []
-    return None if side else (*pieces, tuple(parts[""]))
+    """Return the pieces of git's zdiff3 or diff3 text, ours first; None where a region is open."""
+    found = split_marked(marked.encode("utf-8", "surrogateescape"))
+    texts = [_lines(text) for text in found.texts]
+    if any(line.startswith("<<<<<<< ") for lines in texts for line in lines):
+        return None
+    pieces: list[Piece] = [texts[0]]
+    for marks, after in zip(found.regions, texts[1:], strict=True):
+        base, ours, theirs = map(
+            _lines, (marks.region.base, marks.region.ours, marks.region.theirs)
+        )
+        pieces += [Region(base, ours, theirs), after]
+    return tuple(pieces)
+
+
+def _lines(text: bytes) -> Lines:
+    return lines_of(text.decode("utf-8", "surrogateescape"))
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
