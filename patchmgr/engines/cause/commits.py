@@ -31,7 +31,7 @@ from patchmgr.engines.rebase.ladder import (
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
-from patchmgr.engines.structure.python_imports import has_imports_of
+from patchmgr.engines.structure.imports import has_imports_of
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.decision import Decision, Ruling

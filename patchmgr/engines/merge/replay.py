@@ -400,7 +400,7 @@ def _order_of(chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
-    if not (before or after or chunk.kind != "list"):
+    if not (before or after or chunk.kind != "list" or chunk.bracket == "import"):
         return None
     for by in _ORDERS:
         runs = [[by(p) for p in (*before, *side, *after)] for side in (ours, theirs)]

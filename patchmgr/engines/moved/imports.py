@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
@@ -12,11 +13,13 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.languages.words import code_of
+from patchmgr.engines.merge.languages import PYTHON
+from patchmgr.engines.merge.python import refined
+from patchmgr.engines.merge.replay import Policy, Replay
+from patchmgr.engines.merge.statements import read
+from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.structure import python_tree
-from patchmgr.engines.structure.python_import_names import aliases_of, with_names_of
-from patchmgr.engines.structure.python_imports import is_single
 from patchmgr.engines.text.differences import Run
 
 _STRING = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'")
@@ -26,6 +29,7 @@ _WORDS = re.compile(rb"\w+")
 _LISTED = re.compile(rb"\w+(?: as \w+)?,")  # a name in brackets over several lines
 _INCLUDE = re.compile(rb"\s*#\s*include\b")
 _CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
+LONGEST = 88  # columns, where a line of names gets longer than it was
 
 
 class Unsure(Exception):
@@ -250,23 +254,43 @@ def _joined(content: bytes, source: Source) -> bytes | None:
         text = content.decode()
     except UnicodeDecodeError:
         return None
-    block, new = (python_tree.block_of(t) for t in (text, source.statement + "\n"))
-    if block is None or new is None:
-        return None
-    (added,) = new.statements
-    if any(alias.asname for alias in aliases_of(added)):
-        return None  # import sorters leave such names a statement of their own
-    same = [s for s in block.statements if s.key == added.key]
-    if len(same) != 1 or is_single(block.statements, same[0]):
-        return None
+    of_module = [
+        node
+        for node in _parsed(content).body
+        if isinstance(node, ast.ImportFrom) and _module_of(node) == source.module
+    ]
+    if len(of_module) != 1 or " as " in source.statement:
+        return None  # import sorters leave names with another name a statement of their own
+    (node,) = of_module
+    if any(alias.asname == alias.name for alias in node.names):
+        return None  # each has a statement of its own, to be imported by others
+    lines = list(lines_of(text))
+    place = slice(node.lineno - 1, node.end_lineno)
+    line = "".join(lines[place])
+    end = "\r\n" if line.endswith("\r\n") else "\n"
+    sides = (read(side, PYTHON) for side in ("", line.replace(end, "\n"), f"{source.statement}\n"))
+    whole = Replay(Policy("ours, theirs", "ours"), refined).node(*sides).whole
+    if whole.count("\n") == 1 and len(whole) > max(LONGEST, len(line)):
+        whole = _in_lines(whole)
     try:
-        whole = with_names_of(same[0], added)
-    except python_tree.Unsure:
+        (merged,) = _imports(_parsed(whole.encode()))
+    except (Unsure, ValueError):
         return None
-    at = sum(len(s.whole) for s in block.statements[: block.statements.index(same[0])])
-    if text[at : at + len(same[0].whole)] != same[0].whole:
+    names = Counter((alias.name, alias.asname) for alias in node.names)
+    names[source.statement.rpartition(" ")[2], None] += 1
+    if names != Counter((alias.name, alias.asname) for alias in merged.names):
         return None
-    return (text[:at] + whole.whole + text[at + len(same[0].whole) :]).encode()
+    lines[place] = [whole.replace("\n", end)]
+    return "".join(lines).encode()
+
+
+def _in_lines(line: str) -> str:
+    """Return an import with a line for each name, as it is where it has a bracket or a comment."""
+    head, _, names = line.rstrip().partition(" import ")
+    if any(sign in names for sign in "(#\\"):
+        return line
+    listed = "".join(f"    {name.strip()},\n" for name in names.split(","))
+    return f"{head} import (\n{listed})\n"
 
 
 def _folder(path: str) -> str:
@@ -308,8 +332,12 @@ def _source(node: ast.Import | ast.ImportFrom, alias: ast.alias, *, is_for_types
     named = alias.name if alias.asname is None else f"{alias.name} as {alias.asname}"
     if isinstance(node, ast.Import):
         return Source(f"import {named}", None, is_for_types)
-    module = "." * node.level + (node.module or "")
+    module = _module_of(node)
     return Source(f"from {module} import {named}", module, is_for_types)
+
+
+def _module_of(node: ast.ImportFrom) -> str:
+    return "." * node.level + (node.module or "")
 
 
 def _is_for_types(node: ast.If) -> bool:

@@ -1,0 +1,79 @@
+"""Whether upstream imports what a patch to a Python file imports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+from patchmgr.engines.merge.tree import lines_of
+from patchmgr.engines.structure.python_tree import nodes_of
+
+_COMMENT = re.compile(r"#[^\r\n]*")
+Name = tuple[str, str, str | None]
+"""A module, a name in it (empty for the module itself), and its name here where it has another."""
+
+
+def has_imports_of(base: str, upstream: str, fork: str) -> bool:
+    """Say whether a fork only imports more names from modules, and upstream imports these, too.
+
+    Upstream must bind each of them once, by that import. Texts that do not parse have nothing.
+    """
+    read = [nodes_of(text) for text in (base, upstream, fork)]
+    if read[0] is None or read[1] is None or read[2] is None:
+        return False
+    (old, _), (there, nodes), (new, _) = read[0], read[1], read[2]
+    rest = _without_names(base, old)
+    if rest is None or rest != _without_names(fork, new):
+        return False
+    before, after = (
+        [_names(n) for n in tree.body if isinstance(n, ast.ImportFrom)] for tree in (old, new)
+    )
+    pairs = [(was, now) for was, now in zip(before, after, strict=True) if was != now]
+    if not all(was < now and "*" not in {name[1] for name in now} for was, now in pairs):
+        return False
+    added = _bound(now for _, now in pairs) - _bound(map(_names, old.body))
+    bound = Counter(name for node in nodes if (name := _bound_by(node)))
+    return added <= _bound(map(_names, there.body)) and all(bound[name] == 1 for *_, name in added)
+
+
+def _without_names(text: str, tree: ast.Module) -> str | None:
+    """Return a text with the module and the comments alone of each import from one.
+
+    None where a line has several statements.
+    """
+    if any(a.end_lineno == b.lineno for a, b in pairwise(tree.body)):
+        return None
+    lines = list(lines_of(text))
+    for node in tree.body[::-1]:
+        if isinstance(node, ast.ImportFrom):
+            place = slice(node.lineno - 1, node.end_lineno)
+            comments = _COMMENT.findall("".join(lines[place]))
+            lines[place] = [f"from {'.' * node.level}{node.module or ''} {comments}\n"]
+    return "".join(lines)
+
+
+def _names(node: ast.stmt) -> frozenset[Name]:
+    if isinstance(node, ast.Import):
+        return frozenset((alias.name, "", alias.asname) for alias in node.names)
+    if not isinstance(node, ast.ImportFrom):
+        return frozenset()
+    module = "." * node.level + (node.module or "")
+    return frozenset((module, alias.name, alias.asname) for alias in node.names)
+
+
+def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[tuple[str, str, str]]:
+    """Return modules and names with the name that each gets here."""
+    return frozenset((m, name, alias or name or m) for names in imports for m, name, alias in names)
+
+
+def _bound_by(node: ast.AST) -> str | None:
+    """Return the name that a node binds or deletes."""
+    if isinstance(node, ast.alias):
+        return node.asname or node.name
+    if isinstance(node, ast.Name):
+        return None if isinstance(node.ctx, ast.Load) else node.id
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
+    return node.name if isinstance(node, named) else None
