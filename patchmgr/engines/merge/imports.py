@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
 from msgspec import Struct
@@ -26,7 +27,8 @@ class FileImports(Struct, frozen=True):
     def fault(self, candidate: str) -> str:
         """Say what is wrong with the imports of a candidate, nothing where they are as they must.
 
-        It imports a name once more than either side, or from a place that the other side left.
+        It imports a name once more than either side, one that a side does not import any more, one
+        from a module that no side imports from, or from a place that the other side left.
         """
         mine = Counter(name for _, name in imported(candidate))
         if mine:
@@ -36,14 +38,20 @@ class FileImports(Struct, frozen=True):
             )
             if any(here[n] + count > max(1, ours[n], theirs[n]) for n, count in mine.items()):
                 return "imported twice"
-            places = {_place(*one) for one in imported(candidate)}
-            if places & self._left_behind():
+            old, *sides = ({name for _, name in imported(text)} for text in self._texts())
+            if any(mine.keys() & (old - side) for side in sides):
+                return "removed"
+            new = set(imported(candidate))
+            known = {module for text in self._texts() for module, _ in imported(text)}
+            if not {module for module, _ in new} <= known:
+                return "no module"
+            if {_place(*one) for one in new} & self._left_behind():
                 return "moved"
         return ""
 
     def _left_behind(self) -> set[str]:
         """Return what one side imports newly from where the other side took its imports from."""
-        base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
+        base, *sides = (set(imported(text)) for text in self._texts())
         found: set[str] = set()
         for one, other in ((sides[0], sides[1]), (sides[1], sides[0])):
             names = {name for _, name in one}
@@ -55,9 +63,15 @@ class FileImports(Struct, frozen=True):
                 for part in _parts(module)
                 if part not in kept
             }
-            new = (_place(*each) for each in other - base)
+            new = {_place(*each) for each in other - base}
             found |= {place for place in new if not left.isdisjoint(_parts(place))}
+            if any(_is_below(module, name, one) for module, name in base - one):
+                known = {next(_parts(module)) for module, _ in one} | sys.stdlib_module_names
+                found |= {place for place in new if next(_parts(place)) not in known}
         return found
+
+    def _texts(self) -> tuple[str, str, str]:
+        return self.base, self.ours, self.theirs
 
 
 @lru_cache(maxsize=64)
@@ -72,6 +86,11 @@ def _read(text: str) -> Iterator[tuple[str, str]]:
         for words in (item.split() for item in names.split(",")):
             if words:
                 yield found[1] or words[0], words[-1]
+
+
+def _is_below(module: str, name: str, side: Collection[tuple[str, str]]) -> bool:
+    """Say whether a side has a name from its module within a package: `a` is `tests.a` now."""
+    return any(name == other and there.endswith(f".{module}") for there, other in side)
 
 
 def _place(module: str, name: str) -> str:

@@ -236,10 +236,15 @@ class Replay:
             return None
         is_moved = any(_moves_names(chunk.base, side) for side in (chunk.ours, chunk.theirs))
         self.places.append(Place("import", "moved" if is_moved else "set", is_open=False))
-        merged = [self._import(base.get(key(p)), p, theirs.get(key(p))) for p in chunk.ours]
+        gone = [_names_of(chunk.base) - _names_of(side) for side in (chunk.ours, chunk.theirs)]
+        merged = [
+            self._import(base.get(key(p)), p, theirs.get(key(p)))
+            for p in chunk.ours
+            if key(p) in base or not _names_of([p]) <= gone[1]
+        ]
         done = [p for p in merged if p is not None]
         for n, part in enumerate(chunk.theirs):
-            if key(part) in ours:
+            if key(part) in ours or (key(part) not in base and _names_of([part]) <= gone[0]):
                 continue
             new = part if key(part) not in base else self._named(part, base[key(part)])
             before = {key(p) for p in chunk.theirs[:n]}
@@ -287,6 +292,10 @@ class Replay:
             return ours
         if said[0] == said[1]:
             return theirs
+        if chunk.bracket == "import":  # a set: what either side removes is gone
+            gone = set(said[0]) - set(said[1]) & set(said[2])
+            kept = ([p for p in side if p.said not in gone] for side in (ours, theirs))
+            return self.join(chunk, *kept)
         if len(base) == len(ours) == len(theirs) == 1 and _may_recur(base[0], ours[0], theirs[0]):
             return [self.node(base[0], ours[0], theirs[0])]
         if not ours or not theirs:
@@ -448,6 +457,11 @@ def _moves_names(base: Nodes, side: Nodes) -> bool:
         {word for key, word in names if word not in key} for names in (old - new, new - old)
     )
     return bool(gone & come)
+
+
+def _names_of(imports: Nodes) -> set[str]:
+    """Return the words behind `import` of some imports."""
+    return {word for p in imports for word in words_of(p.said.partition("import ")[2])} - {*"(,)"}
 
 
 def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:

@@ -56,6 +56,25 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
             "from p.z import w\nfrom p.b import c\n", "", id="the package is still there",
         ),
         pytest.param(
+            "from m import a\nimport b\n", "from t.m import a\n",
+            "from m import a\nfrom n import c\nimport os\n", "from n import c\n", "moved",
+            id="beside a module that went into a package",
+        ),
+        pytest.param(
+            "from m import a\nimport b\n", "from t.m import a\nimport b\n",
+            "from m import a\nimport b.c\nimport os\nfrom t import d\n",
+            "import b.c\nimport os\nfrom t import d\n", "",
+            id="beside such a module, and of one that stays, the package, or the standard library",
+        ),
+        pytest.param(
+            "from m import a\n", "", "from n import a, b\n", "from n import a, b\n", "removed",
+            id="one side does not import it any more",
+        ),
+        pytest.param(
+            "import x\n", "import x\nimport z\n", "import x\nfrom n import c\n",
+            "import x\nimport z, c\n", "no module", id="a name as a module",
+        ),
+        pytest.param(
             "import p\n", "\n", "import p\nimport p.b\n", "import p.b\n", "",
             id="no longer imported is not moved",
         ),

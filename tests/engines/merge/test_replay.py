@@ -57,6 +57,20 @@ ONE_ANSWER = {
         "from right import b, f\n",
         "from right import f\nfrom left import d\nfrom stock import e\n",
     ),
+    "an import that one side moves and the other removes": (
+        "a.py",
+        "from m import a\nfrom n import b\n",
+        "from m import a\n",
+        "from t.m import a\nfrom t.n import b\n",
+        "from t.m import a\n",
+    ),
+    "an import that one side removes and the other moves": (
+        "a.py",
+        "from m import a\nfrom n import b\n",
+        "from t.m import a\nfrom t.n import b\n",
+        "from m import a\n",
+        "from t.m import a\n",
+    ),
     "imports with a name on each line": (
         "a.py",
         "from m import b\n",
@@ -172,6 +186,12 @@ def test_sorted_insertions_have_one_order() -> None:
     candidates = _candidates("a.py", *sides, "x = [\n    1,\n    5,\n    9,\n]\n")
     assert candidates[0].text == "x = [\n    1,\n    5,\n    7,\n    9,\n]\n"
     assert candidates[0].features["open how"] == "insert sorted"
+
+
+def test_a_name_of_an_import_that_both_sides_replace_becomes_two() -> None:
+    sides = (f"from m import (\n    a,\n    {name},\n)\n" for name in "bcd")
+    found = {one.text: one.asks for one in _candidates("a.py", *sides)}
+    assert found["from m import (\n    a,\n    c,\n    d,\n)\n"] == ""
 
 
 def test_modules_are_imported_before_names_of_modules() -> None:
