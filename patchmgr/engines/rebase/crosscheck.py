@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from itertools import islice
+from keyword import kwlist
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import new_fault
@@ -130,6 +131,7 @@ _ARGUMENT = re.compile(
     r"|\w+[ \t]*=(?!=)|\w+|\*+|[^\s\w]"
 )
 _PLAIN = frozenset({"None", "True", "False", "nullptr"})
+_KEYWORDS = frozenset({*kwlist, "case", "catch", "delete", "new", "sizeof", "switch", "throw"})
 _FEWEST = 2  # uses other than calls that a side changed
 _LONGEST = 2000  # tokens of a call; behind an odd bracket in a comment all calls have no end
 
@@ -174,6 +176,8 @@ def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
     """Yield the uses of all names, or of those that a pattern matches."""
     for match in re.finditer(rf"(?<![\w.])({name})(?!\w)[ \t]*([.(\[]?)", text):
         parts = match[1].split(".")
+        if match[1] in _KEYWORDS:
+            continue  # `else (1,)` is no call
         if name == _NAME:
             yield from ((".".join(parts[:end]), ".") for end in range(1, len(parts)))
         if match[2] == "(":

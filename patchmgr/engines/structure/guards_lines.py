@@ -36,7 +36,8 @@ def growths(texts: Texts, merged: str) -> Growths:
 
 
 def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
-    return {line: new[line] - old[line] for line, _ in old.items() ^ new.items()}
+    changed = {line for line, _ in old.items() ^ new.items()}
+    return {line: new[line] - old[line] for line in sorted(changed)}
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:

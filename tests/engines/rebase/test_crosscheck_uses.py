@@ -53,6 +53,7 @@ def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, 
         ("view.next(1)\n", "view().next(1)\n", "view.next(2)\n"),
         ("mix(a, b)\n", "mix(a, b, c)\n", "remix(e, f)\nother.mix(e, f)\n"),
         ("mix(a, b)\n", "mix(a, b, c)\n", "mix(e, f\n"),
+        ("x = a or (b, c)\n", "x = a or (b)\n", "y = d or (e, f)\n"),
     ],
     ids=[
         "upstream-has-one-still",
@@ -64,8 +65,14 @@ def test_a_use_as_it_was_before_a_side_changed_each_is_told(old: str, new: str, 
         "one-attribute-is-no-habit",
         "another-name",
         "no-end",
+        "keyword-of-the-language",
     ],
 )
 def test_nothing_is_told(old: str, new: str, more: str) -> None:
     assert told(old, new, more) == []
     assert told(old, new, more, is_upstream=False) == []
+
+
+def test_of_several_uses_always_the_same_is_shown() -> None:
+    more = "".join(f"mix(w{number}, g)\n" for number in range(9))
+    assert "`mix(w0, g)`" in told("mix(a, b)\n", "mix(a, b, c)\n", more)[0]
