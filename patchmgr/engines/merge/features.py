@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 from msgspec import Struct
 
@@ -48,6 +49,12 @@ class Subject(Struct, frozen=True):
     names: FileWords
     features: dict[str, str]
 
+    def is_undone(self, text: str) -> bool:
+        """Say whether a text is one side's, and has words that the other side alone takes away."""
+        words = Counter(words_of(said_of(text)))
+        pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
+        return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
+
 
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
@@ -67,7 +74,7 @@ def subject_of(
         "revives": _revives(base, ours, theirs),
         "both add": _shared(ours - base, theirs - base),
     }
-    names = words_in(*("".join(lines) for lines in region.sides))
+    names = words_in(("".join(lines) for lines in region.sides), language)
     return Subject(base, ours, theirs, names, features)
 
 
@@ -145,9 +152,21 @@ class FileWords(Struct, frozen=True):
         return "no" if not left else "gone" if 0 in left else "fewer"
 
 
-def words_in(base: str, ours: str, theirs: str) -> FileWords:
-    """Count the names in the three texts of a file."""
-    return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
+def words_in(sides: Iterable[str], language: Language) -> FileWords:
+    """Count the names in base, ours and theirs; comments, and strings of words, have none."""
+    rest = (_prose(language).sub(_without_prose, text) for text in sides)
+    return FileWords(*(Counter(_NAME.findall(text)) for text in rest))
+
+
+@cache
+def _prose(language: Language) -> re.Pattern[str]:
+    pattern = rf"(?P<comment>{language.comment})|{language.string}"
+    return re.compile(pattern, re.VERBOSE | re.DOTALL)
+
+
+def _without_prose(found: re.Match[str]) -> str:
+    is_prose = found["comment"] is not None or (" " in found[0] and "{" not in found[0])
+    return " " if is_prose else found[0]
 
 
 def _shared(ours: Words, theirs: Words) -> str:

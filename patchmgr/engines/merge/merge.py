@@ -75,7 +75,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     pieces = widened(grown(pieces, base), language)
     found: list[str | RegionCandidates] = []
     known = _Known(
-        words_in(base, ours, theirs),
+        words_in(texts.sides(), language),
         {"regions": bucket(len(pieces) // 2, REGIONS)},
         FileImports(
             base, ours, theirs, "".join(x for p in pieces if isinstance(p, tuple) for x in p)
@@ -122,6 +122,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
         fault = fault or ("indented" if is_indented else asks(features, each.places))
+        fault = fault or ("undone" if subject.is_undone(text) else "")
         fault = fault or clash(region, flat, text, around.language)
         if each.rule in _OTHER and features["layout"] == _OTHER[each.rule]:
             fault = fault or "layout"  # the replay has the one's words in the other's layout

@@ -381,14 +381,22 @@ def _beside(chunk: _Chunk) -> str:
 
     An operator changes beside what it is for; or one item comes and one goes, and others move.
     """
-    items = (*chunk.base, *chunk.ours, *chunk.theirs)
-    if any(p.kind == "sign" and p.text not in _NO_OPERATORS for p in items):
+    sides = (chunk.base, chunk.ours, chunk.theirs)
+    items = [p for side in sides for p in side]
+    if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
         return "one expression"
     if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
         return "one expression"  # `seed`, which becomes `read_seed` here and `params.seed` there
     is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
     is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
     return "order" if is_by_place and not is_even else ""
+
+
+def _is_operator(before: Node | None, node: Node | None) -> bool:
+    """Say whether a sign makes an expression of what is beside it: a decorator's does not."""
+    if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
+        return False
+    return node.text != "@" or (before is not None and before.kind != "eol")
 
 
 _NO_OPERATORS = ".,:;=()[]{}"

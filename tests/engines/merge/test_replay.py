@@ -242,6 +242,8 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
         pytest.param("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order", id="one place for two"),
         pytest.param("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n", "one expression",
                      id="two words of one expression"),
+        pytest.param("a.py", 'x = "a/b/"\n', 'x = "a/b"\n', 'x = "c/d/"\n', "undone",
+                     id="one side takes a word away, the other has it in another text"),
         pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.c(a.b));\n", "slides",
                      id="more inserted behind what goes, or before it"),
         pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.b(d));\n", "",
@@ -270,6 +272,14 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
 )  # fmt: skip
 def test_places_that_ask(path: str, base: str, ours: str, theirs: str, asks: str) -> None:
     assert _candidates(path, base, ours, theirs)[0].asks == asks
+
+
+def test_a_decorator_is_no_operator() -> None:
+    sides = marked("b(a)\n\n", "b(a)\n\n@c\n", "", before="a = 1\n", after="def f():\n    pass\n")
+    found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
+    assert found is not None
+    asks = {one.text: one.asks for one in found.regions[0].candidates}
+    assert asks["@c\n"] == ""
 
 
 def test_one_side_alone_never_stands_for_what_it_does_not_say() -> None:
