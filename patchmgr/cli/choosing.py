@@ -25,7 +25,7 @@ _HELP = (
 
 
 def chooser(into: str) -> Chooser:
-    """Return what asks which hunks go into a patch; it reads a line a hunk, to the end of input."""
+    """Return a function that asks which hunks go into a patch, one input line per hunk."""
     from patchmgr.engines.text.offers import choose
 
     shown: list[str] = []

@@ -1,4 +1,4 @@
-"""Shell completion: which names go where, what is fit for a shell, and never a word to a person.
+"""Shell completion: candidates for each parameter, quoted for the shell; no messages.
 
 A metavar says what a parameter is, so it says what completes it.
 """
@@ -49,12 +49,12 @@ _NAMED_SERIES = ("series", "name", "names")
 
 
 def is_asked() -> bool:
-    """Say whether a shell asks for completions, or for the script that does so."""
+    """Return whether a shell asks for completions, or for its completion script."""
     return VARIABLE in os.environ
 
 
 def answer(app: typer.Typer) -> NoReturn:
-    """Print what completes the command line of the shell, or nothing at all."""
+    """Print the completions of the shell's command line, or nothing at all."""
     code: object = 1
     printed = io.StringIO()
     try:

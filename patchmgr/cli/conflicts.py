@@ -45,10 +45,10 @@ def show_(
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
 
-    A resolution is shown as a diff. Of a conflict that a rebase waits with it is the work order:
-    the symbol on all sides, the upstream commits that caused it and came later, who uses it, what
-    was decided about the like, the candidates, and what a solution must satisfy. It has at most
-    32 kB, unless --full asks for all.
+    A resolution is shown as a diff. For a conflict of a rebase in progress, the work order is
+    shown: the symbol on all sides, the upstream commits that caused it and came later, who uses it,
+    what was decided about similar conflicts, the candidates, and what a solution must satisfy. It
+    has at most 32 kB, unless --full asks for all.
 
     Example: patchmgr conflicts show 4f08e2008bf8
 
@@ -89,7 +89,7 @@ def resolve(
 ) -> None:
     """Record a resolution.
 
-    FILE has what stands for the conflict, or is the whole file that it was in.
+    FILE has the lines that replace the conflict, or is the whole resolved file.
 
     Example: patchmgr conflicts resolve 4f08e2008bf8 resolved.py
     """
@@ -132,9 +132,9 @@ def propose(
 ) -> None:
     """Check a solution, and record it if it passes.
 
-    A person accepts it. Checked are markers, the place, syntax, white space, what either side did,
-    and all that a rebase with it finds. Exit code 4 says that it does not pass; a person may take
-    such a one with --accept and a reason, a program may not.
+    A person accepts it. The checks are: markers, the place, syntax, white space, what either side
+    did, and all that a rebase with it finds. Exit code 4 says that it does not pass; a person may
+    take such a one with --accept and a reason, a program may not.
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 
@@ -177,7 +177,7 @@ def accept(
 ) -> None:
     """Record one side, or the proposal, as the resolution.
 
-    The side ours is upstream's, theirs the patch's. What was proposed is checked once more.
+    The side ours is upstream's, theirs the patch's. A proposal is checked once more.
 
     A conflict without a text (a finding of the audit or the ledger, a condition that fails) has no
     sides: it is accepted with --because, and the same finding never asks again.
@@ -236,7 +236,7 @@ def learn(
 ) -> None:
     """Learn resolutions from a finished merge or rebase.
 
-    It may be one of any clone.
+    It may be in any clone.
 
     Example: patchmgr conflicts learn --git ~/src/vllm HEAD
 
@@ -262,9 +262,9 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     """Fetch another workspace's resolutions, as proposals.
 
     Only conflicts/ of its newest commit is fetched. A conflict shows what was pulled for it first
-    among its candidates, with the place it is from; `conflicts propose ID --candidate N` checks
-    it, and `conflicts accept ID proposed` takes it. Nothing is taken alone, unless `trusted` in
-    series.toml names the place. What is pulled again replaces what was pulled from there before.
+    among its candidates, with its source; `conflicts propose ID --candidate N` checks it, and
+    `conflicts accept ID proposed` takes it. Nothing is accepted by itself, unless `trusted` in
+    series.toml names the source. A later pull replaces what was pulled from there before.
 
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
@@ -275,8 +275,8 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
 def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Share your resolutions with another workspace.
 
-    What is resolved here is added to conflicts/ of a git repository, as one commit on its branch.
-    What is there stays as it is.
+    Resolutions of this workspace are added to conflicts/ of a git repository, as one commit on its
+    branch. What is already there stays as it is.
 
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """

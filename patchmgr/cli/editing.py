@@ -1,4 +1,4 @@
-"""Verbs on patches of a series as such, their guards, and the log with its undo."""
+"""Commands that edit the patches of a series and their guards, and the log with its undo."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def move(
 ) -> None:
     """Put a patch before or after another one.
 
-    It is refused where the series would not make the same files then.
+    It is refused if the series would then make other files.
 
     Example: patchmgr move fix-allow-list --before 1
     """
@@ -132,7 +132,7 @@ def fold(
 ) -> None:
     """Fold patches, or a diff, into another patch.
 
-    That is the top, where none is named.
+    The top patch is meant if none is named.
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """

@@ -91,7 +91,7 @@ class Group(_Helped, TyperGroup):
     """A group of commands; those of the program itself are listed by what they are for."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a line a command."""
+        """Write one line per command."""
         shown = {name: c for name, c in self.commands.items() if not c.hidden}
         groups = [("Commands", tuple(shown))] if ctx.parent else list(_grouped(shown))
         wide = max(map(len, shown), default=0)
@@ -120,7 +120,7 @@ def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def command_line(ctx: Any) -> str:
-    """Return what is typed for a command, whatever the program was started as."""
+    """Return a command as a user types it, whatever name the program was started by."""
     words: list[str] = []
     while ctx.parent is not None:
         words.insert(0, ctx.info_name or "")

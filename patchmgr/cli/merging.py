@@ -48,8 +48,8 @@ def merge_file(
 ) -> None:
     """Merge one file as a rebase would; exit 3 for a conflict.
 
-    What was resolved before is replayed where the current folder is in a workspace, or -C names
-    one. What git merges cleanly has git's bytes.
+    Recorded resolutions are replayed if the current folder is in a workspace, or -C names one. A
+    merge that is clean for git has git's bytes.
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
@@ -88,9 +88,9 @@ def driver_install(
 ) -> None:
     """Make git merge, rebase and cherry-pick in a clone use patchmgr.
 
-    Writes to the clone's own configuration and .git/info/attributes, once or again. In a
-    workspace, or with -C, its recorded resolutions are used. A rebase has upstream's side as
-    ours; where you merge upstream into your branch, say --upstream theirs.
+    Writes to the clone's own configuration and .git/info/attributes, and may be run again. In a
+    workspace, or with -C, its recorded resolutions are used. A rebase has upstream's side as ours;
+    where you merge upstream into your branch, say --upstream theirs.
 
     Example: patchmgr merge-driver install --git ~/src/vllm
     """

@@ -96,7 +96,7 @@ def import_(
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
-    """Return what is to be made of merges, None where nothing was said."""
+    """Return how merges are to be imported, or None if no option says it."""
     asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
     given = [name for name, is_asked in asked.items() if is_asked]
     if len(given) > 1:
@@ -140,12 +140,12 @@ def export_(
 ) -> None:
     """Export a series for another tool.
 
-    A patch that fits keeps its bytes.
+    A patch that already fits the format is copied byte for byte.
 
     quilt, gbp (debian/patches), stgit and patch-package are folders with patches, git is a folder
     of mails that sort, mbox one file of mails, diff one file with all changes. yocto and suse are
-    mails whose headers say in their words where each stands upstream. For commits there is
-    `patchmgr branch`.
+    mails whose headers give each patch's status upstream, in the words of that project. For commits
+    there is `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 

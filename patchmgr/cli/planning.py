@@ -1,4 +1,4 @@
-"""`plan` and `forecast`: what a sync would come to, before anybody begins it."""
+"""`plan` and `forecast`: what a sync would bring, before anybody starts one."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def plan(
 ) -> None:
     """Plan the way to an upstream state, in steps that were tried.
 
-    A step is a stretch that carries, or a single commit that does not: a rebase from where the
-    step before it ends. `rebase --onto plan:N` takes a step, as long as pin, patches and REF are
-    as they were. A fork that merges upstream needs no series: with --git, each step is a merge, and
-    REF is one of REPO.
+    A step is a stretch of commits that the series carries over, or one commit with conflicts: a
+    rebase from where the step before it ends. `rebase --onto plan:N` takes a step, as long as pin,
+    patches and REF are as they were. A fork that merges upstream needs no series: with --git, each
+    step is a merge, and REF is one of REPO.
 
     Example: patchmgr plan vllm --onto v0.24.0 --max 50
 
@@ -95,8 +95,8 @@ def forecast(
     """Say what upstream's open pull requests would do to a series.
 
     Each that changes a file of the series is merged into upstream's tip, and the series rebased
-    onto that. git cannot tell closed from open: as open counts what the remote offers a merge of,
-    or what had a commit in the last 90 days, and did not land.
+    onto that. git cannot tell closed from open: a pull request counts as open if the remote offers
+    a merge of it, or it had a commit in the last 90 days, and did not land.
 
     Example: patchmgr forecast vllm --watch 100
     """

@@ -1,4 +1,4 @@
-"""`check`, `audit`, `notes`, `diff`, `why`, `doctor`: what a maintainer publishes and relies on."""
+"""`check`, `audit`, `notes`, `diff`, `why`, `doctor`: commands about the state of a series."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ def audit(
 ) -> None:
     """Look for faults that a clean merge can hide.
 
-    The exit code is 4 where something is certainly broken.
+    The exit code is 4 if something is certainly broken.
 
     Names that nothing defines, calls that do not fit, what was removed, renamed or moved and is
-    still used, definitions that stand twice, tests that vanished. A rebase does so by itself; this
-    is for a series on its pin, and for any two trees (a workspace is not needed).
+    still used, duplicate definitions, tests that vanished. A rebase runs the audit by itself; this
+    is for a series on its pin, or any two trees (a workspace is not needed).
 
     Example: patchmgr audit vllm
 
@@ -147,8 +147,8 @@ def notes(
 
     It tells of conflicts, what was dropped, what upstream brought, gates and tags.
 
-    Without --from it is about the last rebase. Of a sync that is not made yet it says what that
-    would do.
+    Without --from it is about the last rebase. For a sync that is not done yet, it says what the
+    sync would do.
 
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """

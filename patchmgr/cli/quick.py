@@ -1,4 +1,4 @@
-"""The command line for one call: no more of it is built than the call needs."""
+"""Build only the part of the command line that one call needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HELP = ("-h", "--help")  # of the program: needs no more of each than its name 
 
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
-    """Return what runs the words: their command alone, or the whole where that is not sure."""
+    """Return a callable for the command line: one command if it is clear which, else all."""
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))
 

@@ -1,4 +1,4 @@
-"""`rebase`, and `decide` about what it leaves."""
+"""`rebase`, and `decide` about the conflicts it leaves."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def decide(
 ) -> None:
     """Record whether upstream already has a patch in conflict.
 
-    Later runs use the answer as long as the text of upstream that it is about is still there.
+    Later runs use the answer as long as upstream still has the text it is about.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

@@ -1,4 +1,4 @@
-"""The full screen of `resolve`, on textual: a view of the resolver; the keys are its own."""
+"""The full-screen resolver, built with textual; it handles its own keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STYLES = {
 
 
 class ResolverApp(App[None]):
-    """The list of patches, the conflict with its texts, what came of the last key, and the keys."""
+    """The screen: the patches, the conflict with its texts, the last result, and the keys."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [("ctrl+c", "quit", "Quit")]  # noqa: RUF012 - textual reads it of the class
@@ -58,7 +58,7 @@ class ResolverApp(App[None]):
         resolver.attend = self._attend
 
     def compose(self) -> ComposeResult:
-        """Yield the parts of the screen; what they show comes with each key."""
+        """Yield the widgets of the screen; their content is set after each key."""
         with Container(id="body"):
             with VerticalScroll(id="patches", can_focus=False):
                 yield Static(id="list")
@@ -79,16 +79,16 @@ class ResolverApp(App[None]):
         self._show()
 
     def on_resize(self, event: Resize) -> None:
-        """Show it again in another width."""
+        """Redraw it in the new width."""
         self._show()
 
     def on_print(self, event: Print) -> None:
-        """Take what the program says while it works as a message."""
+        """Show what the program prints while it works as a message."""
         if event.text.strip() and not event.text.startswith("\r"):  # a bar redraws itself
             self._say([*self.resolver.told, event.text.strip()])
 
     def on_key(self, event: Key) -> None:
-        """Give a key to the resolver; what takes time says so first."""
+        """Pass a key to the resolver; show a message first if that takes time."""
         if isinstance(self.focused, Input) or self._is_busy or event.character is None:
             return
         key = event.character
@@ -102,7 +102,7 @@ class ResolverApp(App[None]):
             self._after()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Give an answer to the resolver."""
+        """Pass an answer to the resolver."""
         self.query_one("#work").focus()
         self._begin("Checking …", lambda: self.resolver.answer(event.value))
 

@@ -23,8 +23,8 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
 
     It shows the patches with their verdicts, and each conflict: base, ours, theirs and the ranked
     candidates, what the patch is for, and the upstream commits that it collides with. Pick a text
-    or edit one; what passes every check of `conflicts propose` is accepted, anything else by a
-    reason. What was chosen is kept when you quit. The full screen needs textual: without it, in a
+    or edit one; what passes every check of `conflicts propose` is accepted, anything else only with
+    a reason. Your choices are kept when you quit. The full screen needs textual: without it, in a
     dumb terminal and from a pipe, the same keys are asked for line by line.
 
     Example: patchmgr resolve

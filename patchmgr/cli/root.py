@@ -1,6 +1,6 @@
-"""What every command of the command line shares: the options before it, its session, its output.
+"""What every command shares: the options before it, its session, its output.
 
-And what it says while it works: messages and bars on stderr.
+Also messages and progress bars on stderr.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import time
 
 
 def option(usage: str, about: str | None = None, **more: Any) -> Any:
-    """Return an option by its usage line: its names, then what stands for its value."""
+    """Return an option from its usage line: its names, then its metavar."""
     words = usage.split(" ")
     names = [word for word in words if word.startswith("-")]
     return typer.Option(*names, metavar=" ".join(words[len(names) :]) or None, help=about, **more)
 
 
 def argument(usage: str | None, about: str | None = None) -> Any:
-    """Return an argument by what stands for it in the usage line."""
+    """Return an argument from its metavar."""
     return typer.Argument(metavar=usage, help=about)
 
 
@@ -52,7 +52,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """The options before the command, what is typed for it, and the session that it opened."""
+    """The options before the command, the command line as typed, and the session it opened."""
 
     folder: Path | None = None
     line = "patchmgr"
@@ -99,7 +99,7 @@ def open_session(*, settles: bool = True) -> Session:
 
 
 def look_for_session() -> Session | None:
-    """Open the workspace as `open_session` does, and change nothing in it; None where none is."""
+    """Open the workspace as `open_session` does, but read only; None if there is none."""
     try:
         return open_session(settles=False)
     except PatchmgrError as fault:
@@ -109,13 +109,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace, and say which series is meant: the named one, or the only one."""
+    """Open the workspace, and return the series that is meant: the named one, or the only one."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Open the workspace, and say which series are meant: the named ones, or all."""
+    """Open the workspace, and return the series that are meant: the named ones, or all."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -123,7 +123,7 @@ def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
 def open_checkout_series(
     to: Path | None, series: str | None, *, begins: bool = False, **how: Any
 ) -> tuple[Session, CheckoutOptions]:
-    """Open the workspace of an authoring command, and say what it is about, and `how`.
+    """Open the workspace for an authoring command; return the session and its options.
 
     In a checkout where patches are pushed, its own record names the workspace.
     """
@@ -160,7 +160,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return how results are shown: what the options ask for, and what the terminal takes."""
+    """Return how results are shown: what the options ask for, and what the terminal supports."""
     if verbose and quiet:
         raise PatchmgrError("usage", "give one of --verbose and --quiet")
     kinds = render.view.Detail
@@ -171,7 +171,7 @@ def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
 
 
 def near_path(path: Path) -> Path:
-    """Return a path as it is typed here: from the current folder, unless the whole is shorter."""
+    """Return a path relative to the current folder, unless the full path is shorter."""
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
@@ -186,7 +186,7 @@ def answer(
 ) -> None:
     """Print a result: as text, or as a JSON document of its fields and of more keys.
 
-    A text of `pages` may be long: a person reads it a page at a time.
+    A text of `pages` may be long: it goes through the pager on a terminal.
     """
     if Given.wants_json:
         show(render.machine.document(command, done, **more))
@@ -203,7 +203,7 @@ def end_if(is_so: object, code: int) -> None:
 
 
 def show_pages(text: str) -> None:
-    """Print a result that may be long: a page at a time where a person reads it."""
+    """Print a long result, through the pager on a terminal."""
     if not sys.stdout.isatty():
         show(text)
         return
@@ -213,7 +213,7 @@ def show_pages(text: str) -> None:
 
 
 def show_diff(header: bytes, diff: bytes) -> None:
-    """Print a diff with what stands before it: its bytes, or what a terminal may have of them."""
+    """Print a diff after its heading: raw bytes, or cleaned for a terminal."""
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
@@ -222,18 +222,18 @@ def show_diff(header: bytes, diff: bytes) -> None:
 
 
 def say_next(session: Session) -> None:
-    """Say to a person how a rebase that waits goes on, after one of its conflicts."""
+    """Tell the user how to go on with the rebase after one of its conflicts is resolved."""
     if not Given.wants_json and services.work_area.read_in_progress(session.workspace):
         say("A rebase is in progress; go on with: patchmgr rebase --continue")
 
 
 def say(line: str) -> None:
-    """Print one line of message."""
+    """Print one line of message to stderr."""
     sys.stderr.write(f"{line}\n")
 
 
 class StderrProgress:
-    """Shows a bar on a terminal; elsewhere one line for each piece of work that has a size."""
+    """Shows a bar on a terminal; elsewhere one line for each task whose size is known."""
 
     def __init__(self, *, shows_bar: bool) -> None:
         self._shows_bar = shows_bar
@@ -243,7 +243,7 @@ class StderrProgress:
         self._drawn = 0.0
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin a piece of work of `total` units, None where that is not known."""
+        """Begin a task of `total` units; None if the size is not known."""
         self._label, self._total, self._count, self._drawn = label, total, 0, 0.0
         if not self._shows_bar and total is not None and total > _LARGE:
             say_cleaned(f"{label} ({total / 1e6:.1f} MB)")
@@ -266,7 +266,7 @@ class StderrProgress:
         return f"{self._label} [{'#' * filled}{'.' * (width - filled)}] {done:4.0%}"
 
     def done(self) -> None:
-        """End the piece of work."""
+        """End the task."""
         if self._shows_bar:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -276,7 +276,7 @@ _LARGE = 1_000_000
 
 
 def say_cleaned(message: str) -> None:
-    """Print one line to stderr, as a terminal may have it."""
+    """Print one line to stderr, cleaned for a terminal."""
     sys.stderr.write(f"{render.clean.clean(message)}\n")
 
 
@@ -286,6 +286,6 @@ def stderr_progress() -> StderrProgress:
 
 
 def wants_colour() -> bool:
-    """Say whether stdout takes colour: a terminal that is not dumb, and no NO_COLOR."""
+    """Return whether stdout takes colour: a terminal that is not dumb, without NO_COLOR."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

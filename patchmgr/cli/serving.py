@@ -1,4 +1,4 @@
-"""`mcp`: what an agent may ask for, over the Model Context Protocol on stdio."""
+"""`mcp`: the tools for agents, over the Model Context Protocol on stdio."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mcp(
 ) -> None:
     """Serve agents over the Model Context Protocol, on stdio.
 
-    They may look and have solutions checked; with --allow-write also rebase, and accept what
+    Agents may read, and have solutions checked; with --allow-write also rebase, and accept what
     passes. Nothing pushes or deletes.
 
     Example: patchmgr mcp

@@ -1,4 +1,4 @@
-"""`sync`: what a schedule runs."""
+"""`sync`: the command for scheduled runs."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def sync(
 
     Fetches upstream, takes the steps of `plan` that carry, and pushes the changed patches as the
     branch patchmgr/sync-SERIES of the repository that the workspace is committed in. The workspace
-    stays as it is. What waits for a person comes as work orders, with exit code 3. A branch that
-    somebody else pushed to is left alone. Made for a schedule: see docs/syncing.md.
+    stays as it is. Conflicts come as work orders, with exit code 3. A branch that somebody else
+    pushed to is left alone. Made for a schedule: see docs/syncing.md.
 
     Example: patchmgr sync vllm --push origin --pull-request gh
 

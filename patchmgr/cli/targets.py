@@ -1,4 +1,4 @@
-"""`apply` and its kin, `overlay`, `wheel`, `branch`, `report`: a series goes somewhere."""
+"""`apply`, `unapply`, `verify`, `overlay`, `wheel`, `branch`, `report`: use a series somewhere."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ShowConflicts = Annotated[
 def the_place(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
 ) -> Location:
-    """Return where the package is, as the options name it."""
+    """Return where the package is installed, from the options."""
     if (python is None) == (site is None):
         raise PatchmgrError("usage", "give one of --python EXE and --site DIR")
     place = None if site is None else site.absolute()
@@ -336,8 +336,8 @@ def report(
 ) -> None:
     """Report what a series changes, per subsystem and patch.
 
-    It has files, lines, what guards a change, hotspots and risks; the HTML page also has the
-    conflicts that a rebase waits with, side by side. In the forms of CycloneDX it is a bill of
+    The report lists files, lines, what guards each change, hotspots and risks; the HTML page also
+    shows the conflicts of a rebase in progress, side by side. As CycloneDX it is a bill of
     materials: what is patched, by which patches and commits, and what they resolve.
 
     Example: patchmgr report vllm --format markdown

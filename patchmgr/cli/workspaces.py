@@ -45,9 +45,9 @@ def init(
 ) -> None:
     """Make an empty workspace, or one with a git fork in it.
 
-    With --from-branch the fork's commits become a series on the upstream state that the branch
-    has merged last; REPO lends its objects. Merges are taken apart as with --linearize, unless
-    another way is named.
+    With --from-branch the fork's commits become a series on the upstream state that the branch has
+    merged last; REPO lends its objects. Merges are split into commits as with --linearize, unless
+    you choose another way.
 
     Example: patchmgr init my-fork
 
@@ -97,8 +97,8 @@ def upstream_add(
 ) -> None:
     """Follow a project: git, a package, both, or an archive.
 
-    An archive or a folder has no versions: `upstream fetch` takes what is there now, and
-    `--onto upstream/main` is what it took last.
+    An archive or a folder has no versions: `upstream fetch` reads what is there now, and `--onto
+    upstream/main` is what it read last.
 
     Example: patchmgr upstream add vllm --package vllm
 
@@ -192,8 +192,8 @@ def series_graph(
 ) -> None:
     """Show which patches need which others, by lines and by names.
 
-    A patch needs another one where it has no place without it, or where it uses a name that the
-    other one defines. Patches that do not need each other can change places.
+    A patch needs another one if it does not apply without it, or uses a name that the other one
+    defines. Patches that do not need each other can change places.
 
     Example: patchmgr series graph vllm --format mermaid
     """

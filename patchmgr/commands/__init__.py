@@ -1,6 +1,6 @@
-"""One file a verb: wires ports, calls an engine, returns a value.
+"""One file per command: it makes the ports, calls an engine and returns a value.
 
-The command line gets a module when it first asks for it: `--help` needs none of them.
+Modules are imported at their first use: `--help` needs none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`applied`, `unapplied`, `top`, `next`, `prev`: how the patches of a series stand."""
+"""`applied`, `unapplied`, `top`, `next`, `prev`: which patches of a series are pushed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from patchmgr.services.session import Session
 
 
 class Mark(str, Enum):
-    """How a patch stands, in the signs of StGit."""
+    """The state of a patch, as StGit's sign for it."""
 
     TOP = ">"
     PUSHED = "+"
@@ -23,7 +23,7 @@ class Mark(str, Enum):
 
 
 class Row(Struct, frozen=True):
-    """A patch of a list: `number` is its place in the series from 1, `reason` why it is hidden."""
+    """A row of the list: `number` counts from 1 in the series, `reason` says why it is hidden."""
 
     name: str
     number: int
@@ -34,7 +34,7 @@ class Row(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, rename={"rows": "patches"}):
-    """Patches of a series in order, and the checkout that they are pushed to, if there is one."""
+    """The patches of a series in order, and the checkout they are pushed to, if any."""
 
     series: str
     target: Path | None
@@ -42,7 +42,7 @@ class Listing(Struct, frozen=True, rename={"rows": "patches"}):
 
 
 def listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return all patches of a series with how each stands."""
+    """Return all patches of a series, each with its state."""
     with opened_series(session, options, only_reads=True) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         return Listing(opened.name, target, rows_of(opened))
@@ -56,7 +56,7 @@ def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
 
 
 def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the pushed patches, lowest first, wherever the series file has them by now."""
+    """Return the pushed patches, lowest first, wherever the series file has them now."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         rows = {row.name: row for row in rows_of(opened)}
@@ -64,7 +64,7 @@ def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
 
 
 def rows_of(opened: OpenSeries) -> tuple[Row, ...]:
-    """Return a row a patch."""
+    """Return one row per patch."""
     guards = {line.name: tuple(map(str, line.guards)) for line in opened.file.lines}
     return tuple(
         Row(
@@ -88,9 +88,9 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbour(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the patch that comes next behind one (the top, if none is named), or before it.
+    """Return the patch after or before a patch (by default the top).
 
-    Raises PatchmgrError "no-patch" where there is none.
+    Raises PatchmgrError "no-patch" if there is none.
     """
     rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)

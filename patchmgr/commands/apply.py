@@ -30,10 +30,10 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Application(Struct, frozen=True):
-    """What `apply` did; `is_new` is False where all was in place already.
+    """The result of `apply`; `is_new` is False if everything was in place already.
 
     `commits` has the commit of each patch, None for those that got none. `replayed` are the
-    conflicts that were resolved as before.
+    conflicts with a replayed resolution.
     """
 
     series: str
@@ -47,7 +47,7 @@ class Application(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether a patch could not be applied; then nothing was written."""
+        """Return whether a patch could not be applied; then nothing was written."""
         return any(patch.is_left for patch in self.patches)
 
 
@@ -86,10 +86,10 @@ def apply_to_checkout(
     options: CarryOptions,
     is_dry_run: bool,
 ) -> Application:
-    """Apply a series to a checkout of any commit, all of it or nothing.
+    """Apply a series to a checkout of any commit, as a whole or not at all.
 
     What an older state of the series left there is replaced in the same step. Raises
-    PatchmgrError "dirty-checkout" where something else differs from HEAD.
+    PatchmgrError "dirty-checkout" if something else differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, options.selected)
@@ -249,7 +249,7 @@ def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None
 def unapply_from_checkout(
     session: Session, name: str, target: Path, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
-    """Put the original files back; refuse where somebody edited them since."""
+    """Put the original files back; refuse if somebody edited them since."""
     with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
         found = _look(checkout)
         present = found.applied

@@ -32,7 +32,7 @@ from patchmgr.services.targets import remember_target, settled
 
 
 class PackageApplication(Struct, frozen=True):
-    """What `apply` did to an installed package; `is_new` is False where all was in place.
+    """The result of `apply` on a package; `is_new` is False if everything was in place.
 
     `paths` are the package's files that differ from the wheel's, `carried` is None where nothing
     had to be carried.
@@ -46,7 +46,7 @@ class PackageApplication(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether a patch could not be applied; then nothing was written."""
+        """Return whether a patch could not be applied; then nothing was written."""
         return self.carried is not None and self.carried.outcome.has_conflicts
 
 
@@ -59,11 +59,11 @@ def apply_to_package(
     warns_at_start: bool | None,
     is_dry_run: bool,
 ) -> PackageApplication:
-    """Apply a series to an installed package of any release, all of it or nothing.
+    """Apply a series to an installed package of any release, as a whole or not at all.
 
     What an older state of the series left there is replaced in the same step; what an installer
     replaced since is taken as it is now. `warns_at_start` None leaves that as it is. Raises
-    PatchmgrError "edited-package" where somebody else edited a file of the series.
+    PatchmgrError "edited-package" if somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -216,7 +216,7 @@ def _refuse_in_the_way(
 def unapply_from_package(
     session: Session, name: str, where: Location, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
-    """Put the original files back; what an installer replaced stays. Return where, and which."""
+    """Put back the originals that no installer replaced; return the folder and the files."""
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)

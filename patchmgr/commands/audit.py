@@ -1,4 +1,4 @@
-"""`audit`: what a clean merge does not prove, of a series on its pin or of any two trees."""
+"""`audit`: faults that a clean merge can hide, in a series on its pin or between two trees."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """What an audit found in a series, or between two trees; each with the name of its patch."""
+    """The findings in a series or between two trees, each with the name of its patch."""
 
     name: str
     findings: tuple[Told, ...]
 
     @property
     def is_sound(self) -> bool:
-        """Say whether nothing certain was found that nobody has accepted."""
+        """Return whether every certain finding was accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
 def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
-    """Audit a series on its pin: what it breaks there that is whole without it."""
+    """Audit a series on its pin: find what works without the series and breaks with it."""
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         refuse_broken(at_pin.carried.outcomes)
         return Audited(name, audit_at_pin(session, at_pin))
 
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
-    """Audit a series that was carried in its place; certain findings have their ids."""
+    """Audit a series that was carried onto its own pin; certain findings get their ids."""
     bring = partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.bench, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
@@ -59,9 +59,9 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 
 
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
-    """Audit what is between two trees of any repository: commits, tags, branches or tree ids.
+    """Audit the change between two trees of any repository: commits, tags, branches or tree ids.
 
-    Raises PatchmgrError "usage" where the folder is not a repository, and "unknown-ref".
+    Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref".
     """
     git_dir = find_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))

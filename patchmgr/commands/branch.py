@@ -1,4 +1,4 @@
-"""`branch`: the buildable branch of a series on its pin, one commit a patch."""
+"""`branch`: the buildable branch of a series on its pin, one commit per patch."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ from patchmgr.store import Workspace
 class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A built branch: where, under which name, its head, and the number of commits.
 
-    `fallback` is the tag that the head which it replaces has from now on, `remote` where it was
-    pushed to.
+    `fallback` is the new tag of the head that it replaces, `remote` the URL it was pushed to.
     """
 
     series: str
@@ -63,9 +62,9 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Publication(Struct, frozen=True):
-    """Where a branch goes and as what: the clone, the names, what is the user's, and the remote.
+    """Where to publish a branch: the clone, the names, the user's own data, and the remote.
 
-    `is_forced` replaces what is not ours.
+    `is_forced` replaces branches and tags that patchmgr did not make.
     """
 
     repository: Path | None = None
@@ -77,7 +76,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return what of the user goes into commits, as a command line says it."""
+    """Return the user's own data for commits, from the command-line options."""
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer is me, not {committer}")
     return Mine(committer == "me", signs_off, signs)
@@ -86,9 +85,9 @@ def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
 def left_out(
     session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:
-    """Return the patches that are not wanted, each with the reason; a name may be a group's.
+    """Return the patches to leave out, each with the reason; a name may be a group's.
 
-    What those of `only` need is wanted, too, unless `without` names it.
+    Patches that those of `only` need are kept, too, unless `without` names them.
     """
     if not without and not only:
         return {}
@@ -188,7 +187,7 @@ def branch(
 
 
 def check_remote(remote: str | None, clone: Clone | None) -> str | None:
-    """Return where to push to; only a clone knows remotes by a name."""
+    """Return what git is to push to; a remote's name needs a clone."""
     if remote is None:
         return None
     if remote.startswith("-") or not remote:

@@ -23,10 +23,10 @@ from patchmgr.services.session import Session
 
 
 class DiffRange(Struct, frozen=True):
-    """From where to where changes are looked at: before one pushed patch, behind another.
+    """The range of a diff: from before one pushed patch to after another.
 
-    Without a first one they begin behind the top, without a last one they end with the checkout
-    as it is. What is reversed leads back.
+    Without a first one it begins after the top; without a last one it ends with the checkout as it
+    is. A reversed one leads back.
     """
 
     since: str | None = None
@@ -37,7 +37,7 @@ class DiffRange(Struct, frozen=True):
 def changes(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, reach: DiffRange, cwd: Path
 ) -> bytes:
-    """Return the diff between two states of a checkout, as a patch would have it."""
+    """Return the diff between two states of a checkout, in the form of a patch."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()
         paths = paths_of(opened, given, cwd)

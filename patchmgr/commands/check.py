@@ -49,7 +49,7 @@ from patchmgr.services.session import Fetching, Session
 
 
 class CommandOptions(Struct, frozen=True):
-    """Which commands of a series are to run: the named ones, or all; none unless it `runs`."""
+    """Which commands of a series to run: the named ones, or all; none unless `runs` is set."""
 
     runs: bool
     names: Sequence[str]
@@ -63,7 +63,7 @@ def run_commands(
     commands: Sequence[CheckCommand],
     how: CommandOptions,
 ) -> list[Gate]:
-    """Run the commands of the series in a throw-away checkout; a gate each."""
+    """Run the commands of the series in a throwaway checkout; each is a gate."""
     unknown = set(how.names) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
@@ -120,7 +120,7 @@ class Runner(Struct, frozen=True):
     patches: Sequence[str]
 
     def gate(self, command: CheckCommand) -> Gate:
-        """Run a command on the head, and where it fails find the first patch that breaks it."""
+        """Run a command on the head; if it fails, find the first patch that breaks it."""
         name = f"{self.series}-{command.name}.log"
         log = check_folder(self.session.workspace) / name
         try:
@@ -165,7 +165,7 @@ class Runner(Struct, frozen=True):
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
-    """Return the first bad state after 0, which is good, up to `last`, which is bad."""
+    """Return the first bad state up to `last`, which is bad; state 0 is good."""
     good, bad = 0, last
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -203,7 +203,7 @@ def check(session: Session, name: str, how: CommandOptions, *, options: CarryOpt
 
 
 def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[Gate]:
-    """Return the gates that need the patch files alone."""
+    """Return the gates that need only the patch files."""
     gates = []
     for name, gate in TEXT_GATES:
         if name in settings.left_out or (name == "sign-off" and not settings.needs_sign_off):
@@ -313,7 +313,7 @@ class _Run(Struct, frozen=True):
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:
-    """Look at every file of the workspace that people edit, a result a series."""
+    """Check every file of the workspace that people edit; one result per series."""
     lock = session.workspace.lock()
     return tuple(_check(session, name) for name in sorted(lock.series))
 
@@ -371,7 +371,7 @@ Read = Callable[[str], bytes]
 def check_ledger(
     session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
 ) -> Checked:
-    """Hold the files of a checkout, or of a branch in it, to the ledger of a series on its pin."""
+    """Check the files of a checkout, or of a branch in it, against the ledger of a series."""
     clone = open_clone(target)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         patches, tree, bench = at_pin.patches, at_pin.tree, at_pin.bench

@@ -1,4 +1,4 @@
-"""`conflicts`: look at the conflicts on record, and resolve, settle or forget them."""
+"""`conflicts`: list and show recorded conflicts; resolve, accept or forget them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A conflict on record, or why its folder cannot be used."""
+    """A recorded conflict, or why its folder cannot be used."""
 
     id: str
     recorded: Recorded | None
@@ -37,14 +37,14 @@ class Listed(Struct, frozen=True):
 
 
 class SideEdits(Struct, frozen=True):
-    """What the two sides of a conflict do, an edit in words each, from top to bottom."""
+    """What the two sides of a conflict do, each as a list of edits in words, top to bottom."""
 
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
 
 
 def list_conflicts(session: Session) -> tuple[Listed, ...]:
-    """Return all conflicts on record; a broken one hides no other."""
+    """Return all recorded conflicts; a broken one does not hide the others."""
     memory = Memory(session.workspace)
     return tuple(_listed(memory, name) for name in session.workspace.conflicts())
 
@@ -58,14 +58,14 @@ def _listed(memory: Memory, name: str) -> Listed:
 
 
 def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
-    """Return a conflict, and its parts where it has several."""
+    """Return a conflict, and its parts if it has several."""
     memory = Memory(session.workspace)
     found = require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
 
 
 def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return what each side of some conflicts does."""
+    """Return what each side of the given conflicts does."""
     with closing(StructureApart(answers=Answers())) as structure:
         return [_edits_in(one, structure) for one in found]
 
@@ -81,7 +81,7 @@ def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
 
 
 def is_resolved(memory: Memory, name: str) -> bool:
-    """Say whether a conflict on record has a resolution, or all its parts have one."""
+    """Return whether a recorded conflict, or each of its parts, has a resolution."""
     found = _listed(memory, name).recorded
     each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
     known = each or (found,)
@@ -89,7 +89,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of a rebase in progress that wait with a conflict, or a part of it."""
+    """Return the patches of a rebase in progress that have a conflict, or a part of it."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -103,7 +103,7 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
 def resolve_conflict(
     session: Session, name: str, file: Path, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Take a file as the resolution: the text of a region, or the whole file it was in.
+    """Take a file as the resolution: the lines of a region, or the whole file.
 
     For a conflict of several regions it must be the whole file.
     """
@@ -138,7 +138,7 @@ def accept_side(
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
     """Forget the resolution of a conflict and of its parts; return their ids.
 
-    What a rebase in progress waits for stays on record without one.
+    A conflict of a rebase in progress stays on record, unresolved.
     """
     with session.writing():
         workspace, memory = session.workspace, Memory(session.workspace)
@@ -187,7 +187,7 @@ def _full_name(workspace: Workspace, name: str) -> str:
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
-    """Return the conflict on record whose id begins so; raise PatchmgrError for none."""
+    """Return the recorded conflict whose id begins so; raise PatchmgrError if there is none."""
     full = _full_name(workspace, name)
     found = memory.get(full)
     if found is None:
@@ -257,7 +257,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Write resolutions; refuse to replace one that says something else."""
+    """Write resolutions; refuse to replace one that differs."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

@@ -1,4 +1,4 @@
-"""`decide`: keep a person's verdict on a patch that is in conflict, for later runs."""
+"""`decide`: record a person's verdict on a patch in conflict, for later runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMMIT = re.compile(r"(?:.*/commit/)?([0-9a-f]{7,40})")
 
 
 class Decided(Struct, frozen=True):
-    """What `decide` did: the decisions that were added, and those that were taken away."""
+    """What `decide` did: the decisions that were added, and those that were removed."""
 
     added: tuple[Decision, ...]
     removed: tuple[Decision, ...] = ()
@@ -41,11 +41,12 @@ def decide(
     by: str,
     is_dry_run: bool,
 ) -> Decided:
-    """Keep a verdict on what the last rebase found in a patch, in place of an older one.
+    """Record a verdict on what the last rebase found in a patch; it replaces an older one.
 
-    Or, where a patch is needed and `by` names a later upstream commit about it, that this is known.
+    If a patch is needed and `by` names a later upstream commit about it, that commit counts as
+    known.
 
-    Raises PatchmgrError "no-finding" where it found nothing to decide.
+    Raises PatchmgrError "no-finding" if it found nothing to decide.
     """
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)

@@ -1,4 +1,4 @@
-"""`diff`: a series compared with itself, and claims that files keep their bytes."""
+"""`diff`: a series compared with an older state of itself; claims that files keep their bytes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from patchmgr.store import Change
 
 
 class ComparedStates(Struct, frozen=True):
-    """The tags of the states to compare, without a later one as it is; and the clone with them."""
+    """The tags of the two states (without a later one, the present state), and their clone."""
 
     start: str
     end: str | None
@@ -39,10 +39,10 @@ def diff(
     holds: Sequence[str] = (),
     is_dry_run: bool = False,
 ) -> ComparedSeries:
-    """Compare a series at one tag with itself at another, or as it is.
+    """Compare a series at one tag with itself at another tag, or with its present state.
 
-    `holds` are places (`PATH` or `PATH::SYMBOL`) whose bytes in the later state `check` shall
-    hold from now on: a claim each goes into the settings of the series.
+    `holds` are places (`PATH` or `PATH::SYMBOL`) whose bytes in the later state `check` guards from
+    now on: each becomes a claim in the settings of the series.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, ends.start, repository=ends.repository)
@@ -103,7 +103,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return settings with claims in the place of older ones about the same."""
+    """Return the settings with these claims; they replace older ones about the same place."""
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"

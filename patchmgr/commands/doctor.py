@@ -1,4 +1,4 @@
-"""`doctor`: what there is to work with, what is too old or broken, and what to type."""
+"""`doctor`: the tools and stores that are there, what is too old or broken, and what to type."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MINIMUM_PYTHON = (3, 10)
 
 
 class Health(str, Enum):
-    """How a thing is: well, worth a word, broken, or mended by this run."""
+    """The state of a thing: sound, worth a remark, broken, or repaired by this run."""
 
     WELL = "well"
     NOTE = "note"
@@ -46,7 +46,7 @@ class Health(str, Enum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """One thing that was looked at, how it is, and what to type."""
+    """One thing that was examined, its state, and what to type."""
 
     area: str
     what: str
@@ -56,7 +56,7 @@ class Diagnosis(Struct, frozen=True):
 
 
 class DoctorOptions(Struct, frozen=True):
-    """What is to be put right: what is broken, what is left over; or only said to be."""
+    """What to put right: broken things, leftovers; a dry run only reports them."""
 
     repairs: bool = False
     prunes: bool = False
@@ -64,7 +64,7 @@ class DoctorOptions(Struct, frozen=True):
 
 
 def examine(session: Session | None, options: DoctorOptions) -> tuple[Diagnosis, ...]:
-    """Look at the program, the stores and a workspace; put right what was asked for."""
+    """Examine the program, the stores and a workspace; repair what was asked for."""
     found = [*_program(), *_stores(options)]
     if session is None:
         hint = "run it in a workspace, or name one with: patchmgr -C DIR doctor"

@@ -1,4 +1,4 @@
-"""`drop`: take patches out of a series."""
+"""`drop`: remove patches from a series."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 def drop(session: Session, given: Sequence[str], options: CheckoutOptions) -> Revised:
-    """Take patches out of the series; refuse where another one depends on one of them."""
+    """Remove patches from the series; refuse if another one depends on one of them."""
     with opened_series(session, options) as opened:
         names = {opened.pick(each) for each in given}
         file = without(opened.file, names)

@@ -1,4 +1,4 @@
-"""`edit` and `rename`: what a patch says of itself, and its name."""
+"""`edit` and `rename`: change the header or the name of a patch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
 
 
 class Edited(Struct, frozen=True, rename=_KEYS):
-    """A patch whose header or name was asked about; `is_changed` says that it is another now."""
+    """A patch whose header or name was to change; `is_changed` says whether it did."""
 
     series: str
     name: str
@@ -41,7 +41,7 @@ class Edited(Struct, frozen=True, rename=_KEYS):
 def header_edit(
     subject: str | None, message: str | None, *, author: str | None, fields: Sequence[str]
 ) -> HeaderEdit:
-    """Return an edit as a command line gives it; raise "usage" where a part has another form."""
+    """Return an edit from command-line options; raise "usage" if one is malformed."""
     person = None if author is None else parse_person(author)
     if author is not None and person is None:
         raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
@@ -58,7 +58,7 @@ def _field(text: str) -> tuple[str, str]:
 def edit(
     session: Session, given: str | None, edit_: HeaderEdit, options: CheckoutOptions
 ) -> Edited:
-    """Change the header of a patch, the top unless it is named; in the editor if nothing else."""
+    """Change the header of a patch (by default the top); open the editor if no option is given."""
     with opened_series(session, options) as opened:
         patch = opened.patches[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():
@@ -95,7 +95,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
 
 
 def rename(session: Session, given: str | None, new: str, options: CheckoutOptions) -> Edited:
-    """Give a patch another name, in the series, its groups, and what was decided about it."""
+    """Rename a patch in the series, in its groups, and in the decisions about it."""
     with opened_series(session, options) as opened:
         old, name = opened.pick_or_top(given), file_name(new)
         patch = opened.patches[old]

@@ -1,4 +1,4 @@
-"""`export`: a series in the form of another tool; the same series gives the same bytes."""
+"""`export`: write a series for another tool; the same series gives the same bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from patchmgr.store import PRIVATE
 
 
 class ExportOptions(Struct, frozen=True):
-    """What a person wants exported: the form, where to, and as which package of npm."""
+    """The options of an export: the format, where to, and as which npm package."""
 
     form: str
     place: Path
@@ -44,21 +44,21 @@ class ExportOptions(Struct, frozen=True):
 
 
 class ExportedPatch(Struct, frozen=True):
-    """A patch that was exported; one that is `kept` has its own bytes."""
+    """An exported patch; `kept` means that it was copied byte for byte."""
 
     name: str
     kept: bool
 
 
 class SkippedPatch(Struct, frozen=True):
-    """A patch that stays behind, and why."""
+    """A patch that is not exported, and why."""
 
     name: str
     reason: str
 
 
 class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """What an export wrote to `out`: all its files, and what became of each of them."""
+    """The result of an export to `out`: its files and patches, and what was written or deleted."""
 
     series: str
     form: str
@@ -73,7 +73,7 @@ class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
-    """Export a series; a patch that the form can hold as it is keeps its bytes.
+    """Export a series; a patch that the format can hold as it is keeps its bytes.
 
     Raises PatchmgrError "in-the-way" before anything is written where a file that patchmgr did
     not write would be replaced.
@@ -239,9 +239,9 @@ class Delivery(Target):
     def deliver(
         self, files: Mapping[str, bytes], *, series: str, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
-        """Write files by path, and delete those of the export before that are gone.
+        """Write files by path, and delete those of the previous export that are no longer needed.
 
-        Raises PatchmgrError "in-the-way" where something else is there, unless it is forced.
+        Raises PatchmgrError "in-the-way" if something else is there, unless it is forced.
         """
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:

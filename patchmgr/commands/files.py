@@ -22,7 +22,7 @@ class Sign(str, Enum):
 
 
 class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
-    """A file of a patch; `is_edited` says that it has edits that no patch has yet."""
+    """A file of a patch; `is_edited` means that it has edits that are in no patch yet."""
 
     path: str
     sign: Sign
@@ -38,7 +38,7 @@ class Files(Struct, frozen=True, rename={"rows": "files"}):
 
 
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> Files:
-    """Return the files of a patch, the top unless it is named; edits count as the top's."""
+    """Return the files of a patch (by default the top); unrefreshed edits count as the top's."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
         patch = opened.patches[name]

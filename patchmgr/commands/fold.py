@@ -1,4 +1,4 @@
-"""`fold`: make patches, or a diff, a part of another patch."""
+"""`fold`: make patches, or a diff, part of another patch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from patchmgr.services.session import Session, nobody
 def fold(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, into: str | None
 ) -> Revised:
-    """Make patches a part of another one, the top unless it is named."""
+    """Fold patches into another one, by default the top."""
     with opened_series(session, options) as opened:
         target = _target(opened, into)
         others = [opened.pick(each) for each in dict.fromkeys(given)]
@@ -108,7 +108,7 @@ def fold_diff(
     strip: int,
     cwd: Path,
 ) -> Revised:
-    """Make a diff a part of a patch, the top unless it is named; its header is left out.
+    """Fold a diff into a patch, by default the top; the diff's header is dropped.
 
     As with `git apply`, its paths are those below the current folder of the checkout, and `-` is
     standard input.

@@ -42,9 +42,9 @@ _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 def make_forecast(
     session: Session, name: str, *, watched: int, options: CarryOptions, now: int
 ) -> Forecast:
-    """Say what the newest open pull requests would do to a series and its stack.
+    """Return what the newest open pull requests would do to a series and its stack.
 
-    What was found for the same head, upstream and patches before is not looked at again.
+    A result for the same head, upstream and patches is reused.
     """
     require_git("a forecast")
     with session.writing():
@@ -70,14 +70,14 @@ def make_forecast(
 
 
 class OnTip(Struct, frozen=True):
-    """The files of a series on upstream's tip, and what is assumed where it is in conflict."""
+    """The files of a series on upstream's tip, and what is assumed if it is in conflict there."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
 
 
 class Watch:
-    """A series on upstream's tip, and what pull requests would make of it there."""
+    """A series on upstream's tip, and what each pull request would do to it there."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return what the series is on the tip."""
+        """Return the series on the tip."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -106,9 +106,9 @@ class Watch:
         return found
 
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
-        """Yield the newest heads that count as open, with what each is about.
+        """Yield the newest heads that count as open, each with its facts.
 
-        Behind many of which none is young, only those with a merge are looked at.
+        After a batch without recent ones, only those with a merge are examined.
         """
         store, tip = self.side.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -130,7 +130,7 @@ class Watch:
             yield from found
 
     def facts(self, head: str) -> PullFacts | None:
-        """Return what a head is about, None of one that has nothing in common with upstream."""
+        """Return the facts of a head, or None if it has no history in common with upstream."""
         store, question = self.side.store, ("pull request", head)
         known = self._kept.get(question)
         if known is not None:
@@ -177,7 +177,7 @@ class Watch:
         return replace(pull, effect=effect_of(patches), patches=patches)
 
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
-        """Return what becomes of the patches on the commit after the tip, and which it touches."""
+        """Return what becomes of the patches with a change on upstream's tip, and which it hits."""
         parents: Parents = {}
         target = Resolved(merged, merged)
         run = replace(self.run, session=self._planning.session)
@@ -255,7 +255,7 @@ def _touched(
 
 
 def effect_of(patches: Sequence[PlannedPatch]) -> PullEffect:
-    """Return what a change does to patches: the worst of what it does to each."""
+    """Return the effect of a change on patches: the worst effect on any of them."""
     verdicts = {patch.verdict for patch in patches}
     if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
         return PullEffect.BREAKS

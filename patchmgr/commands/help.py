@@ -29,7 +29,7 @@ def topics() -> tuple[Topic, ...]:
 
 
 def find_topic(name: str, commands: Collection[str]) -> Topic | None:
-    """Return a topic, None where the name is a command's; raise "unknown-topic" for others."""
+    """Return a topic, or None if the name is a command's; raise "unknown-topic" for others."""
     known = {topic.name: topic for topic in topics()}
     if name in known or name in commands:
         return known.get(name)
@@ -39,7 +39,7 @@ def find_topic(name: str, commands: Collection[str]) -> Topic | None:
 
 
 def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
-    """Write man pages into a folder; raise "in-the-way" where a file is none of ours."""
+    """Write man pages into a folder; raise "in-the-way" if a file there is not ours."""
     for name in pages:
         place = folder / name
         if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
@@ -59,7 +59,7 @@ def _is_ours(place: Path) -> bool:
 
 
 def page_date() -> date:
-    """Return the date for man pages: SOURCE_DATE_EPOCH's, as builders of packages want it."""
+    """Return the date for man pages: SOURCE_DATE_EPOCH if it is set, for reproducible builds."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.now(timezone.utc)
     return (datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else now).date()
@@ -69,7 +69,7 @@ _TITLE = re.compile(r"# ([a-z][a-z-]*): (.+)")
 
 
 def parse_topic(text: str) -> Topic:
-    """Read a page; raise ValueError where its title is none."""
+    """Read a page; raise ValueError if its title is malformed."""
     title, _, rest = text.partition("\n")
     match = _TITLE.fullmatch(title)
     if match is None:

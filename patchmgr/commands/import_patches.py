@@ -40,9 +40,9 @@ from patchmgr.store import Change
 
 
 class Imported(Struct, frozen=True):
-    """A patch that came in, and the risky paths it touches: files that run by being there.
+    """An imported patch, and the risky paths it touches: files that tools run automatically.
 
-    `is_rest` marks what a merge of the fork changed itself.
+    `is_rest` marks changes that a merge commit of the fork made itself.
     """
 
     patch: Patch
@@ -51,7 +51,7 @@ class Imported(Struct, frozen=True):
 
 
 class Import(Struct, frozen=True):
-    """What came in, and the fork that it was made of, if its merges had to be taken apart."""
+    """The imported patches, and the fork they come from if its merges had to be split."""
 
     patches: tuple[Imported, ...]
     fork: Fork | None = None
@@ -60,8 +60,8 @@ class Import(Struct, frozen=True):
 class Sources(Struct, frozen=True):
     """What a person named: files and folders, a range of a repository, a stack, or upstream's own.
 
-    `strip` is their -pN, None where each source says it itself; `is_reversed` takes the reverse
-    of each. `merges` says what is made of a range with merges.
+    `strip` is their -pN, or None if each source says it; `is_reversed` imports the reverse of each.
+    `merges` says how a range with merges is imported.
     """
 
     paths: Sequence[Path] = ()
@@ -76,7 +76,7 @@ class Sources(Struct, frozen=True):
     def read(
         self, session: Session, record: SeriesRecord
     ) -> tuple[list[SourcePatch | SeriesLine], Fork | None]:
-        """Return the patches in their order with the comments of a series file; and the fork."""
+        """Return the patches in order, the comments of the series file, and the fork."""
         reading = Reading(session.say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
@@ -251,7 +251,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the touched paths that run by being there, and binary contents."""
+    """Return the touched paths that tools run automatically, and those with binary contents."""
     return tuple(
         change.path
         for change in patch.files

@@ -66,7 +66,7 @@ def _with_missing(path: Path, lines: bytes) -> bytes | None:
 
 
 class Branch(Struct, frozen=True):
-    """A fork's branch, the ref that is upstream's in its repository, and what merges become."""
+    """A fork's branch, upstream's ref in its repository, and how merges are imported."""
 
     repository: Path
     name: str
@@ -75,7 +75,7 @@ class Branch(Struct, frozen=True):
 
 
 class Started(Struct, frozen=True):
-    """The workspace that was made of a branch, and what stands in it."""
+    """The workspace made from a branch, and its content."""
 
     folder: Path
     upstream: Upstream
@@ -90,7 +90,7 @@ def init_from_branch(
 ) -> Started:
     """Make a workspace, follow upstream, and import the branch on the state that it merged last.
 
-    All of it or nothing: it is made beside, and moved to its place.
+    All or nothing: the workspace is made in a temporary folder and moved into place.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = f"{folder} is there already; --from-branch makes a new workspace"

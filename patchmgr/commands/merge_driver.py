@@ -1,4 +1,4 @@
-"""`merge-driver`: make patchmgr the merge driver of a clone, and take it out again."""
+"""`merge-driver`: make patchmgr the merge driver of a clone, or remove it again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SCRIPT = (
 
 
 class DriverChange(Struct, frozen=True):
-    """What a clone has of the driver from now on, and whether that is new."""
+    """The clone's merge-driver settings after the command, and whether they are new."""
 
     git_dir: Path
     settings: tuple[tuple[str, str], ...]
@@ -73,7 +73,7 @@ def install_driver(
 
 
 def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
-    """Take the merge driver out of a repository."""
+    """Remove the merge driver from a repository."""
     found = installed(repository)
     is_there = bool(found.settings or found.lines)
     if is_there and not is_dry_run:

@@ -1,4 +1,4 @@
-"""`merge-file`, and what git's merge driver runs: the ladder on one file outside of a series."""
+"""`merge-file` and git's merge driver: the ladder on one file outside of a series."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from patchmgr.store import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    `notes` names formatters that are missing where a conflict is left, and `warnings` say what is
-    suspicious in a clean merge.
+    `notes` names missing formatters if a conflict is left, and `warnings` say what is suspicious in
+    a clean merge.
     """
 
     path: str
@@ -40,12 +40,12 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def is_solved(self) -> bool:
-        """Say whether nothing is left for a person."""
+        """Return whether nothing is left for a person."""
         return isinstance(self.result, Solved)
 
     @property
     def is_binary(self) -> bool:
-        """Say whether it is a conflict without markers."""
+        """Return whether it is a conflict without markers."""
         return isinstance(self.result, Unsolved) and self.result.marked is None
 
     @property
@@ -70,7 +70,7 @@ class MergedFile(Struct, frozen=True):
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace around a folder; None where there is none and none was named."""
+    """Return the workspace around a folder, or None if there is none and none was named."""
     try:
         return find_workspace(start)
     except PatchmgrError:
@@ -136,7 +136,7 @@ def drive(
 ) -> tuple[MergedFile, str | None]:
     """Merge for git and write the result into ours; return it, and what went wrong.
 
-    A broken memory is as good as none: git must find the markers of its own merge.
+    Broken records are ignored: git must find the markers of its own merge.
     """
     problem = None
     try:

@@ -1,4 +1,4 @@
-"""`mergetool`: resolve what a rebase in progress waits for with the user's own tool."""
+"""`mergetool`: resolve the conflicts of a rebase in progress with the user's own tool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from patchmgr.store import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files that are resolved now, and those that are not, by name below the work area."""
+    """The files resolved now and those still unresolved, by name below the work area."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]

@@ -31,7 +31,7 @@ from patchmgr.store import Change
 def move(
     session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
 ) -> Revised:
-    """Put a patch before or behind another one, if the series makes the same files then."""
+    """Put a patch before or after another one, if the series then makes the same files."""
     if (before is None) == (after is None):
         raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
     with opened_series(session, options) as opened:
@@ -64,7 +64,7 @@ def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[
 
 
 class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """A patch that has another series now."""
+    """A patch that moved to another series."""
 
     patch: str
     source: str
@@ -75,10 +75,11 @@ class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def move_to_series(
     session: Session, given: str, *, series: str | None, into: str, is_dry_run: bool
 ) -> Moved:
-    """Make the first patch of a series the last one of the series below, or the other way.
+    """Move the first patch of a series to the end of the one below, or the last one up.
 
-    So no diff changes, and the stack makes the same files. Raises PatchmgrError "usage" where
-    the two do not stand on each other, or where other patches are between.
+    The first patch of a series becomes the last of the one below, or the other way round. The stack
+    makes the same files. Raises PatchmgrError "usage" if the two do not stand on each other, or
+    where other patches are between.
     """
     with session.writing():
         workspace = session.workspace

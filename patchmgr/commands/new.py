@@ -27,7 +27,7 @@ def new_patch(
     message: str,
     author: str,
 ) -> str:
-    """Make an empty patch on top of the pushed ones; edits wait for `refresh`."""
+    """Make an empty patch on top of the pushed ones; `refresh` fills it with edits."""
     with opened_series(session, options) as opened:
         name = file_name(given)
         refuse_forced(opened)

@@ -1,4 +1,4 @@
-"""`notes`: what a sync did, with every number computed."""
+"""`notes`: the note on a sync, with all its numbers computed."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ TRACKED = "upstream/main"
 def note(session: Session, name: str, *, start: str | None, end: str | None) -> SyncNote:
     """Return the note on the sync of a series from one upstream state to another.
 
-    A state is a REF, or a tag that `branch --tag` made. Without a start it is the state before
-    the last rebase, without an end the pin. Facts that are not kept are computed, as a dry run,
-    where the series is still on the start.
+    A state is a REF, or a tag that `branch --tag` made. Without a start it is the state before the
+    last rebase, without an end the pin. Facts that were not kept are computed by a dry run if the
+    series is still on the start.
     """
     record = session.workspace.series_record(name)
     side = session.side_of(record)
@@ -73,7 +73,7 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return the note on rebases that were tried one after the other, from one end to the other."""
+    """Return the note on several rebases in a row, from the first start to the last end."""
     record = session.workspace.series_record(name)
     rows = [sync_facts(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
     writer = _Writer(session, record, session.side_of(record), ends, rows, True)

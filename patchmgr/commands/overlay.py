@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """What `overlay` made; `left` are files that no import finds, and so no overlay has."""
+    """The result of `overlay`; `left` are files that no import reads: an overlay lacks them."""
 
     application: PackageApplication
     place: Path
@@ -36,9 +36,9 @@ def make_overlay(
     options: CarryOptions,
     is_dry_run: bool,
 ) -> Overlaid:
-    """Make the overlay of a series for an installed package; the package stays as it is.
+    """Make the overlay of a series for an installed package; the package is not changed.
 
-    Raises PatchmgrError "out-of-reach" where the series changes no module of it.
+    Raises PatchmgrError "out-of-reach" if the series changes no module of it.
     """
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)

@@ -1,4 +1,4 @@
-"""`plan`: the way to an upstream state as stretches that carry, and commits that do not."""
+"""`plan`: the way to an upstream state, as clean stretches and single breaking commits."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ MOST_KNOWING = 4
 def make_plan(
     session: Session, name: str, *, onto: str, options: CarryOptions, most: int | None
 ) -> Plan:
-    """Try the way of a series, and of its stack, to a state, and keep the plan of it.
+    """Try a series, and its stack, step by step on the way to a state, and keep the plan.
 
     A stretch has at most so many commits (or releases).
     """
@@ -98,7 +98,7 @@ def plan_branch(
 
 
 def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
-    """Return the pin and all states up to another, and whether the way goes back at first."""
+    """Return the pin and all states up to another, and whether the way first goes back."""
     start = pinned_state(side, session.workspace.series_record(name).pin)
     end = side.resolve(onto)
     between = side.between(start, end, 1 if side.has_history else None, session.say)
@@ -113,24 +113,24 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
 
 
 def planned(state: Resolved) -> PlannedState:
-    """Return what a plan says of a state."""
+    """Return a state in the form that a plan has."""
     return PlannedState(state.ref, state.commit, state.archive, state.sha256)
 
 
 class Tried(Struct, frozen=True):
-    """What a dry rebase gave, and how it would leave the workspace."""
+    """The result of a dry rebase, and the workspace as the rebase would leave it."""
 
     outcomes: tuple[SeriesOutcome, ...]
     change: Change
 
     @property
     def left(self) -> tuple[tuple[str, PatchOutcome], ...]:
-        """Return the patches that wait for a person, each with its series."""
+        """Return the patches that need a person, each with its series."""
         return tuple((o.name, p) for o in self.outcomes for p in o.patches if p.is_left)
 
 
 class Planning:
-    """The way as far as it is planned; `at` is the number of the state that it has come to.
+    """A plan in the making; `at` is the number of the state it has reached.
 
     `session` has the workspace as the steps so far leave it, with `files` changed, and `outcomes`
     are those of the last step.
@@ -179,7 +179,7 @@ class Planning:
         return step
 
     def pass_over(self, end: int, tried: Tried | None = None) -> None:
-        """Go on to a state as if the conflicts there were resolved."""
+        """Go on to a state as if its conflicts were resolved."""
         tried, options = tried or self._carry(end), self.run.options
         while tried.left:
             options = _as_if_resolved(options, tried.left)
@@ -281,7 +281,7 @@ def _suspected(patch: PatchOutcome) -> set[str]:
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return what becomes of the patches that do not stay unchanged."""
+    """Return the outcomes of the patches that do not stay unchanged."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes

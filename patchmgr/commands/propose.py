@@ -1,4 +1,4 @@
-"""`conflicts propose`: put a solution through every check, and take one that passes."""
+"""`conflicts propose`: run every check on a solution, and record one that passes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return how a solution is read: a file, a candidate by its number, or standard input.
+    """Return where a solution is read from: a file, a candidate by its number, or standard input.
 
     A candidate stands for the region that `name` begins, or for the only one.
     """
@@ -74,7 +74,7 @@ def given(
 
 
 def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
-    """Return a candidate of the region that a name begins, or of the only one."""
+    """Return a candidate of the region whose id begins with a name, or of the only region."""
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]
     known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()
@@ -89,7 +89,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
 def propose(
     session: Session, name: str, given: Given, *, by: str, runs: bool, is_dry_run: bool
 ) -> Proposed:
-    """Check a solution; one that passes is kept, for a person to accept."""
+    """Check a solution; one that passes is recorded for a person to accept."""
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=runs)
@@ -105,9 +105,9 @@ def propose(
 def accept_proposed(
     session: Session, name: str, *, by: str, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Record what was proposed and passed; it is checked once more.
+    """Accept the proposal that passed, after checking it once more.
 
-    Raises PatchmgrError "not-accepted" where nothing is proposed, or it does not pass any more.
+    Raises PatchmgrError "not-accepted" if nothing is proposed, or it does not pass any more.
     """
     with session.writing():
         target = _target(session, name)
@@ -122,7 +122,7 @@ def accept_proposed(
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
-    """Check a solution, and record it where it passes: who asked for that accepts it."""
+    """Check a solution, and record it as the resolution if it passes: the caller accepts it."""
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=False)
@@ -134,9 +134,9 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 def accept_anyway(
     session: Session, name: str, given: Given, *, by: str, because: str, is_dry_run: bool
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
-    """Record a person's own solution with the reason, whatever the checks find.
+    """Record a person's own solution with a reason, whatever the checks find.
 
-    Raises PatchmgrError "bad-resolution" where it cannot stand for the conflict at all.
+    Raises PatchmgrError "bad-resolution" if it cannot stand for the conflict at all.
     """
     if not because.strip() or not because.isprintable():
         raise PatchmgrError("usage", "--because must be one line of plain text")
@@ -159,7 +159,7 @@ def refused(proposed: Proposed) -> PatchmgrError:
 
 
 def who_types(session: Session) -> str:
-    """Return who the user is to git, by name."""
+    """Return the name by which git knows the user."""
     for name in sorted(session.workspace.lock().series):
         found = identity(session.side_of(session.workspace.series_record(name)).store, "COMMITTER")
         return found.partition(" <")[0] if found else "a person"

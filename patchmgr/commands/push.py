@@ -1,4 +1,4 @@
-"""`push`, `pop`, `goto`: patches into a checkout and out of it, one after the other."""
+"""`push`, `pop`, `goto`: put patches into a checkout and take them out, one by one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
 
 
 class Pushed(Struct, frozen=True, rename=_KEYS):
-    """What became of the pushed patches: those that came, those that went, and the top now.
+    """The result of `push` or `pop`: patches pushed, patches popped, and the new top.
 
     `failure` says why the next one was not pushed, `rejects` are files with hunks of the top
     that had no place, and `hidden` are patches that were passed over.
@@ -45,7 +45,7 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
 
 
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
-    """Push the next patch, the next so many, all up to a named one, or all."""
+    """Push the next patch, the next N, all up to a named one, or all."""
     with opened_series(session, options) as opened:
         left = opened.unpushed()
         if given is not None and given.isdigit():
@@ -102,7 +102,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
 
 
 def refuse_forced(opened: OpenSeries) -> None:
-    """Refuse to put a patch on top of one whose hunks have not all a place."""
+    """Refuse to push on top of a patch with hunks that do not fit yet."""
     if opened.forced is not None:
         message = f"not all hunks of {opened.top} have a place yet"
         hints = (
@@ -112,7 +112,7 @@ def refuse_forced(opened: OpenSeries) -> None:
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
-    """Pop the top patch, so many, all above a named one, or all."""
+    """Pop the top patch, the top N, all above a named one, or all."""
     with opened_series(session, options, at_any_place=True) as opened:
         names = opened.names
         if not names:

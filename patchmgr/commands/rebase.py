@@ -1,4 +1,4 @@
-"""`rebase`: carry series onto a new upstream state, or try several."""
+"""`rebase`: carry series onto a new upstream state, or try several states."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class RebaseRequest(Struct, frozen=True):
-    """One run of a rebase: what was asked, with what was resolved and skipped since.
+    """One run of a rebase: the request, and what was resolved and skipped since.
 
-    `tree` is the checkout that shows it, if there is one already.
+    `tree` is the checkout that shows the conflicts, if it exists already.
     """
 
     in_progress: InProgress
@@ -78,7 +78,7 @@ class RebaseRequest(Struct, frozen=True):
     tree: LinkedWorktree | None = None
 
     def checkout(self, session: Session) -> RebaseCheckout | None:
-        """Return what shows the run, None where nothing does."""
+        """Return the checkout that shows the run's conflicts, or None."""
         asked = self.in_progress
         if self.is_dry_run or not (asked.checkout or asked.command):
             return None
@@ -86,7 +86,7 @@ class RebaseRequest(Struct, frozen=True):
 
 
 class ShownIn(Struct, frozen=True):
-    """Where a rebase is shown, a worktree of a clone or else of the store; what runs in it."""
+    """Where a rebase shows its conflicts (a worktree of a clone or of the store); its command."""
 
     checkout: str = ""
     repository: str = ""
@@ -99,9 +99,9 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Plan the patch files and the series file for after the rebase.
+    """Plan the patch files and the series file as they are after the rebase.
 
-    `diffs` are by commit those of the patches that are written anew.
+    `diffs` maps commits to the diffs of the rewritten patches.
     """
     pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
@@ -124,18 +124,18 @@ def plan_files(
 
 
 def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
-    """Return the series on its new pin, with what the rebase gave."""
+    """Return the series record with its new pin and the result of the rebase."""
     return replace(record, pin=outcome.onto, result=result_record(outcome))
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Plan the lock for after the rebase."""
+    """Plan the lock as it is after the rebase."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
 
 def result_record(outcome: SeriesOutcome) -> dict[str, object]:
-    """Return what the lock keeps of a rebase: from, to, head, and the patches not unchanged."""
+    """Return what the lock keeps of a rebase: from, to, head, and the changed patches."""
     return {
         "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
         "head": outcome.head or "",
@@ -161,10 +161,10 @@ def plan_branch(
 
 
 class RebaseResult(Struct, frozen=True):
-    """What a rebase found, a series each; `work` is where conflicts wait, None where none do.
+    """The result of a rebase: one outcome per series, and the work area if conflicts are left.
 
-    `waiting` names the files below `work` that have markers, `replayed` the conflicts that were
-    resolved as before, `learned` those whose resolution is on record from now on, and `notes` says
+    `waiting` names the files below `work` that have markers, `replayed` the conflicts with a
+    replayed resolution, `learned` those whose resolution is on record from now on, and `notes` says
     what could not be recorded, or which formatter is missing where a conflict is left. `skipped`
     are the patches left out, as series and patch. `checkout` is where it is shown.
     """
@@ -181,7 +181,7 @@ class RebaseResult(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether something is left for a person."""
+        """Return whether a conflict is left for a person."""
         return any(outcome.has_conflicts for outcome in self.series)
 
 
@@ -196,8 +196,8 @@ def rebase(
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
-    With conflicts left, patch files, pin and branch stay; what is in progress is recorded, and
-    the files to resolve are left in the work area, and in the checkout that is asked for.
+    With conflicts left, patch files, pin and branch stay; what is in progress is recorded, and the
+    files to resolve are left in the work area, and in the checkout if one was asked for.
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)
@@ -233,11 +233,11 @@ def continue_rebase(
     others: OtherEdits = NOT_SAID,
     shown_in: ShownIn = NOWHERE,
 ) -> RebaseResult:
-    """Finish a rebase with what was resolved in the work area, or in the checkout that shows it.
+    """Finish a rebase with the files resolved in the work area, or in the checkout that shows it.
 
-    `accepted` names files there that are taken though they are gone, or do not compile any more.
-    `others` says what becomes of edits beside a conflict. Raises PatchmgrError "unresolved" for
-    others of that kind, and where a marker is left.
+    `accepted` names files to take although they are deleted or no longer compile. `others` says
+    what becomes of edits beside a conflict. Raises PatchmgrError "unresolved" for other such files,
+    and if a marker is left.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None
@@ -276,10 +276,10 @@ def skip_patch(
     is_dry_run: bool,
     wants_detail: bool = False,
 ) -> RebaseResult:
-    """Leave out the first patch that waits with a conflict, and go on with the rebase.
+    """Leave out the first patch in conflict, and go on with the rebase.
 
-    Its file stays as it is, and its line in the series file becomes a comment. `named` patches are
-    left out in its place, each as series and patch.
+    Its file stays as it is, and its line in the series file becomes a comment. If patches are
+    `named` (each as series and patch), they are left out instead.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -298,9 +298,9 @@ def skip_patch(
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
-    """Forget a rebase in progress, its work area, and the conflicts that nobody has resolved.
+    """Forget a rebase in progress, its work area, and its unresolved conflicts.
 
-    The checkout that shows it goes where nothing in it is a person's.
+    The checkout that shows it is removed if it has no work of a person.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -320,7 +320,7 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
 
 
 def require_in_progress(session: Session) -> InProgress:
-    """Return the rebase in progress; raise PatchmgrError "usage" where there is none."""
+    """Return the rebase in progress; raise PatchmgrError "usage" if there is none."""
     in_progress = read_in_progress(session.workspace)
     if in_progress is None:
         raise PatchmgrError("usage", "no rebase is in progress here")
@@ -392,7 +392,7 @@ def rebase_stack(
     change: Change,
     checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
-    """Carry series that stand on each other, from the lowest up, and plan what changes."""
+    """Carry a stack of series, from the lowest up, and plan the changes."""
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), request.in_progress)
@@ -453,7 +453,7 @@ RELEASE = "release"
 
 
 class Span(Struct, frozen=True):
-    """The states after one up to another: every release, or every so many commits.
+    """A range of upstream states: every release in it, or every Nth commit.
 
     An empty start is the pin, an empty end what is tracked.
     """
@@ -464,7 +464,7 @@ class Span(Struct, frozen=True):
 
 
 def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
-    """Read what --onto and --every name; raise "usage" for what has no meaning."""
+    """Parse --onto and --every; raise "usage" if they make no sense together."""
     step: int | None = None
     if every not in (None, RELEASE):
         if not every.isdecimal() or not 0 < int(every) < 1_000_000:
@@ -491,7 +491,7 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target, and write nothing.
 
-    A target that only some series have lists these alone.
+    A target that only some series have gives a table of those series only.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

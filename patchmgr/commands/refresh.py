@@ -1,4 +1,4 @@
-"""`refresh`: what a person edited in a checkout becomes a patch's change."""
+"""`refresh`: put the edits in a checkout into a patch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from patchmgr.services.session import Session
 
 
 class Changed(Struct, frozen=True):
-    """A patch whose diff is another one now, and how much so."""
+    """A patch whose diff changed, and how much."""
 
     name: str
     change: Sameness
@@ -52,9 +52,9 @@ _KEYS = {"sameness": "change", "is_rewritten": "rewritten", "is_dry_run": "dry_r
 
 
 class Refreshed(Struct, frozen=True, rename=_KEYS):
-    """What `refresh` did to a patch; `others` are later ones whose positions or context moved.
+    """The result of `refresh` on a patch; `others` are later ones whose positions or context moved.
 
-    A patch that says the same may be `is_rewritten` all the same.
+    `is_rewritten` may be true although the patch still makes the same change.
 
     `paths` are the files with edits that went in, `untracked` those that git does not know and
     that are not in.
@@ -71,10 +71,10 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 
 
 class RefreshOptions(Struct, frozen=True):
-    """Which patch is refreshed, the top unless it is named, and how.
+    """Which patch to refresh (by default the top), and how.
 
-    What `rewrites` gives the patch git's diff even if that says the same. `choose` lets a person
-    say which hunks go in.
+    `rewrites` gives the patch git's diff even if the change is the same. `choose` lets a person say
+    which hunks go in.
     """
 
     patch: str | None = None
@@ -91,9 +91,9 @@ def refresh(
     *,
     cwd: Path,
 ) -> Refreshed:
-    """Put edits of the checkout into the top patch, or into one below it.
+    """Put edits of the checkout into a patch: the top one, or one below it.
 
-    Raises PatchmgrError "overlap" where a patch above it changes the same lines, and "empty"
+    Raises PatchmgrError "overlap" if a patch above it changes the same lines, and "empty"
     where nothing would be left of the patch.
     """
     with opened_series(session, options) as opened:
@@ -139,7 +139,7 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
 
 
 class LeftEdit(Struct, frozen=True):
-    """An edit that stays one: where (the line from 1, none of a whole file), and why."""
+    """An edit that no patch got: the path, the line (from 1; none for a whole file), and why."""
 
     path: str
     line: int | None
@@ -147,9 +147,9 @@ class LeftEdit(Struct, frozen=True):
 
 
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """What `refresh --auto` did: the patches that have edits now, and those that follow them.
+    """The result of `refresh --auto`: the patches that got edits, and those that follow them.
 
-    `others` are patches whose positions or context moved, `left` are edits that are in none.
+    `others` are patches whose positions or context moved, `left` are the edits that no patch got.
     """
 
     series: str
@@ -163,10 +163,10 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def distribute(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
 ) -> Distributed:
-    """Put each edit into the pushed patch that wrote its lines, where one alone did.
+    """Put each edit into the pushed patch that its lines are from, if that is only one patch.
 
-    As `git absorb` does. The others stay edits. Raises PatchmgrError "empty" where nothing would
-    be left of a patch.
+    This is what `git absorb` does. Other edits are left as they are. Raises PatchmgrError "empty"
+    if nothing would be left of a patch.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()

@@ -114,7 +114,7 @@ _GENERAL = "general"
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return what names tell of gates: those of every project, of an upstream, and of a series.
+    """Return the gate words for an upstream: every project's, its own, and the series'.
 
     For an upstream without a list of its own, those of all lists count.
     """
@@ -128,7 +128,7 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[Texts], answers: Answers
 ) -> Iterator[Callable[[], list[Sites]]]:
-    """Start to judge what no run before did; what is given returns the sites of every file."""
+    """Start judging new sites in the background; the returned function gives those of each file."""
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
     known = [_sites(answers.get(question)) for question in questions]
@@ -155,7 +155,7 @@ def _sites(value: Any) -> Sites | None:
 
 
 def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
-    """Return the footprint of a series as it stands."""
+    """Return the footprint of a series on its pin."""
     loaded = load_series(session, name)
     with series_at_pin(session, loaded, options) as at_pin:
         bench, carried, tree, base = at_pin.bench, at_pin.carried, at_pin.tree, at_pin.base

@@ -1,4 +1,4 @@
-"""`resolve`: a person resolves what a rebase in progress waits with, key by key."""
+"""`resolve`: a person resolves the conflicts of a rebase in progress, key by key."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ class _Kept(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """Keys that mean something now, a letter each, and what they do in a word or two."""
+    """Letter keys that are active now, and what they do in a word or two."""
 
     names: str
     words: str
 
 
 class Resolver:
-    """The conflicts of a rebase in progress, and what each key does with them.
+    """The conflicts of a rebase in progress, and what each key does to them.
 
     `outcomes` are the series as they are carried with what is on record, `told` what the last key
     led to, and `asks` a question to the person: `answer` gets what they type. At the end `result`
-    has the rebase, None where the person quit. `attend` runs what needs the terminal for itself.
+    has the rebase, or None if the person quit. `attend` runs what needs the terminal for itself.
     """
 
     def __init__(self, session: Session, series: str | None, *, is_dry_run: bool) -> None:
@@ -101,7 +101,7 @@ class Resolver:
         self.state = state.at_next_left()
 
     def keys(self) -> Iterator[Keys]:
-        """Yield the keys that mean something now."""
+        """Yield the keys that are active now."""
         state = self.state
         if state.conflicts:
             yield from self._choosing()
@@ -131,17 +131,17 @@ class Resolver:
             yield Keys("s", "do not skip the patch" if is_out else "skip the patch")
 
     def offered(self) -> tuple[Choice, ...]:
-        """Return what can be taken for the region that the person is at."""
+        """Return the choices for the current region."""
         file = self.state.conflict.file
         return () if file is None else offered(file, self.state.region)
 
     def panes(self) -> tuple[Pane, ...]:
-        """Return the texts of the region that the person is at, beside each other."""
+        """Return the texts of the current region, to show side by side."""
         regions = self.state.conflict.order.regions
         return panes(regions[self.state.region], self.state.choice) if regions else ()
 
     def result_pane(self) -> Pane | None:
-        """Return what the region becomes within its file, None of what has no text."""
+        """Return the current region as resolved, within its file; None if it has no text."""
         state = self.state
         if not state.conflicts or state.conflict.file is None:
             return None
@@ -149,7 +149,7 @@ class Resolver:
         return result_pane(state.conflict.order.regions[state.region], state.choice, place)
 
     def press(self, key: str) -> None:
-        """Do what a key says; `told` has what came of it."""
+        """Handle a key; `told` is the message about the result."""
         self.told, self.asks = (), ""
         if not any(key in one.names for one in self.keys()):
             self.told = (f"{shown(key)} means nothing here",)
@@ -236,7 +236,7 @@ class Resolver:
         self.told = ("it does not pass:", *told, "change it, or r takes it with a reason")
 
     def answer(self, text: str) -> None:
-        """Take the conflict as it is, for the reason that a person typed; none takes nothing."""
+        """Accept the conflict as it is, with the reason typed; an empty reason accepts nothing."""
         self.asks, self.told = "", ("it is not taken: there is no reason",)
         if not text.strip():
             return

@@ -1,4 +1,4 @@
-"""`rebase --resolver`: a program is asked for each conflict, and what passes is taken."""
+"""`rebase --resolver`: ask a program about each conflict, and take answers that pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_NAME = 100
 
 
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
-    """What became of a conflict that a program was asked about.
+    """The result of asking a program about a conflict.
 
     `failures` are the checks that its answer did not pass, and `error` the kind of what went wrong
     with the program itself.
@@ -50,7 +50,7 @@ class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
 def resolve_all(
     session: Session, result: RebaseResult, command: str, *, seconds: int, wants_detail: bool
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
-    """Ask about each conflict that is left, and go on with what is taken, as long as that helps."""
+    """Ask about each open conflict, and continue the rebase with the answers, while that helps."""
     told, resolver = dict[str, Asked](), Resolver(command, seconds)
     while result.has_conflicts:
         new = [name for name in _waiting(session) if name not in told]

@@ -89,7 +89,7 @@ def list_series(session: Session) -> tuple[SeriesView, ...]:
 
 
 def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
-    """Return which patch of a series needs which; those that guards keep out are not asked."""
+    """Return which patches of a series need which; patches that guards keep out are left out."""
     with opened_series(session, CheckoutOptions(None, name), only_reads=True) as opened:
         chain = chain_of(opened)
         found = dependencies(opened.ground, chain.layers, chain.states)
@@ -112,7 +112,7 @@ def list_guards(session: Session, series: str) -> Guarded:
 def set_guards(
     session: Session, series: str, given: str, words: Sequence[str], *, is_dry_run: bool
 ) -> Guarded:
-    """Give a patch these guards in the place of what it had; no words take all away."""
+    """Set the guards of a patch, replacing the old ones; no guards removes all."""
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)

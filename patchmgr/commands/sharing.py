@@ -1,4 +1,4 @@
-"""`conflicts pull` and `conflicts push`: resolutions of other workspaces, and for them."""
+"""`conflicts pull` and `conflicts push`: share resolutions with other workspaces."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ _PASSWORD = re.compile(r"(https?://)[^/@]*@")
 
 
 class Refused(Struct, frozen=True):
-    """A conflict of a source that is not taken, and why."""
+    """A conflict of a source that was not pulled, and why."""
 
     id: str
     reason: str
 
 
 class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """What a source has, by ids: `new` and `gone` since it was last pulled.
+    """The resolutions of a source, by id: `new` and `gone` since it was last pulled.
 
-    `known` is resolved here alike, `otherwise` in another way: that one stays. `trusted_by` are
-    the series for which the rest counts as one's own.
+    `known` ones are resolved the same way here, `otherwise` ones differently: those stay.
+    `trusted_by` are the series that trust the source.
     """
 
     source: str
@@ -74,7 +74,7 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """What was pushed, by ids; the remote has `known` already, and `otherwise` in another way."""
+    """What was pushed, by id; the remote has `known` ones already, `otherwise` ones differently."""
 
     remote: str
     branch: str
@@ -86,7 +86,7 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
-    """Take what others made of conflicts, in place of what was pulled from there before."""
+    """Fetch the resolutions of another workspace; they replace those pulled from it before."""
     with session.writing():
         workspace, url = session.workspace, check_url(where)
         with _throwaway(session, url, branch) as side:
@@ -197,9 +197,9 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
 
 
 def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pushed:
-    """Add one's own resolutions to the conflicts of a repository, as one commit on its branch.
+    """Add this workspace's resolutions to those in a repository, as one commit on its branch.
 
-    What is there stays. Raises PatchmgrError "push" where the branch has moved meanwhile.
+    Its own resolutions stay. Raises PatchmgrError "push" if the branch has moved meanwhile.
     """
     own, url = _own(session), check_url(where)
     with _throwaway(session, url, branch) as side:

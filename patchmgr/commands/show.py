@@ -15,7 +15,7 @@ from patchmgr.services.session import Session
 
 
 def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -> Patch:
-    """Return a patch of a series, the top unless it is named."""
+    """Return a patch of a series, by default the top."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         return opened.patches[opened.pick_or_top(given)]
 
@@ -23,7 +23,7 @@ def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -
 def shown_edits(
     session: Session, given: str | None, options: CheckoutOptions
 ) -> tuple[Patch, tuple[FileEdits, ...]]:
-    """Return a patch of a series, the top unless it is named, and its edits by file."""
+    """Return a patch of a series (by default the top) and its edits by file."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         patch = opened.patches[opened.pick_or_top(given)]
         chain = chain_of(opened)

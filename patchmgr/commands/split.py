@@ -1,4 +1,4 @@
-"""`split`: make a part of a patch a patch of its own."""
+"""`split`: split part of a patch off into a patch of its own."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
 class PatchPart(Struct, frozen=True):
-    """The part of a patch that is meant: whole files, and hunks (from 1) of others.
+    """The part of a patch to split off: whole files, and hunks (from 1) of others.
 
     `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
-    `subject` and `message` are those of its own patch. `choose` lets a person say which hunks.
+    `subject` and `message` are for the new patch. `choose` asks a person which hunks.
     """
 
     files: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class PatchPart(Struct, frozen=True):
 def split(
     session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
 ) -> Revised:
-    """Take a part of a patch into a new one behind it; the series makes the same files."""
+    """Split part of a patch off into a new one after it; the files at the end stay the same."""
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
@@ -82,7 +82,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return a part with the hunks of a patch that a rebase onto a state would find there."""
+    """Return a part with the hunks that a rebase onto a state would find absorbed."""
     with opened_series(session, options, only_reads=True) as opened:
         name, patch = opened.name, opened.pick(given)
     found = rebase(session, [name], onto=ref, options=CarryOptions(), is_dry_run=True)

@@ -1,4 +1,4 @@
-"""`status`: where every series stands, what a build needs of them, and what a commit is."""
+"""`status`: where every series stands, the pins for a build, and what a commit is."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progr
 
 
 class Distance(Struct, frozen=True):
-    """How far the pin is behind what is tracked, as of the last fetch.
+    """How far the pin is behind the tracked state, as of the last fetch.
 
     `count` is None where the pin or the tip is not in the store; the unit is "commits" or
     "releases".
@@ -54,7 +54,7 @@ class Distance(Struct, frozen=True):
 class SeriesStatus(Struct, frozen=True):
     """One series: its pin, the number of patches, and its distance to upstream.
 
-    `follow_ups` are what upstream did since to what its patches are, and nobody decided about.
+    `follow_ups` are later upstream commits about its patches that nobody has decided on.
     """
 
     name: str
@@ -68,8 +68,8 @@ class SeriesStatus(Struct, frozen=True):
 class Status(Struct, frozen=True):
     """The whole workspace; `in_progress` names what a rebase with conflicts left is about.
 
-    `applied` says what is in the checkouts where this workspace has applied something. Of the files
-    that the rebase left in conflict, `resolved` are settled for when it goes on.
+    `applied` says what is in the checkouts where this workspace has applied something. `resolved`
+    are the files of that rebase whose conflicts are resolved already.
     """
 
     root: Path
@@ -81,7 +81,7 @@ class Status(Struct, frozen=True):
 
 
 def status(session: Session) -> Status:
-    """Return where every series stands; asks no upstream."""
+    """Return where every series stands; contacts no upstream."""
     lock = session.workspace.lock()
     rows = []
     for name, record in sorted(lock.series.items()):
@@ -127,7 +127,7 @@ def _distance(session: Session, record: SeriesRecord) -> Distance:
 
 
 class BuildEnvironment(Struct, frozen=True):
-    """Variables that a build reads, by name, and in words which are left out."""
+    """Variables for a build, by name, and a sentence for each one that is left out."""
 
     variables: Mapping[str, str]
     notes: tuple[str, ...]
@@ -138,10 +138,10 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
 def build_environment(session: Session) -> BuildEnvironment:
-    """Return the pins of all series as a build needs them; asks no upstream but for objects.
+    """Return the pins of all series as variables for a build; contacts upstreams only for objects.
 
     Each series has a variable for each place, as DEEPGEMM_SRC_DIR, and those of `[build-env]` in
-    its series.toml. Raise "bad-settings" for a place that there is not, or a name that two set.
+    its series.toml. Raises "bad-settings" for an unknown place, or a variable that two series set.
     """
     variables: dict[str, str] = {}
     notes: list[str] = []
@@ -193,11 +193,11 @@ def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
 
 
 class CommitOrigin(Struct, frozen=True):
-    """A commit that patchmgr built, or not: `series` is None where it is of nobody known.
+    """What a commit is; `series` is None if patchmgr did not build it.
 
     `is_current` says that the series gives the same head now. `patches` are the subjects of its
-    commits, `position` the number of the last of them in the present branch, None where it is
-    not in it. `version` and `digest` are from a tag, None without.
+    commits, `position` the number of the last of them in the present branch, or None if it is not
+    in it. `version` and `digest` come from a tag, None without one.
     """
 
     commit: str
@@ -213,7 +213,7 @@ class CommitOrigin(Struct, frozen=True):
 
 
 def describe_commit(session: Session, name: str, *, repository: Path | None) -> CommitOrigin:
-    """Say what a commit, a branch or a tag is; raise PatchmgrError "unknown-ref"."""
+    """Return what a commit, branch or tag is; raise PatchmgrError "unknown-ref"."""
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []

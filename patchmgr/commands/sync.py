@@ -1,4 +1,4 @@
-"""`sync`: carry a series as far as it goes, and keep one pull request of that."""
+"""`sync`: rebase a series as far as it goes, and keep one pull request for that."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BADGE = "patchmgr/badge-"
 
 
 class SyncRequest(Struct, frozen=True):
-    """What a sync is to do: the target, and where what it makes goes.
+    """The request for a sync: the target, and where its results go.
 
     `remote` is one of the repository that the workspace is in, None for a dry run that asks nobody;
     `fork` the URL that gets the built branch; `forge` the program that writes the pull request onto
@@ -60,9 +60,9 @@ class SyncRequest(Struct, frozen=True):
 
 
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
-    """Carry a series and its stack as far as they go towards a state, and publish that.
+    """Rebase a series and its stack as far as possible towards a state, and publish the result.
 
-    The workspace stays as it is: what changes is a commit on a branch of its repository.
+    The workspace is not changed: the result is a commit on a branch of its repository.
     """
     require_git("a sync")
     fork = None if request.fork is None else check_url(request.fork)

@@ -1,4 +1,4 @@
-"""`log`, `undo`, `redo`: what was changed in a workspace and its checkouts, and back."""
+"""`log`, `undo`, `redo`: the changes of a workspace and its checkouts."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Turn(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """The log, oldest first; `undone` are the numbers of operations that were taken back."""
+    """The log, oldest first; `undone` are the numbers of the operations that were undone."""
 
     operations: tuple[Operation, ...]
     undone: frozenset[int]
 
     def only(self, number: int) -> Logged:
-        """Return the log of one operation; raise PatchmgrError "usage" where there is none."""
+        """Return the log of one operation; raise PatchmgrError "usage" if it does not exist."""
         found = tuple(o for o in self.operations if o.number == number)
         if not found:
             raise PatchmgrError("usage", f"the log has no number {number}", ("patchmgr log",))
@@ -76,9 +76,9 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 
 
 def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
-    """Take back the last changes that are not taken back yet, or all behind one of the log.
+    """Undo the last changes that are not undone yet, or all after one of the log.
 
-    Raises PatchmgrError "edited" where a file was edited since, and names it.
+    Raises PatchmgrError "edited" if a file was edited since, and names it.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())
@@ -100,7 +100,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
 
 
 def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
-    """Do again what was taken back last."""
+    """Redo the operation that was undone last."""
     with session.writing():
         undone = _sides(tuple(session.workspace.log.operations()))[1]
         chosen = undone[-count:]

@@ -24,7 +24,7 @@ def upstream_of(
     name: str, *, track: str | None, git: str | None, package: str | None, branch: str | None,
     archive: str | None,
 ) -> Upstream:  # fmt: skip
-    """Return an upstream as a command line names it; the first that it has is what it tracks."""
+    """Return an upstream from command-line options; by default it tracks its first source."""
     if track not in (None, "git", "package"):
         raise PatchmgrError("usage", f"--track is git or package, not {track}")
     known = {"git": git, "package": package, "archive": archive}
@@ -90,7 +90,7 @@ def _checked_archive(location: str) -> str:
 
 
 class Fetched(Struct, frozen=True):
-    """An upstream and the commit that is its tip now."""
+    """An upstream, and the commit that is its tip now."""
 
     name: str
     commit: str
@@ -99,7 +99,7 @@ class Fetched(Struct, frozen=True):
 def fetch_upstreams(
     session: Session, names: Sequence[str], *, refs: Sequence[str]
 ) -> tuple[Fetched, ...]:
-    """Bring what is tracked of the named upstreams, or of all."""
+    """Fetch what the named upstreams, or all, track."""
     lock = session.workspace.lock()
     for name in names:
         session.workspace.upstream(name)

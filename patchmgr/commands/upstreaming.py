@@ -1,4 +1,4 @@
-"""`status --upstreaming`: where each patch stands upstream, and what is to be done next."""
+"""`status --upstreaming`: the status of each patch upstream, and its next step."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 
 
 class Upstreamed(Struct, frozen=True):
-    """A patch and upstream: what its header says, and what became of it on upstream's tip.
+    """The status of a patch upstream: what its header says, and its verdict on upstream's tip.
 
     `since` is the day that the header names, or that of its author date. `verdict` is the engine's
-    on the tip as of the last fetch, None where nobody has that, and `commit` is what brought the
+    on the tip as of the last fetch, or None if nobody has that, and `commit` is what brought the
     patch, or what its header names; `release` is the first one with it. `pull` is its pull request
-    and `state` what gh says of that, None where it was not asked.
+    and `state` what gh says of that, or None if it was not asked.
     """
 
     series: str
@@ -53,7 +53,7 @@ class Upstreamed(Struct, frozen=True):
 
 
 def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
-    """Return where each patch of each series stands; `asks` has gh asked for pull requests."""
+    """Return the upstream status of each patch; `asks` queries pull requests with gh."""
     found = []
     for stack in stacks_of(session, whole_stacks(session, ())):
         on_tip = _on_tip(session, stack)
@@ -121,7 +121,7 @@ def _since(patch: Patch, detail: str) -> str | None:
 
 
 def next_step(row: Upstreamed) -> str:
-    """Return what is to be done for a patch; nothing where it stays as it is."""
+    """Return the next step for a patch, or nothing if it stays as it is."""
     rebase, name = f"patchmgr rebase {row.series} --onto", shown(row.patch)
     edit, first = (
         f"patchmgr edit {name} --series {row.series} --field",

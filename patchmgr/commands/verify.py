@@ -1,4 +1,4 @@
-"""`verify`: whether a series is in a checkout or an installed package."""
+"""`verify`: check whether a series is in a checkout or an installed package."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from patchmgr.services.targets import (
 def verify_checkout(
     session: Session, name: str, target: Path, *, selected: Collection[str] = ()
 ) -> Verification:
-    """Say whether the present series is in the checkout, file by file.
+    """Check file by file whether the checkout has the present series.
 
-    Without a selection, the one that it was applied with counts.
+    Without a selection, the one it was applied with is used.
     """
     record = session.workspace.series_record(name)
     with open_checkout(session, target, is_dry_run=True) as checkout:
@@ -38,7 +38,7 @@ def verify_checkout(
 def verify_package(
     session: Session, name: str, where: Location, *, selected: Collection[str] = ()
 ) -> InstalledState:
-    """Say whether the present series is in an installed package, file by file."""
+    """Check file by file whether an installed package has the present series."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     with settled(session, Installation(distribution), is_dry_run=True) as target:

@@ -1,4 +1,4 @@
-"""`wheel`: a wheel with a series in it, under a local version of its own."""
+"""`wheel`: make a wheel with a series in it, under a local version of its own."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would 
 
 
 class PatchedWheel(Struct, frozen=True):
-    """What `wheel` made: the file is None where conflicts are left."""
+    """The result of `wheel`: the file is None if conflicts are left."""
 
     series: str
     source: Path
@@ -64,9 +64,9 @@ def make_wheel(
     bill: Bill | None = None,
     is_dry_run: bool,
 ) -> PatchedWheel:
-    """Write a patched wheel into a folder: the same bytes for the same wheel and series.
+    """Write a patched wheel into a folder; the same wheel and series give the same bytes.
 
-    `bill` makes the bill of materials that the wheel is to have, None where it shall have none.
+    `bill` makes the bill of materials for the wheel; None leaves it out.
     """
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
@@ -112,7 +112,7 @@ def make_wheel(
 
 
 def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
-    """Return the version with a local part that is a digest of what changes."""
+    """Return the version with a digest of the changes as its local part."""
     whole = hashlib.sha256()
     for path, content in sorted(changes.items()):
         part = b"-" if content is None else hashlib.sha256(content).digest()
@@ -170,7 +170,7 @@ class Wheel(Closing):
         return info
 
     def read(self, path: str) -> WorkFile | None:
-        """Return a file; raise "bad-archive" where RECORD says that it has another content."""
+        """Return a file; raise "bad-archive" if its content does not match RECORD."""
         info = self._members.get(path)
         if info is None:
             return None
@@ -184,11 +184,11 @@ class Wheel(Closing):
         return WorkFile(EXECUTABLE if mode & 0o100 else REGULAR, content, mode & 0o777 or 0o644)
 
     def patched_name(self, version: str) -> str:
-        """Return the file name of this wheel with another version."""
+        """Return the file name of this wheel under another version."""
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
-        """Write a wheel of another version with some files changed (None: left out).
+        """Write the wheel under another version with some files changed (None: left out).
 
         The bytes depend on this wheel, the version and the changes alone.
         """

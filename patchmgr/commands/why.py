@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class LineOrigin(Struct, frozen=True):
-    """Where a line comes from; `patch` is None for a line of upstream's."""
+    """Where a line comes from; `patch` is None for upstream's own line."""
 
     path: str
     line: int
@@ -32,7 +32,7 @@ class LineOrigin(Struct, frozen=True):
 
 
 def why(session: Session, name: str, path: str, line: int, *, options: CarryOptions) -> LineOrigin:
-    """Return the patch that wrote a line (from 1) of a file as the branch has it."""
+    """Return the patch that wrote a line (from 1) of a file on the branch."""
     loaded = load_series(session, name)
     with series_at_pin(session, loaded, options) as at_pin:
         bench, state = at_pin.bench, Overlay(at_pin.tree)
