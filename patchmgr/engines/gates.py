@@ -32,7 +32,7 @@ _LOWEST = re.compile(r">=?\s*3\.(\d+)")
 
 
 def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
-    """Return the oldest Python that a project's own metadata asks for, none where it is silent."""
+    """Return the oldest Python that a project's own metadata requires, or none if unstated."""
     for text in texts:
         found = _REQUIRES.search(text.decode("utf-8", "replace"))
         lowest = _LOWEST.search(found[1]) if found else None
@@ -67,7 +67,7 @@ class PythonGates:
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers
     ) -> Iterator[Problem]:
-        """Yield what is wrong once each patch is in; patches are given with what they change."""
+        """Yield the problems after each patch; each patch is given with its changes."""
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(_PYTHON)}
         removals = self._removals([changes for _, changes in patches])
@@ -249,7 +249,7 @@ def _blank_end(file: FilePatch) -> int | None:
 
 
 def sign_off_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield what the patch lacks of the developer's certificate of origin."""
+    """Yield missing or broken parts of the sign-off (the developer's certificate of origin)."""
     signed = [(m[1], m[2]) for m in _SIGN_OFF.finditer(patch.message)]
     if not signed:
         yield Problem("sign-off", "no Signed-off-by in the header", patch.name)
@@ -262,7 +262,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield what the header does not say, why the patch is and when it can go, or not soundly."""
+    """Yield what the header does not say, or says badly: why the patch exists, when it can go."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         yield Problem("header", "no reason: a text below the subject, or Description", patch.name)
@@ -279,7 +279,7 @@ def _has_body(patch: Patch) -> bool:
 
 
 def link_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield links of the header that lead nowhere by their form; nothing is fetched."""
+    """Yield links of the header with a malformed address; nothing is fetched."""
     for name, value in patch.fields.items():
         key = name.lower()
         if key not in _LINKED and not key.startswith(_LINKED_PREFIX):
@@ -307,7 +307,7 @@ def _is_sound(url: str) -> bool:
 
 
 def cited_commits(patch: Patch) -> Iterator[str]:
-    """Yield the full commit ids that the header says upstream has the patch in."""
+    """Yield the full ids of the upstream commits that the header names for the patch."""
     for name, value in patch.fields.items():
         if name.lower() in ("origin", "applied-upstream"):
             yield from re.findall(r"\bcommit:\s*([0-9a-f]{40})\b", value)

@@ -1,4 +1,4 @@
-"""What upstream has of a series already.
+"""Find what upstream already has of a series.
 
 effect: what a state of upstream has of each line of the series (`weave`, `effect`, `series`).
 landing: the upstream step that brought it, for all patches at once (`landing`).

@@ -19,7 +19,7 @@ from patchmgr.engines.text.telling import bare
 
 
 class Fate(IntEnum):
-    """What a version has of a line that a hunk puts in or takes out."""
+    """Whether a version has a line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it
@@ -28,7 +28,7 @@ class Fate(IntEnum):
 
 
 class Count(Struct, frozen=True):
-    """How many lines met which fate."""
+    """How many lines have which fate."""
 
     found: int = 0
     open: int = 0
@@ -37,7 +37,7 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Count the lines that say whether a hunk is there."""
+        """Count the lines that tell whether a hunk is there."""
         return self.found + self.open + self.taken
 
     def __add__(self, other: Count) -> Count:
@@ -48,7 +48,7 @@ class Count(Struct, frozen=True):
 class Effect(Struct, frozen=True):
     """The fate of each change of a file, the counts by hunk, and where upstream has each run.
 
-    Counted are telling lines; of what a hunk puts in, or takes out, without any such line, all.
+    Only telling lines count; if a hunk adds, or removes, no such line, all its lines count.
     `spaced` are the hunks that are there with other white space, `loose` those of which upstream
     has some run in no state of the series, and `wider` those where it has lines of its own, too.
     """
@@ -62,7 +62,7 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None) -> Effect:
-    """Compare a version with all that a series makes of a file; `ours` is None where it is gone."""
+    """Compare a version of a file with all its states in a series; `ours` is None if it is gone."""
     lines = split_lines(ours or b"")
     keys = [bare(line) for line in lines]
     pairs = _paired(weave, keys)

@@ -16,7 +16,7 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
-    """Return the step that took back what a step landed of some patches, None where none did.
+    """Return the step that took back what a step landed of some patches, or None if none did.
 
     It takes most of their lines away and leaves their place as it was before; and it says that it
     reverts, or does the reverse of what the landing did.
@@ -60,7 +60,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_at_target(series: Series, patch: int, landed: int) -> Event:
-    """Say what became of the landed lines of a patch by the target: of those that it puts in."""
+    """Return what became of the landed lines of a patch by the target; only added lines count."""
     end = series.way.end
     fates = [fate for hunk in series.hunks(patch) for fate in _fates(series, hunk, landed, end)]
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
@@ -70,7 +70,7 @@ def event_at_target(series: Series, patch: int, landed: int) -> Event:
 
 
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
-    """Return the hunks whose old text the target has again, where they are most of what landed."""
+    """Return the hunks whose old text the target has again, if they are most of what landed."""
     end = series.way.end
     fates = {hunk: [*_fates(series, hunk, landed, end)] for hunk in series.hunks(patch)}
     back = {

@@ -33,7 +33,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return by patch number what upstream has of it; patches it has nothing of are left out."""
+    """Return by patch number what upstream has of it, without patches it has nothing of."""
     landings = _landings(series)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):

@@ -55,7 +55,7 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 class Likeness(Struct, frozen=True):
     """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
 
-    `is_whole` says that they have each of its words, in its order, and fewer of their own.
+    `is_whole` says that they have all its words, in its order, and fewer words of their own.
     """
 
     confidence: float
@@ -69,7 +69,7 @@ Brought = tuple[int, str]
 
 
 class Wanted(Struct, frozen=True, dict=True):
-    """Words to look for in as many lines: in order, and how much each says where it stands."""
+    """The words to look for, line by line in order, and the weight of each in its place."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
@@ -77,7 +77,7 @@ class Wanted(Struct, frozen=True, dict=True):
 
     @cached_property
     def telling(self) -> float:
-        """Return how much all of it says."""
+        """Return the weight of all words together."""
         return fsum(self.weights[word] for word in self.words)
 
     @cached_property
@@ -86,13 +86,13 @@ class Wanted(Struct, frozen=True, dict=True):
         return Counter(self.words)
 
     def most(self, there: Sequence[Brought]) -> float:
-        """Return how much of it some words may say, from 0 to 1: `share` in any order."""
+        """Return an upper bound of `share`, from 0 to 1: the words in any order."""
         found = Counter(word for _, word in there if word in self.weights)
         said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
         return fsum(said) / (self.telling or 1)
 
     def share(self, there: Sequence[Brought]) -> float:
-        """Return how much of it some words say in the same order, from 0 to 1."""
+        """Return the share of the weight that some words have in the same order, from 0 to 1."""
         found = _same(self.words, [word for _, word in there])
         return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
 
@@ -128,7 +128,7 @@ class Comparison:
         return changed_blocks(self.base, self.ours)
 
     def in_ours(self, line: int) -> int:
-        """Return where a line of base is in upstream's file, or would be."""
+        """Return where a line of base is in upstream's file, or where it would be."""
         shift = 0
         for block in self.blocks:
             if block.old_start >= line:
@@ -139,7 +139,7 @@ class Comparison:
         return line + shift
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
-        """Return what upstream brought with some blocks, in order."""
+        """Return what upstream added in some blocks, in order."""
         return [word for block in blocks for word in self._brought_by(block)]
 
     def _brought_by_block(self, block: Block) -> list[Brought]:
@@ -164,19 +164,19 @@ class Comparison:
         return Counter(self._content.translate(BLANKED).split())
 
     def count(self, word: str) -> int:
-        """Count a name or a sign in the file that upstream started from."""
+        """Count a name or sign in the file before upstream's changes."""
         text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
         return self._content.count(text) if word[0] == SIGN else self._names[text]
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
-        """Return what runs bring that they do not only keep from the lines they replace."""
+        """Return the words that runs add, without those they keep from the lines they replace."""
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], *, is_near: bool) -> list[Block]:
-        """Return what upstream brought into the symbols of the runs, all of it or what is near."""
+        """Return what upstream added to the symbols of the runs: all of it, or what is near."""
         asked = [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
         return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
@@ -189,7 +189,7 @@ class Comparison:
         return run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return what upstream brought into new functions of the file that some words name."""
+        """Return what upstream added in new functions of the file that some words name."""
         base, ours = self._symbols
         said = {word for _, word in there}
         new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
@@ -208,7 +208,7 @@ class Comparison:
             )  # fmt: skip
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
-        """Return the few lines that say most of what is wanted, of several those near a line."""
+        """Return the few lines with most of the wanted words; among several, those near a line."""
         words: dict[int, list[Brought]] = {}
         for one in there:
             words.setdefault(one[0], []).append(one)
@@ -234,10 +234,10 @@ class Comparison:
 def find_likeness(
     comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
 ) -> Likeness | None:
-    """Return what upstream has in other words of a hunk that starts at a line of base.
+    """Return upstream's own wording of a hunk that starts at a line of base.
 
-    One that merges must be said again right beside it, nearly word for word, or be a guard beside
-    a guard of the same kind. One that collides and says little is judged with its
+    A hunk that merges needs the same words right beside it, nearly word for word, or be a guard
+    beside a guard of the same kind. One that collides and says little is judged with its
     surroundings, where upstream moved them into a new function.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]

@@ -1,4 +1,4 @@
-"""What brackets and white space say: the order of members, the depth of lines, and supersets.
+"""What brackets and white space tell: the order of members, the depth of lines, and supersets.
 
 A hunk that removes nothing is in upstream where its side of every collision is part of upstream's,
 in order: lines of a block, or members of a set, a list or a call.
@@ -35,7 +35,7 @@ _SWITCH = re.compile(rb"\s*(?:#\s*(?:if|el|endif)|/\*|\*/|\"\"\"|''')")
 
 
 class Order(Enum):
-    """What the order of members means."""
+    """Whether the order of members matters."""
 
     NONE = 0  # the language calls them unordered
     LINED = 1
@@ -49,10 +49,10 @@ _Rows = tuple[Row, ...]
 
 
 def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None:
-    """Return pieces, split at the commas outside of brackets; None where brackets do not match.
+    """Return pieces, split at the commas outside of brackets, or None if brackets do not match.
 
     Where it `is_open`, it is what follows a bracket, and ends with the one that closes it. An
-    empty row behind the last comma is none.
+    empty row after the last comma is none.
     """
     rows, closers = [list[bytes]()], list[bytes]()
     for piece in pieces:
@@ -85,7 +85,7 @@ def _last_open(content: bytes) -> int | None:
 
 
 def order_at(path: str, lines: Sequence[bytes], at: int) -> Order:
-    """Say what the order of the lines around a line means, as far as brackets tell."""
+    """Return whether the order of lines around a line matters, as far as brackets tell."""
     content = b"".join(lines[max(0, at - LARGEST_DISPLAY) : at])
     opened = _last_open(content)
     if opened is None:
@@ -107,7 +107,7 @@ def order_at(path: str, lines: Sequence[bytes], at: int) -> Order:
 
 
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
-    """Say whether upstream has what a colliding hunk adds, given the merge of it alone.
+    """Return whether upstream has what a colliding hunk adds, from the merge of that hunk alone.
 
     Outside of the collisions the merge must be upstream's own bytes.
     """
@@ -193,7 +193,7 @@ _BRACES = re.compile(
 
 @lru_cache(maxsize=64)
 def depths(path: str, content: bytes) -> Sequence[int | None]:
-    """Return how deep each line stands; None where its white space says nothing."""
+    """Return the depth of each line, or None if its white space says nothing."""
     kind = language(path)
     found = [indentation(x) if code_of(x, kind) else None for x in content.split(b"\n")]
     if kind not in BRACED | {"Python"}:

@@ -1,4 +1,4 @@
-"""Why upstream does not have what a hunk does, though something found the hunk absorbed.
+"""Reasons why upstream does not have a hunk although the search found it absorbed.
 
 Every hunk that is to be dropped is held against these proofs, whatever found it absorbed. A proof
 sees the hunk, the text that it is written against and upstream's text, and nothing else.
@@ -51,7 +51,7 @@ class Needed(Struct, frozen=True):
 
 
 class Drop(Struct, frozen=True, dict=True):
-    """A hunk that is said to be in upstream's text, and what stands beside it.
+    """A hunk that was found in upstream's text, and what is beside it.
 
     `base` is the text that the hunk is written against, `position` the line (from 0) where it
     starts there. `beside` are hunks of the patch in the same file that upstream does not have.
@@ -106,7 +106,7 @@ class Drop(Struct, frozen=True, dict=True):
         return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
-        """Return the lines of both texts between the neighbours of a place that both have."""
+        """Return the lines of both texts between the neighbours that both have."""
         above = next(self.around(place.start, -1), (-1, -1))
         below = next(self.around(place.stop - 1, 1), (len(self.texts[0]), len(self.texts[1])))
         return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
@@ -151,7 +151,7 @@ class Drop(Struct, frozen=True, dict=True):
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
-    """Tell what is left of lines that a run only deletes: there, rewritten or elsewhere.
+    """Return what is left of lines that a run only deletes: still there, rewritten, or elsewhere.
 
     A patch deletes `check(size <= 256)`; upstream makes it 512, and the line is gone, but not the
     check.
@@ -188,7 +188,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Tell what a patch adds, where upstream has nothing but the number that goes with it.
+    """Return added lines of which upstream has nothing but the number that goes with them.
 
     Both sides add an enumerator and turn `COUNT` from 1 to 2: that is two changes.
     """
@@ -222,7 +222,7 @@ def _uncounted(runs: Iterable[Run]) -> list[bytes]:
 
 
 def other_order(drop: Drop) -> Needed | None:
-    """Tell of what a hunk adds that upstream has in another order, where order is meaning.
+    """Return what a hunk adds in another order than upstream has it, where order matters.
 
     A patch adds the argument `ws` behind `tok`, upstream before it. Only what the language calls
     unordered has no order: imports, sets, keyword arguments, `__all__`.
@@ -253,7 +253,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Tell of what a hunk adds that upstream has with white space that means something else.
+    """Return what a hunk adds with other white space than upstream's, where that matters.
 
     Upstream put the call into the loop, or under `if DEBUG:`; or a string has another space.
     """
@@ -306,7 +306,7 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
 
 
 def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
-    """Return what the first proof says that speaks against a drop; None where it may be."""
+    """Return the first proof against dropping a hunk, or None if it may be dropped."""
     is_there = drop.hunk.added() and b"".join(drop.hunk.new()) in drop.ours
     names = ({"coincidence"} if is_there else {name for name, _ in PROOFS}) - off
     proofs = (proof for name, proof in PROOFS if name in names)
@@ -316,7 +316,7 @@ def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge of a file in which no hunk is absorbed that a proof says is needed.
+    """Return a merge in which no hunk counts as absorbed if a proof says that it is needed.
 
     Such a hunk is in conflict, but for one that upstream's bytes carry. A conflict about lines that
     a hunk deletes says what became of them.

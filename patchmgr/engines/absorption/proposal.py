@@ -1,4 +1,4 @@
-"""Hunks that upstream seems to have in other words: a conflict that shows both texts."""
+"""Hunks that upstream seems to have in other words; the conflict shows both texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Proposal(Struct, frozen=True):
 
 
 class Spot(Struct, frozen=True):
-    """The lines of base that a hunk changes, and upstream's that say the same (end exclusive)."""
+    """The lines of base that a hunk changes, and upstream's lines with the same meaning."""
 
     base_start: int
     base_end: int
@@ -45,7 +45,7 @@ class Spot(Struct, frozen=True):
 def with_proposals(
     path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Return a merge in which hunks that upstream seems to have are conflicts, and those hunks.
+    """Return a merge with conflicts for the hunks that upstream seems to have, and those hunks.
 
     Where upstream has each hunk, at least in a later wording, the merge is upstream's file.
     """

@@ -19,21 +19,21 @@ PROPOSAL, IN_PART = "likely", "likely in part"
 
 @cache
 def measured() -> Mapping[str, Reliability]:
-    """Return by rule what was measured: by how a hunk was found, or by the kind of a proposal."""
+    """Return the measured rates by rule: how a hunk was found, or the kind of a proposal."""
     table = msgspec.json.decode(FILE.read_bytes(), type=list[Reliability])
     return {one.rule: one for one in table}
 
 
 def kind_of_proposals(outcome: PatchOutcome) -> str:
-    """Return whether a patch in conflict is proposed as absorbed, or parts of it alone."""
+    """Return whether a proposal says that all of a patch is absorbed, or only parts of it."""
     is_whole = all(one.proposal == Ruling.ABSORBED.value for one in outcome.conflicts)
     return PROPOSAL if is_whole else IN_PART
 
 
 def with_reliability(judged: Judged) -> Judged:
-    """Say of each piece of evidence, and each proposal, how often its kind was right.
+    """Add to each piece of evidence, and each proposal, how often its kind was right.
 
-    What a person decided has no such figure, what nobody measured has no numbers.
+    A person's decision has no such figure; what nobody measured has no numbers.
     """
 
     def reliability(rule: str) -> Reliability:

@@ -29,13 +29,13 @@ BASE = -1  # stands for the base where a step is asked for by its number
 
 
 class Folded(Struct, frozen=True):
-    """A patch with what it does to the side that it is written against."""
+    """A patch, and what it does to the state it is written against."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
 
     def numbered(self) -> Iterator[tuple[int, FileStep]]:
-        """Yield what the patch does to each file, with the number of its first hunk."""
+        """Yield the change of each file, with the number of its first hunk."""
         first = 0
         for step in self.steps:
             yield first, step
@@ -43,7 +43,7 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream's way: the base's and the target's files by path of the series, and the steps.
+    """Upstream's path from base to target: the files at both ends, and the steps between.
 
     `homes` maps a path to where the target has the file, where upstream moved it. `width` counts
     the files that a step touches, those of the series and all others.
@@ -57,7 +57,7 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Return the number that stands for the target."""
+        """Return the number used for the target."""
         return len(self.steps)
 
     def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
@@ -72,7 +72,7 @@ class Way(Struct, frozen=True):
 
 
 class Series:
-    """A series on upstream's way; all that is asked of a version is found once."""
+    """A series compared with the states of upstream; each answer is computed once."""
 
     def __init__(
         self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: Elsewhere
@@ -128,7 +128,7 @@ class Series:
         return self.weaves[path]
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, None where there is none or it is a link."""
+        """Return the content of a file, or None if there is none or it is a link."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else None
 
@@ -154,7 +154,7 @@ class Series:
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
     def effect_at(self, path: str, number: int) -> Effect:
-        """Return what a path has of the series after a step."""
+        """Return what the file at a path has of the series after a step."""
         return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
@@ -192,7 +192,7 @@ class Series:
 
     @cached_property
     def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
-        """By whether they are put in: the lines that say what landed, with their patches."""
+        """By kind (added or removed): lines that show a patch has landed, with their patches."""
         found: dict[bool, dict[FileLine, set[int]]] = {True: {}, False: {}}
         for path, weave in self.weaves.items():
             for (patch, hunk), changes in weave.telling.items():
@@ -219,7 +219,7 @@ class Series:
         return found
 
     def news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the telling lines that a step adds to the series' files, or removes.
+        """Return the telling lines that a step adds to, or removes from, the series' files.
 
         Where it has none, all that are not empty: `x = x * 2` is no other patch's `x = x - 2`.
         """
@@ -228,7 +228,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """By patch and step: how many of its lines took effect, and how many lost it."""
+        """By patch and step: how many of its lines arrived, and how many were lost."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         for (number, adds), lines in self._news.items():
             for puts_in, owners in self.wanted.items():
@@ -237,9 +237,9 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Say whether most of what a step adds to the files of the series is the series'.
+        """Return whether most lines that a step adds to the series' files are the series' own.
 
-        Of a step that only removes, most of what it removes.
+        For a step that only removes lines, the removed lines count.
         """
         for adds in (True, False):
             if brought := self.news(number, adds=adds):

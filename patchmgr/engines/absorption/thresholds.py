@@ -1,4 +1,4 @@
-"""Every number that decides what landed or is proposed, with its unit and meaning."""
+"""All thresholds of absorption, with their units and meanings."""
 
 from __future__ import annotations
 

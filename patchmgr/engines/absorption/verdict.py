@@ -1,4 +1,4 @@
-"""What upstream has of one patch, and what happened to that since."""
+"""What upstream has of one patch, and what happened to it later."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from patchmgr.model.ports import Kept, Step
 
 
 class Event(str, Enum):
-    """What happened to a patch's effect upstream."""
+    """What happened upstream to the effect of a patch."""
 
     LANDED = "landed"
     EVOLVED = "evolved"
@@ -43,7 +43,7 @@ class Absorption(Struct, frozen=True):
     now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return what is left where hunks take away what carried patches bring."""
+        """Return what stays absorbed when hunks undo lines that carried patches add."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self
@@ -53,9 +53,9 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return by patch what is absorbed: what a run before kept, or what `find` does.
+    """Return what is absorbed of each patch: a cached answer, or a new one from `find`.
 
-    `about` is all that the answer depends on, in values that print alike.
+    `about` is everything that the answer depends on; equal values must print alike.
     """
     question = ("absorbed", repr(about))
     known = kept.get(question)

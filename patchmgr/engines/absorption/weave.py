@@ -1,7 +1,7 @@
-"""All lines that the states of a file in a series ever have, in one order: a weave, as SCCS has it.
+"""All lines of a file in all states of a series, in one order: a weave, as in SCCS.
 
-A weave is compared with an upstream version of the file once, and that tells of every patch at the
-same time which of its lines are there. Nobody has to guess how far upstream took the series.
+One comparison of the weave with an upstream version tells, for every patch at once, which of its
+lines are there. Nobody has to guess how far upstream took the series.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it
 
 
 class Node(Struct):
-    """A line of a weave; `events` are the hunks that put it in or took it out, in turn."""
+    """A line of a weave; `events` are the hunks that added or removed it, in turn."""
 
     text: bytes
     key: bytes
@@ -34,14 +34,14 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Say whether the line is there after a patch (-1: in the base)."""
+        """Return whether the line is there after a patch (-1: in the base)."""
         is_there = self.is_base
         for by, _ in self.events:
             is_there ^= by <= patch
         return is_there
 
     def puts_in(self, number: int) -> bool:
-        """Say whether an event, by its number, puts the line in (or takes it out)."""
+        """Return whether an event, by its number, adds the line (rather than removes it)."""
         return self.is_base == (number % 2 == 1)
 
 
@@ -64,7 +64,7 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Take in what a patch does; `first` is the number of its first hunk here."""
+        """Add the change of a patch; `first` is the number of its first hunk here."""
         alive = [-1, *(n for n, node in enumerate(self.nodes) if node.is_alive(patch - 1))]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
             self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))
@@ -94,7 +94,7 @@ class Weave:
             at = max(at, floor)
 
     def carry_in(self, patch: int, content: bytes) -> None:
-        """Take in that a patch moves or copies a file to this path: its lines are no news."""
+        """Record that a patch moves or copies a file to this path: its lines are not new."""
         lines = split_lines(content)
         self.nodes += [
             Node(x, bare(x), is_base=False, events=[(patch - 1, CARRIED)]) for x in lines
@@ -102,7 +102,7 @@ class Weave:
         self.last = patch
 
     def take_out(self, by: HunkId) -> None:
-        """Take in that a patch deletes the file, or moves it away."""
+        """Record that a patch deletes the file, or moves it away."""
         for node in self.nodes:
             if node.is_alive(by[0] - 1):
                 node.events.append(by)
@@ -110,12 +110,12 @@ class Weave:
 
     @property
     def is_deleted(self) -> bool:
-        """Say whether the series ends without the file's lines."""
+        """Return whether the file's lines are gone at the end of the series."""
         return not any(node.is_alive(self.last) for node in self.nodes)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs of touched nodes, once the whole series is in."""
+        """The runs of touched nodes, once the whole series is added."""
         found, end = list[Run](), 0
         for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
             nodes = list(group)
@@ -127,7 +127,7 @@ class Weave:
 
     @cached_property
     def changes(self) -> Mapping[HunkId, Sequence[Change]]:
-        """By hunk: the nodes that it changes, once the whole series is in."""
+        """By hunk: the nodes that it changes, once the whole series is added."""
         found: dict[HunkId, list[Change]] = {}
         for at, node in enumerate(self.nodes):
             for number, by in enumerate(node.events):
@@ -136,10 +136,10 @@ class Weave:
 
     @cached_property
     def telling(self) -> Mapping[HunkId, Sequence[Change]]:
-        """By hunk: its changes that say whether it is there, once the whole series is in.
+        """By hunk: the changes that show whether it is there, once the whole series is added.
 
-        They are the telling lines that it puts in and that it takes out; of a side without any,
-        all that are not empty.
+        These are the telling lines that it adds and removes; if a side has none, all its lines that
+        are not empty.
         """
         found: dict[HunkId, list[Change]] = {}
         for hunk, changes in self.changes.items():
@@ -151,7 +151,7 @@ class Weave:
 
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Patches, each with a hunk of another one that takes back what it does to a line."""
+        """Patches, each with a hunk of another patch that undoes what it does to a line."""
         return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
     def state(self, run: Run, patch: int) -> list[bytes]:

@@ -1,1 +1,1 @@
-"""The audit: what a merge without a conflict does not prove. One file a kind of check."""
+"""The audit: faults that a merge without conflicts can hide. One file per kind of check."""

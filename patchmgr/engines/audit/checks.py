@@ -1,4 +1,4 @@
-"""The checks of an audit, in the order in which their findings are told."""
+"""The checks of an audit, in the order in which their findings are listed."""
 
 from __future__ import annotations
 

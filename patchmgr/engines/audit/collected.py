@@ -17,7 +17,7 @@ _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find the tests that a side adds, that ran on it, and that run no more in the result."""
+    """Find tests that a side adds, and that pytest ran on that side but not in the result."""
     for path in states.carriers:
         old = written_path(states, path)
         if not path.endswith(".py") or not _is_test_file(old):

@@ -55,7 +55,7 @@ class CxxUse(Struct, frozen=True):
     is_series: bool
 
     def fault(self) -> Found:
-        """Return what is wrong with the use, if anything is."""
+        """Return what is wrong with the use, or None."""
         place = self.use.name, self.use.line
         for mine in self.code.declarations:
             if (mine.name, mine.line) == place:
@@ -356,7 +356,7 @@ _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"un
 
 
 def cxx_faults(states: States) -> Iterator[Told]:
-    """Tell what code relies on that its includes no longer declare, or declare otherwise."""
+    """Find uses of names that the includes no longer declare, or declare differently."""
     carried = [path for path in states.carriers if path.endswith(CXX)]
     changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
     if not carried or not changed:

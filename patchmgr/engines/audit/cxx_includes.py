@@ -1,4 +1,4 @@
-"""The files of C++ of one state, as code in them finds each other by `#include`."""
+"""The C++ files of one state, and how code in them finds each other by `#include`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re
 
 
 def read_code(content: bytes | None) -> CxxFile | None:
-    """Return a file as code, None where it cannot be read."""
+    """Return a file as code, or None if it cannot be read."""
     try:
         return None if content is None or content == UNKNOWN else read_cxx(content)
     except (UnclearSource, RecursionError):
@@ -25,13 +25,13 @@ def read_code(content: bytes | None) -> CxxFile | None:
 
 
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
-    """Yield what a text includes, and whether that is in quotes."""
+    """Yield the files that a text includes, each with whether it is in quotes."""
     for quote, name in _INCLUDE.findall(content or b""):
         yield name.decode("utf-8", "surrogateescape"), quote == b'"'
 
 
 class Reach:
-    """The files of a state, as code in it finds them; each is read once."""
+    """The files of a state, as an `#include` finds them; each is read once."""
 
     def __init__(self, files: Files, roots: Collection[str]) -> None:
         self.files = files
@@ -42,11 +42,11 @@ class Reach:
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def read_ahead(self, paths: Collection[str]) -> None:
-        """Bring files that will be read."""
+        """Fetch files that will be read."""
         self.files.read_ahead(path for path in paths if path not in self._texts)
 
     def text(self, path: str) -> bytes | None:
-        """Return a file, None where there is none."""
+        """Return a file, or None if there is none."""
         if path not in self._texts:
             self._texts[path] = self.files.read(path)
         return self._texts[path]
@@ -58,13 +58,13 @@ class Reach:
         return self._words[path]
 
     def code(self, path: str) -> CxxFile | None:
-        """Return a file as code, None where it cannot be read."""
+        """Return a file as code, or None if it cannot be read."""
         if path not in self._read:
             self._read[path] = read_code(self.text(path))
         return self._read[path]
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        """Yield what a file and all that it includes declare of a name, with their files."""
+        """Yield the declarations of a name in a file and its includes, each with its file."""
         for where in sorted(self.closure(path)[0]):
             code = self.code(where) if name.encode() in self.words(where) else None
             for one in code.declarations if code is not None else ():
@@ -92,9 +92,9 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return a file with all that it includes, and the quoted names that are found nowhere.
+        """Return a file with all that it includes, and the quoted names that no file has.
 
-        No files are returned where they are too many.
+        If there are too many files, none are returned.
         """
         if path not in self._closures:
             seen = {path}
@@ -115,7 +115,7 @@ class Reach:
         return self._closures[path]
 
     def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Say whether any code in reach of a file has a name, in other lines than some."""
+        """Return whether a file or its includes have a name in other lines than the given ones."""
         for where in self.closure(path)[0]:
             if name.encode() not in self.words(where):
                 continue

@@ -24,7 +24,7 @@ class TooLong(Exception):
 
 
 class Definition(Struct, frozen=True):
-    """How a name gets its value, where, and of which other definitions that is made."""
+    """How a name gets its value, where, and from which other definitions."""
 
     text: str
     line: int
@@ -51,7 +51,7 @@ class Site(Struct, frozen=True):
 
 
 class Flow(Struct, frozen=True):
-    """The statements of a function in their order, and all definitions in it.
+    """The statements of a function in order, and all definitions in it.
 
     `exits` are the conditions under which it is left, or a loop's turn, each with its last line;
     `names` are all in it.
@@ -64,7 +64,7 @@ class Flow(Struct, frozen=True):
 
 
 def flow_of(function: Function) -> Flow:
-    """Follow the definitions in a function; raise TooLong where that takes too many steps."""
+    """Follow the definitions in a function; raise TooLong if that takes too many steps."""
     reader = _Reader()
     reader.function(function, {})
     names = {

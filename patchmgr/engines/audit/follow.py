@@ -1,4 +1,4 @@
-"""Imports of names that upstream moved to another module, written anew in the patch's own lines."""
+"""Rewrite the patch's imports of names that upstream moved to another module."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """A name that is to be imported from elsewhere, and the upstream commit that moved it.
+    """A name that must be imported from elsewhere, and the upstream commit that moved it.
 
     Without a commit it may be the importing file that moved, from `start`.
     """
@@ -44,7 +44,7 @@ class Move(Struct, frozen=True):
     start: str = ""
 
     def sentence(self) -> str:
-        """Say where the name is imported from now, and why."""
+        """Return a sentence: where the name is imported from now, and why."""
         now = f"`{self.name}` is imported from `{self.to}` now"
         if self.start:
             return f"{now}, where it was `{self.module}`: the line was in {self.start}."
@@ -61,7 +61,7 @@ def follow_moved_names(
     blobs: Blobs,
     moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
-    """Write imports of moved names in the lines of the series anew, and say so.
+    """Rewrite imports of moved names in the lines of the series, and report each.
 
     `moves` are those of the states, by path of the result. A name is followed where upstream has
     its definition in one other module and no more where it was, or where upstream's own files
@@ -89,7 +89,7 @@ def follow_moved_names(
 
 
 def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
-    """Return by path of the result the imports that are to be written anew."""
+    """Return the imports to rewrite, by path of the result."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
     for path in _importing(states):
@@ -225,7 +225,7 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Return a text with its own imports of some names from elsewhere, None where there are none.
+    """Return a text with its own imports of some names from elsewhere, or None if there are none.
 
     Statements all of whose lines upstream has as well are left alone.
     """

@@ -1,6 +1,6 @@
-"""Uses of names that fitted on their own side, and do not fit what the result has.
+"""Uses of names that worked on their own side, and do not fit the result.
 
-Looked at are the lines of the series that may use what upstream changed, and the new lines of
+The check reads the lines of the series that may use what upstream changed, and the new lines of
 upstream that may use what the series changed.
 """
 
@@ -32,7 +32,7 @@ Lines = tuple[str, frozenset[int], bool]
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
-    """Find uses of what the other side removed, renamed, moved or re-signed."""
+    """Find uses of names that the other side removed, renamed, moved or gave another signature."""
     reach = [*_ours(states), *_theirs(states)]
     if reach:
         # What reads syntax trees is loaded where there is something to look at.
@@ -145,7 +145,7 @@ def new_lines(text: str, other: bytes | None) -> frozenset[int]:
 
 
 class Changed:
-    """The modules that changed, and the packages above them, for what they hand on."""
+    """The modules that changed, and the packages above them that re-export their names."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.places: set[str] = set()
@@ -159,12 +159,12 @@ class Changed:
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
 
     def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return the words of the statements with which a file imports them; a star is one."""
+        """Return the words of import statements that may import them; a star is one."""
         said = {statement for statement, _, _ in self.imports(path, text)}
         return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def reached(self, path: str, text: str) -> Iterator[str]:
-        """Yield those that a file may get a name from: what it imports, and what is below that."""
+        """Yield the changed modules that a file may import from, and those below them."""
         for _, module, name in self.imports(path, text):
             for place in filter(self._has(name), places(path, module)):
                 yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))

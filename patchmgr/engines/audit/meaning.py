@@ -45,7 +45,7 @@ class _Part(Struct, frozen=True):
 
 
 def changed_meaning(states: States) -> Iterator[Told]:
-    """Tell what the lines of the series read that upstream computes in another way now."""
+    """Find lines of the series that read a value which upstream now computes differently."""
     for path in states.carriers:
         if path.endswith(_PYTHON):
             yield from _in_file(states, path)

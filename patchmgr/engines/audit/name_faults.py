@@ -1,4 +1,4 @@
-"""Uses of names that the result has no more: imports, attributes, and what a text names.
+"""Uses of names that the result no longer has: imports, attributes, and names in strings.
 
 And classes whose bases and overridden members are not what they were on their own side.
 """
@@ -35,7 +35,7 @@ _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Joine
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield the modules that are gone, and the names that a module has no more."""
+    """Yield imports of modules that are gone, and of names that a module no longer has."""
     module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -161,7 +161,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield an attribute that is gone, that is set in vain, or that is of another kind now."""
+    """Yield attributes that are gone, set in vain, or now of another kind."""
     if isinstance(node.ctx, ast.Store):
         yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):
@@ -203,7 +203,7 @@ def _was_plain(old: Entity) -> bool:
 
 
 def is_literal(node: ast.AST | None) -> bool:
-    """Say whether a statement assigns a plain value, and not None."""
+    """Return whether a statement assigns a plain value, and not None."""
     value = node.value if isinstance(node, Assigned) else None
     is_none = isinstance(value, ast.Constant) and value.value is None
     return isinstance(value, _PLAIN_VALUES) and not is_none
@@ -238,7 +238,7 @@ def _is_frozen(node: ast.AST | None) -> bool:
 
 
 def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield what a call names by its text, as `setattr` and `mock.patch.object` do."""
+    """Yield faults in names passed as strings, as to `setattr` and `mock.patch.object`."""
     last = last_name(node.func)
     match node.args:
         case [owner_node, ast.Constant(value=str(name)), *rest]:
@@ -262,7 +262,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Say whether something was there that is gone, and that no base outside can give now."""
+    """Return whether something existed, is gone, and cannot come from a base class outside."""
     if old.what not in _THERE:
         return False
     if not new.outside:
@@ -292,7 +292,7 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
 
 
 def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
-    """Yield what a text names as a module does, as `mock.patch` and registries take it."""
+    """Yield faults in dotted names in strings, as `mock.patch` and registries take them."""
     if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
         return
     value = node.value
@@ -335,7 +335,7 @@ def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield the abstract methods that a class is left with now, where it was left with none."""
+    """Yield the abstract methods that a class now lacks, and did not lack before."""
     new = at.now.own_class(at.use.scopes, node.name)
     more = frozenset[str]() if new is None else _abstract(new, at.now.state)
     old = at.then.own_class(at.use.scopes, node.name) if more else None
@@ -368,7 +368,7 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
 
 
 def override_faults(node: _Function, at: PairedUse) -> Iterator[Fault]:
-    """Yield what is wrong with a method that replaces one of a base."""
+    """Yield faults of a method that overrides one of a base class."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or node.name.startswith("__"):
         return
@@ -400,7 +400,7 @@ def _plain_method(found: Entity) -> _Function | None:
 
 
 def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -> Iterator[Fault]:
-    """Yield the class attribute that replaced one of a base, and replaces nothing now."""
+    """Yield class attributes that overrode one of a base class, and now override nothing."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):

@@ -41,14 +41,14 @@ class Fault(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Say what is wrong."""
+        """Return a sentence: what is wrong."""
         if self.kind == "undefined-name":
             return f"`{self.name}` is used, but nothing defines it any more."
         return f"`{self.name}` is there twice, and was not on either side."
 
 
 def check_names(states: States) -> Iterator[Told]:
-    """Find names that nothing binds, and what is defined twice, where neither side has it so."""
+    """Find names that nothing binds, and duplicate definitions, that neither side has."""
     for path in states.carriers:
         if not path.endswith((".py", ".pyi")):
             continue
@@ -102,15 +102,16 @@ def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
 
 
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
-    """Return what is to be said of the names of a merged text that no side has so."""
+    """Return warnings about names in a merged text that neither side has."""
     texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a merged text that no side has in a line of the same words.
+    """Return the faults of a merged text that neither side has in a line of the same words.
 
-    Nor has a side as many of a name: a line that both sides changed has other words.
+    Faults about a name also count as old if a side has as many: a line that both sides changed has
+    other words.
     """
     found = faults_of(merged)
     if not found:
@@ -128,7 +129,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
-    """Return what pyflakes sees in a text, nothing where it cannot read it."""
+    """Return the faults that pyflakes sees in a text, or nothing if it cannot parse it."""
     tree = parsed_python(content)
     if tree is None:
         return ()
@@ -150,7 +151,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
 
 
 def messages_of(tree: ast.Module) -> Sequence[Message]:
-    """Return all that pyflakes says of a tree."""
+    """Return all messages of pyflakes about a tree."""
     from pyflakes.checker import Checker  # not for each rebase
 
     try:

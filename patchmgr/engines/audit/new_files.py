@@ -1,4 +1,4 @@
-"""New files of the series in a folder that is gone, or that no build file takes in any more."""
+"""New files of the series in a folder that is gone, or that no build file includes any more."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _new_files(states: States) -> Iterator[tuple[str, str]]:
 def lonely_files(states: States) -> Iterator[Told]:
     """Yield the new files whose folder was there before the series, and is gone upstream.
 
-    What followed its folder is none of these.
+    Files that followed their folder are not among them.
     """
     told: set[tuple[str, str]] = set()
     for name, path in _new_files(states):
@@ -52,7 +52,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def unbuilt_files(states: States) -> Iterator[Told]:
-    """Tell which new files a pattern of a build file found, and no build file finds any more."""
+    """Find new files that a build file's pattern included, and no build file includes any more."""
     changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
     for name, path in _new_files(states) if changed else ():
         is_source = path.endswith(CXX)

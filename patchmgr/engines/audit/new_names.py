@@ -1,4 +1,4 @@
-"""Where what is gone went: its new name or place upstream, and the commit that did it."""
+"""Where a removed name went: its new name or place upstream, and the commit that moved it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 400  # lines of a definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return what is called now what a name stood for, None where that is not clear."""
+    """Return the new name of what a name meant, or None if that is not clear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -42,7 +42,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the one other definition that is like the old one, None where there is not one."""
+    """Return the only other definition similar to the old one, or None if there is none."""
     if old is None:
         return None
     scored = sorted(
@@ -79,7 +79,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the file that defined a name which another module handed on, if it has it still."""
+    """Return the file that defined a re-exported name, if it still has it."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -88,7 +88,7 @@ def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the one file upstream that has a definition now that stood elsewhere."""
+    """Return the only upstream file that now has a definition which was elsewhere before."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Definition, *Assigned)):
@@ -113,13 +113,13 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder that a file is imported from by that name; empty where it is unknown."""
+    """Return the folder from which a file is imported by that name, or empty if it is unknown."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 
 
 def module_of(path: str, root: str = "") -> str:
-    """Return how a module is imported, without the folder that is not a package: a known root's."""
+    """Return the dotted name by which a module is imported, below a known root folder."""
     for above in (root, *ROOTS):
         if above and path.startswith(above):
             return module_name(path.removeprefix(above))
@@ -127,7 +127,7 @@ def module_of(path: str, root: str = "") -> str:
 
 
 def since_gone(states: States, old: Entity, symbol: str) -> str | None:
-    """Return the upstream commit that took a definition away."""
+    """Return the upstream commit that removed a definition."""
     if old.module is None:
         return None
     last, outer = symbol.rpartition(".")[2], _class_of(old)

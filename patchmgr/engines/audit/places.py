@@ -1,4 +1,4 @@
-"""Where a file of the result comes from, its lines that are new, and which patch brought them."""
+"""Where a file of the result comes from, which lines are new, and which patch added them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from patchmgr.engines.text.differences import changed_blocks
 
 
 def written_path(states: States, path: str) -> str:
-    """Return where a file of the result is on the side that the series is written against."""
+    """Return the path of a result's file on the side that the series is written against."""
     if states.written.blob(path) is not None:
         return path
     for patch in reversed(states.patches):
@@ -18,9 +18,9 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return where the series' own lines of a file of the result were written.
+    """Return where the series' own lines of a result's file were written.
 
-    That is another file where hunks moved into a file that no patch changes by its name.
+    That is another file if hunks moved into a file that no patch names.
     """
     old = written_path(states, path)
     if old != path or path not in states.carriers:
@@ -57,7 +57,7 @@ def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+")
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Return the lines of a file (from 1) that upstream's has not, each with its patch's name."""
+    """Return the lines (from 1) of a file that upstream does not have, each with its patch."""
     if states.merged.blob(path) == states.onto.blob(path):
         return {}
     merged = (states.merged.read(path) or b"").splitlines(keepends=True)
@@ -85,7 +85,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the files of patches that wait for a person: what they will have is not known."""
+    """Return the files of patches that need a person: their content is not known yet."""
     found: set[str] = set()
     for patch in states.patches:
         if patch.is_left:

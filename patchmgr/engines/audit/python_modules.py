@@ -1,4 +1,4 @@
-"""What a Python module and its classes bind, from the source alone."""
+"""The names that a Python module and its classes bind, from the source alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Parser:
         self._left = MOST_READ
 
     def module(self, files: Files, path: str) -> Module | None:
-        """Return a module, None where it cannot be read."""
+        """Return a module, or None if it cannot be read."""
         key = path, files.blob(path) or ""
         if key not in self._known:
             self._known[key] = self._parsed(path, files.read(path))
@@ -136,7 +136,7 @@ def module_name(path: str) -> str:
 
 @lru_cache(maxsize=4096)
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
-    """Return by name what a class has: what its body binds, and what its methods set of `self`.
+    """Return the members of a class by name: those its body binds or its methods set on `self`.
 
     What is not a class has nothing.
     """
@@ -179,7 +179,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return the class that a call of `namedtuple` makes, where it says all its fields."""
+    """Return the class that a call of `namedtuple` makes, if it names all its fields."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None
@@ -206,17 +206,17 @@ def decorators(node: ast.AST | None) -> frozenset[str]:
 
 
 def last_name(node: ast.AST) -> str:
-    """Return what stands behind the last dot of an expression."""
+    """Return what comes after the last dot of an expression."""
     return ast.unparse(node).rpartition(".")[2]
 
 
 def is_text(node: ast.AST | None) -> bool:
-    """Say whether an expression is a plain string."""
+    """Return whether an expression is a plain string."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def is_named(node: ast.AST | None, name: str) -> bool:
-    """Say whether an expression is that name."""
+    """Return whether an expression is that name."""
     return isinstance(node, ast.Name) and bool(name) and node.id == name
 
 

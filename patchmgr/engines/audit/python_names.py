@@ -87,11 +87,11 @@ class PythonState:
         self._found: dict[str, str] = {}
 
     def module(self, path: str) -> Module | None:
-        """Return the module at a path, None where there is none that can be read."""
+        """Return the module at a path, or None if there is none that can be read."""
         return self._parser.module(self.files, path)
 
     def place(self, path: str, module: str) -> str:
-        """Return the file, or the folder, that a file means by a module; empty for none."""
+        """Return the file or folder that an import in a file means; empty if there is none."""
         for place in places(path, module):
             if place not in self._found:
                 self._found[place] = self._file_at(place)
@@ -107,7 +107,7 @@ class PythonState:
         return place if place and files.exists(place) and files.blob(place) is None else ""
 
     def imported(self, path: str, module: str, name: str = "", depth: int = 0) -> Entity:
-        """Return what an import in a file gives."""
+        """Return what an import in a file resolves to."""
         place = self.place(path, module)
         if not place:
             return Entity("absent", f"{module}.{name}" if name else module)
@@ -137,7 +137,7 @@ class PythonState:
         return Entity("gone", f"{module.name}.{name}", parsed, folder=module.folder)
 
     def named(self, module: Module, name: str, depth: int = 0) -> Entity | None:
-        """Return what a global name of a module stands for, None where the module has none."""
+        """Return what a global name of a module stands for, or None if the module has none."""
         if module.counts.get(name, 0) > 1:
             return UNKNOWN
         if name in module.imports:
@@ -208,7 +208,7 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield the bases of a class; one that brings no names of a project's is a value."""
+        """Yield the bases of a class; a base without names of the project is a value."""
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
             return
@@ -225,7 +225,7 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return what a call gives, as far as a class or an annotation tells."""
+        """Return what a call returns, as far as a class or an annotation tells."""
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated
@@ -235,7 +235,7 @@ class PythonState:
         return self.within(called.module).annotated(returns, (), depth + 1)
 
     def type_of(self, value: Entity, depth: int = 0) -> Entity:
-        """Return an object of the class that a value seems to have."""
+        """Return an object of the class that a value seems to be of."""
         node = value.node
         if value.module is None or depth > _DEEPEST:
             return UNKNOWN
@@ -249,16 +249,16 @@ class PythonState:
         return UNKNOWN
 
     def reader(self, path: str) -> Reader:
-        """Return how to read the expressions of a file, which is parsed where it was not yet."""
+        """Return a reader for the expressions of a file; the file is parsed if it was not yet."""
         return Reader(self, path, self.module(path))
 
     def within(self, module: Module) -> Reader:
-        """Return how to read the expressions of a module."""
+        """Return a reader for the expressions of a module."""
         return Reader(self, module.path, module)
 
 
 class Reader(Struct, frozen=True):
-    """Says what expressions of one file stand for in one state; without scopes, at its top.
+    """Resolves expressions of one file in one state; without scopes, at the top of the file.
 
     `path` is where the file is in that state. Scopes may be those of another state's text: what a
     function binds does not depend on the state.
@@ -307,7 +307,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Return what an expression stands for; of a value the object that it seems to be."""
+        """Return what an expression stands for; for a value, the object that it seems to be."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made

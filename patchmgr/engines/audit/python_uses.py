@@ -1,4 +1,4 @@
-"""Where a Python file uses names, and a use as two states of the files understand it."""
+"""Uses of names in a Python file, each read in two states of the files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _USES = (
 class Use(Struct, frozen=True):
     """A node that uses names, with the scopes around it.
 
-    `is_awaited` is of calls, `is_called` of what is called. `is_typing` is what no run executes.
+    `is_awaited` is set on calls, `is_called` on what is called, `is_typing` on what never runs.
     `around` is the node that a call stands in.
     """
 
@@ -36,7 +36,7 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file as the result reads it, and as the side reads it that its lines come from.
+    """A file in the result, and on the side that its lines come from.
 
     `changed` are the paths that the other side changed.
     """
@@ -46,7 +46,7 @@ class Pair(Struct, frozen=True):
     changed: frozenset[str]
 
     def is_same(self, found: Entity) -> bool:
-        """Say whether the file that defines something is the same in both states."""
+        """Return whether the file of a definition is the same in both states."""
         if found.module is None:
             return False
         path = found.module.path
@@ -68,7 +68,7 @@ class Fault(Struct, frozen=True):
     new: Entity
 
     def on_line(self, line: int) -> Fault:
-        """Return the fault as one of another line than that of the use."""
+        """Return the fault, moved to another line than that of the use."""
         return replace(self, line=line)
 
 
@@ -79,7 +79,7 @@ class PairedUse(Pair, frozen=True):
 
     @property
     def line(self) -> int:
-        """Return the line of the use; of an attribute that of its name, which comes last."""
+        """Return the line of the use; for an attribute, the line of its name, which comes last."""
         node = self.use.node
         return getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
 
@@ -95,19 +95,19 @@ class PairedUse(Pair, frozen=True):
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return that what is used is not what it was."""
+        """Return the fault that what is used is no longer what it was."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
-        """Return that what is used is there no more: certain where no type had to be inferred."""
+        """Return the fault that what is used is gone: certain if no type had to be inferred."""
         is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
         return Fault("removed", text, symbol, is_certain, self.line, old, new)
 
 
 def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:
-    """Yield what uses names in some lines, which are sorted.
+    """Yield the uses of names in some lines, which are sorted.
 
-    Left out is where the source itself provides for a name that is missing.
+    Uses are left out if the source itself handles a missing name.
     """
     every = (use for node in tree.body for use in _uses_in(Use(node), lines))
     return (use for use in every if _is_in(use.node, lines))
@@ -208,7 +208,7 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def elements(node: ast.expr) -> list[ast.expr]:
-    """Return what a tuple has, or what is no tuple itself."""
+    """Return the elements of a tuple, or any other expression itself."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 

@@ -49,7 +49,7 @@ def states_of(
 ) -> States:
     """Return the states of a rebase; `changes` is what the series makes of upstream's new state.
 
-    Of the `unknown` paths nobody knows yet what they will be.
+    The content of the `unknown` paths is not known yet.
     """
     base, onto, bring = upstream.base, upstream.onto, upstream.bring
     merged = Overlay(onto)
@@ -134,7 +134,7 @@ def _places(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def since_in(history: History, blobs: Blobs) -> Since:
-    """Return how to ask a history since which step something holds for an upstream file."""
+    """Return a function that asks a history since which step a claim holds for an upstream file."""
 
     def since(path: str, holds: Callable[[bytes | None], bool]) -> Step | None:
         found: Step | None = None
@@ -155,9 +155,10 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Note on each patch what was found; a certain finding makes a conflict of it.
+    """Add the findings to each patch; a certain finding makes the patch a conflict.
 
-    `accepted` has by id why a person accepted a finding: such a one is noted, and stops nothing.
+    `accepted` maps ids to the reasons why a person accepted a finding: it is noted, and blocks
+    nothing.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

@@ -49,7 +49,7 @@ class _Line(Struct, frozen=True):
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Tell which strings and operators of the series name what upstream took away."""
+    """Find strings and operators of the series that name what upstream removed."""
     lines = [line for path in states.carriers for line in _lines(states, path)]
     if not lines or not states.changed_upstream:
         return

@@ -1,4 +1,4 @@
-"""Uses of what a call gives, raises or enters that do not fit what the result has of it."""
+"""Uses of what a call returns, raises or enters that do not fit the result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_NAMES = 4  # between what is returned and how it is made
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the use of a result that does not fit what a function returns now."""
+    """Yield uses of a function's result that do not fit what it returns now."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not _keeps_result(new):
         return
@@ -193,7 +193,7 @@ def _verb(node: ast.AST, around: ast.AST | None) -> str:
 
 
 def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
-    """Yield where a result is taken apart into another number of values than it has now."""
+    """Yield unpackings of a result into another number of values than it has now."""
     target = node.targets[0]
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call) or _is_starred(target):
@@ -230,7 +230,7 @@ def _arity(node: ast.AST | None) -> int | None:
 
 
 def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the functions that `isinstance` is asked about, which were classes."""
+    """Yield the second arguments of `isinstance` that were classes and are functions now."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
         yield from no_classes(elements(node.args[1]), at, f"asked about by `{name}`")
@@ -247,7 +247,7 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
 
 
 def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
-    """Yield the handlers for what the calls of a `try` raised, and do not raise any more."""
+    """Yield handlers for exceptions that the calls of a `try` raised, and no longer raise."""
     types = [each for h in node.handlers if h.type is not None for each in elements(h.type)]
     yield from no_classes(types, at, "an exception to handle")
     if not types or any(handler.type is None for handler in node.handlers):
@@ -338,7 +338,7 @@ def _above(
 
 
 def protocol_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield the statements that need a special method, or a row, which is no more there."""
+    """Yield statements that need a special method, or a table row, that is gone."""
     if isinstance(node, (ast.Subscript, ast.Call)):
         yield from _row_faults(node, at)
     for value, name, how in _needed(node):

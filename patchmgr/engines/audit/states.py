@@ -1,4 +1,4 @@
-"""What the audit looks at: four states of all files, and what the patches do to them."""
+"""The input of an audit: four states of all files, and what the patches do to them."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class Files(Struct, frozen=True):
     bring: Callable[[set[str]], None] = lambda blobs: None
 
     def exists(self, path: str) -> bool:
-        """Say whether the path is a file or a folder."""
+        """Return whether the path is a file or a folder."""
         return self.tree.entry(path) is not None or self.tree.is_directory(path)
 
     def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, None where there is no such file."""
+        """Return the id of a file's content, or None if there is no such file."""
         entry = self.tree.entry(path)
         return None if entry is None else entry.blob
 
     def read_ahead(self, paths: Iterable[str]) -> None:
-        """Bring the contents of files that will be read, where the store is a partial clone."""
+        """Fetch the contents of files that will be read, if the store is a partial clone."""
         blobs = {self.blob(path) for path in paths}
         self.bring({blob for blob in blobs if blob is not None})
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file.
+        """Return a file's content, or None if there is no such file.
 
-        It is UNKNOWN where nobody has it.
+        It is UNKNOWN if nobody has it.
         """
         entry = self.tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
@@ -61,7 +61,7 @@ class Files(Struct, frozen=True):
 class AuditedPatch(Struct, frozen=True):
     """A patch of the series: its files, and by path in the patch where each went in the result.
 
-    What of a patch that `is_left` for a person belongs into the result is not known yet.
+    What a patch that `is_left` for a person adds to the result is not known yet.
     """
 
     name: str
@@ -100,13 +100,13 @@ class States(Struct, frozen=True):
     kept: dict[str, object] = field(default_factory=dict)
 
     def commit_since(self, path: str, holds: Callable[[bytes | None], bool]) -> str | None:
-        """Return the upstream commit since which something holds for an upstream file."""
+        """Return the upstream commit since which a claim holds for an upstream file."""
         step = self.since(path, holds)
         return None if step is None else step.commit
 
     @property
     def lacks(self) -> bool:
-        """Say whether some content was asked for, and nobody had it."""
+        """Return whether a content was requested that could not be had."""
         return LACKS in self.kept
 
 

@@ -1,4 +1,4 @@
-"""Files that both sides can read as what they are, and nobody their merge."""
+"""Files that parse on both sides, and whose merge does not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEPT = 64
 
 
 class Fault(Struct, frozen=True):
-    """Why a text cannot be read, and the line (from 1, 0 where there is none)."""
+    """Why a text cannot be read, and the line (from 1, or 0 if there is none)."""
 
     what: str
     line: int
@@ -45,23 +45,23 @@ def syntax(states: States) -> Iterable[Told]:
 
 
 def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
-    """Return why a merge does not parse; None where it does, or some side does not."""
+    """Return why a merge does not parse, or None if it does, or some side does not."""
     fault = fault_of(path, merged)
     return None if fault is None or any(fault_of(path, side) for side in sides) else fault
 
 
 @lru_cache(_KEPT)
 def fault_of(path: str, content: bytes) -> Fault | None:
-    """Return why a text does not parse; None where it does, or where that is not known.
+    """Return why a text does not parse, or None if it does, or that is not known.
 
-    Known it is of Python, JSON and TOML up to a size.
+    It is known for Python, JSON and TOML up to a size.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     return None if read is None or len(content) > LARGEST else read(content)
 
 
 def parsed_python(content: bytes | None) -> ast.Module | None:
-    """Return the tree of a text, None where it does not parse, or is too large to be looked at."""
+    """Return the tree of a text, or None if it does not parse or is too large."""
     if content is None or len(content) > LARGEST_TREE:
         return None
     return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))

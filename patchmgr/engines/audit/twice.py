@@ -1,4 +1,4 @@
-"""What both sides add under one name where a name may stand once: options, routes, members."""
+"""What both sides add under one name that must be unique: options, routes, members."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What is wrong with the uses of names in some lines, by what both states understand of them.
+"""Faults in the uses of names in some lines, from what both states make of the names.
 
-Here are calls that fitted what they call on their own side, and do not fit what the result has.
+Calls are examined here: those that fitted on their own side, and do not fit the result.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abst
 
 
 class Signature(Struct, frozen=True):
-    """What a call must fit; `made_by` is the text of what else decides about it."""
+    """What a call must fit; `made_by` is the text of anything else that defines it."""
 
     arguments: ast.arguments
     is_method: bool
@@ -67,13 +67,13 @@ class Signature(Struct, frozen=True):
 
     @property
     def places(self) -> list[str]:
-        """Return the parameters that a call can give by their place."""
+        """Return the parameters that a call can pass by position."""
         args = self.arguments
         return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield what is wrong with the arguments of a call, or with awaiting it."""
+    """Yield faults in the arguments of a call, or in awaiting it."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
@@ -243,7 +243,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield the decorators that want to be called now, or that do not want it any more."""
+    """Yield decorators that now must be called, or must no longer be."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func
@@ -335,7 +335,7 @@ _CHECKS = (
 
 
 def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
-    """Yield what is wrong with the uses in some lines of some files, with the patch."""
+    """Yield faults in the uses in some lines of some files, each with its patch."""
     waiting = waiting_paths(states)
     _read_ahead(states, [path for path, _, _ in reach])
     pair_of = pairs_of(states)
@@ -355,7 +355,7 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return what pairs a file of the result, by its path, with the side of the lines.
+    """Return a function that pairs a file of the result, by path, with the side of the lines.
 
     That is the series, or else upstream.
     """
@@ -374,7 +374,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
-    """Yield what is wrong with a use in the result, and was right on its side."""
+    """Yield faults of a use in the result that was right on its own side."""
     at = PairedUse(pair.now, pair.then, pair.changed, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):
@@ -428,7 +428,7 @@ def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
 
 
 def broken_names(states: States, path: str) -> frozenset[str]:
-    """Return what the series removes from a module, or what it changes the signature of."""
+    """Return the names that the series removes from a module, or whose signature it changes."""
     import griffe  # it takes longer to load than all checks that do without it
 
     old, new = states.base.read(path), states.written.read(path)

@@ -1,6 +1,6 @@
 """Which upstream commit explains a hunk: the one that absorbed it, or that broke it.
 
-Of a conflict: which steps wrote what it shows of upstream, and what they had in between.
+For a conflict: which steps wrote upstream's lines in it, and what was there in between.
 
 The cause of a hunk is the first step after which it no longer applies as it did: it applied after
 the step before, does not apply after this one, nor at the target. Where upstream took a disturbing
@@ -66,12 +66,12 @@ Claims = Callable[[Sequence[Version]], Iterable[bool]]
 
 
 def each(claim: Claim) -> Claims:
-    """Return a claim about single versions as one about several."""
+    """Turn a predicate on one version into one on several."""
     return lambda versions: (claim(version) for version in versions)
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the step after which a claim holds up to the last version, None where none.
+    """Return the step after which a claim holds up to the last version, or None if none.
 
     The claim holds after the step, does not hold after the step before, and holds at the end.
     """
@@ -101,7 +101,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's steps, the base's files that they touch, and what reads and merges contents."""
+    """Upstream's steps, the base's files that they touch, and how contents are read and merged."""
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
@@ -109,14 +109,14 @@ class UpstreamFiles(Struct, frozen=True):
     text: TextMerge
 
     def text_of(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, None where there is none or it is a link."""
+        """Return the content of a file, or None if there is none or it is a link."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         return self.blobs.read(entry.blob)
 
 
 class FileHistory(Struct, frozen=True, dict=True):
-    """A file that a patch changes, on upstream's way."""
+    """A file that a patch changes, and its versions upstream."""
 
     result: FileResult
     upstream: UpstreamFiles
@@ -135,7 +135,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return tuple(versions)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the versions of the file that is in conflict: this one, or where a hunk went."""
+        """Return the versions of the file in conflict: this file, or the one a hunk moved to."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps
@@ -144,7 +144,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def content(self) -> bytes | None:
-        """The text that the patch is written against, None where it is not a file."""
+        """The text that the patch is written against, or None if it is not a file."""
         return self.upstream.text_of(self.result.step.base)
 
     def hunk(self, number: int) -> tuple[Hunk, int]:
@@ -153,7 +153,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return step.change.hunks[number], step.positions[number]
 
     def texts(self, versions: Sequence[Version]) -> list[bytes | None]:
-        """Return versions with what the patches below do to the file, where that is clean."""
+        """Return the versions with the changes of the earlier patches, if those apply cleanly."""
         texts = [self.upstream.text_of(version.entry) for version in versions]
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
@@ -167,7 +167,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         ]
 
     def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
-        """Say of each version whether a hunk does not apply to it but for positions."""
+        """Return for each version whether a hunk no longer applies to it, positions aside."""
         hunk, _ = self.hunk(number)
         texts = self.texts(versions)
         # Without its lines a hunk cannot apply: no need to merge.
@@ -178,7 +178,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Say of each version whether merging a hunk into it has one of some answers."""
+        """Return for each version whether merging a hunk into it has one of some answers."""
         texts = self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]
@@ -201,7 +201,7 @@ MOST_VERSIONS = 3
 
 
 def pull_number(subject: str) -> int | None:
-    """Return N of a subject that ends in `(#N)`."""
+    """Return N for a subject that ends in `(#N)`, else None."""
     match = _PULL.search(subject)
     return int(match[1]) if match else None
 
@@ -226,7 +226,7 @@ def explain(
     blobs: Blobs,
     text: TextMerge,
 ) -> tuple[Judged, ...]:
-    """Add evidence and cause to every patch that did not come through unchanged.
+    """Add evidence and cause to every patch that was not carried unchanged.
 
     `start` holds the explained paths as they are in the base tree.
     """

@@ -1,1 +1,1 @@
-"""Conflicts: their ids, what persons made of them, and what is told about them."""
+"""Conflicts: their ids, what people made of them, and what is reported about them."""

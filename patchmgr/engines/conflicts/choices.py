@@ -1,4 +1,4 @@
-"""What a file in conflict becomes by what a person chose for its regions."""
+"""A file in conflict, with a person's choices for its regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDES = {
 
 
 def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
-    """Return what can be taken for a region, besides a text of one's own."""
+    """Return the choices for a region, besides a text of one's own."""
     sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
     if file.marked is None:
         return sides
@@ -32,7 +32,7 @@ def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
-    """Return what a choice is for a region; None deletes a file that is in conflict as a whole."""
+    """Return the text of a choice for a region; None deletes a file in conflict as a whole."""
     if choice.taken in (Taken.EDITED, Taken.CANDIDATE):
         return choice.text
     if file.marked is None:
@@ -42,7 +42,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return a file with what was chosen; a region without a choice keeps its markers."""
+    """Return a file with the chosen texts; a region without a choice keeps its markers."""
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])
@@ -63,7 +63,7 @@ def _id(region: Region) -> str:
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
-    """Return a region within its file as it is by what was chosen."""
+    """Return a region in its file, with the choices so far."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
         return Place(b"", None if choice is None else text_of(file, 0, choice), b"")
@@ -79,7 +79,7 @@ def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
 
 
 def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
-    """Return what is opened in an editor: the file, with markers where nothing is chosen."""
+    """Return the text to open in an editor: the file, with markers where nothing is chosen."""
     if file.marked is not None:
         return content_of(file, choices) or b""
     text = place_of(file, number, choices).text
@@ -88,7 +88,7 @@ def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
 
 
 def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
-    """Return the choice that an edit of the opened text is; None where it changed other lines."""
+    """Return the choice that an edit of the opened text makes; None if it changed other lines."""
     place = place_of(file, number, choices)
     if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
         content = content.removesuffix(b"\n")  # editors end the last line

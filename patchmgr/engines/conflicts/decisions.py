@@ -1,4 +1,4 @@
-"""What a person can decide about a conflict, and which decisions of before hold here.
+"""What a person can decide about a conflict, and which earlier decisions still hold.
 
 A decision is about what a patch changes, and about the text of upstream that it meets: it holds
 as long as that text is there.
@@ -30,7 +30,7 @@ DIGITS = 32
 def finding_of(
     patch: Patch, results: Sequence[FileResult], homes: Mapping[str, str], blobs: Blobs
 ) -> Finding | None:
-    """Return what a person can decide about a patch in conflict, None where no file collides.
+    """Return what a person can decide about a patch in conflict, or None if no file collides.
 
     `homes` maps paths of the old side that are elsewhere on the new one.
     """
@@ -66,7 +66,7 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
 def standing_decision(
     decisions: Sequence[Decision], patch: Patch, side: NewSide, blobs: Blobs
 ) -> Decision | None:
-    """Return the decision about a patch whose upstream text is all there, None where none is."""
+    """Return the decision about a patch if upstream still has the text it is about, else None."""
     change = change_digest(patch) if decisions else ""
     for decision in decisions:
         if decision.change == change and all(
@@ -78,7 +78,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Say in an outcome that a person decided, and keep what another decision would be about."""
+    """Add a person's decision to an outcome, and keep what another decision would be about."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
@@ -105,7 +105,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return the passage of some lines of a file."""
+    """Return the passage that some lines of a file make."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
@@ -113,14 +113,14 @@ def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
 
 
 def whole_file(path: str, content: bytes | None) -> Passage:
-    """Return the passage that a whole file is, or its absence."""
+    """Return the passage for a whole file, or for its absence."""
     if content is None:
         return Passage(path, 0, "")
     return Passage(path, 0, hashlib.sha256(content).hexdigest()[:DIGITS])
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Say whether a file has the lines of a passage, one behind the other, as often as it had."""
+    """Return whether a file has the lines of a passage, in a row, as often as it had them."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times
@@ -143,7 +143,7 @@ def _digest(lines: Sequence[bytes]) -> str:
 def passage_of_place(
     path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
 ) -> Passage:
-    """Return what upstream has in a hunk's place, with the neighbours where that is nothing."""
+    """Return upstream's lines in the place of a hunk, or their neighbours if there are none."""
     runs = tuple(runs_of(hunk, position))
     touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
     at = comparison.in_ours(position)

@@ -1,4 +1,4 @@
-"""What the header of a patch says to a person who decides about it."""
+"""What the header of a patch tells a person who decides about it."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Find = Callable[[Named], "tuple[str, str] | None"]
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield what the fields of a patch's header name of an upstream repository, each once.
+    """Yield what a patch's header names in an upstream repository, each once.
 
-    The address of another repository's pull request is none of it.
+    The address of another repository's pull request does not count.
     """
     fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
     # What is not an address on a forge says nothing of the owner.
@@ -81,7 +81,7 @@ NAMED = Reliability("header")
 def with_named(
     judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
 ) -> tuple[Judged, ...]:
-    """Propose, for patches in conflict, what their own headers say that upstream has."""
+    """Add proposals to patches in conflict whose headers say that upstream has them."""
     return tuple(
         replace(one, outcome=_with_named(one.outcome, patch, find, repository))
         for one, patch in zip(judged, patches, strict=True)

@@ -1,4 +1,4 @@
-"""The id of a conflict: the same for the same sides, whichever comes first and wherever."""
+"""The id of a conflict: the same for the same sides, in either order and any place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay what persons made of conflicting regions, and learn from what they make of new ones."""
+"""Replay recorded resolutions of conflicting regions, and learn from new ones."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """What is known of conflicts; it makes no difference which of ours and theirs is which."""
+    """Known resolutions; it makes no difference which side is ours and which theirs."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return what a region became, as whole lines; None where nobody has solved it."""
+        """Return the resolution of a region, as whole lines, or None if nobody has resolved it."""
 
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return what a file became that is in conflict as a whole; without content, it went."""
+        """Return the resolution of a file in conflict as a whole; no content means deletion."""
 
 
 class Replayed(Struct, frozen=True):
-    """A marked text with what is known put into the place of its regions, and the ids of that."""
+    """A marked text with known resolutions in place of their regions, and the ids of those."""
 
     marked: bytes
     used: tuple[str, ...]
@@ -53,7 +53,7 @@ def replay(
     *,
     ends_with_newline: bool = True,
 ) -> Replayed:
-    """Put what is found for each region into its place; the rest stays as it is.
+    """Replace each region that has a known resolution; the rest stays as it is.
 
     Git ends every side of a region with a line feed. `ends_with_newline` says whether the merged
     file has one at its end, which counts where its last region is at the end, too.
@@ -78,7 +78,7 @@ def replay(
 
 
 class Lesson(Struct, frozen=True):
-    """A region, and the whole lines that stand for it in the solved text."""
+    """A region, and the whole lines that replace it in the resolved text."""
 
     id: str
     region: Region
@@ -86,7 +86,7 @@ class Lesson(Struct, frozen=True):
 
 
 class Missed(Struct, frozen=True):
-    """A region of which nothing can be learned, and why."""
+    """A region from which nothing can be learned, and why."""
 
     id: str
     region: Region
@@ -94,15 +94,15 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return what a person's text says of the regions, as far as that is sure."""
+    """Return what a person's text tells about the regions, as far as that is certain."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 
 def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
-    """Cut what stands for each region out of a solved text, by the clean text around it.
+    """Cut the resolution of each region out of a resolved text, by the clean text around it.
 
-    Every region is told of once, in order; one that is there twice and was solved in two ways
-    is missed.
+    Every region is reported once, in order; one that occurs twice with two resolutions counts as
+    missed.
     """
     split = split_marked(_ended(marked))
     resolved = _ended(resolved)
@@ -152,14 +152,14 @@ def _says_something(region: Region) -> bool:
 
 
 def refusal(resolution: bytes) -> str | None:
-    """Return why a text can be no resolution of a region, None where it can."""
+    """Return why a text cannot be a resolution of a region, or None if it can."""
     if has_marker(resolution):
         return "has a resolution with conflict markers"
     return "has a binary resolution" if b"\0" in resolution else None
 
 
 def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
-    """Return why a text is hardly what stands for a region alone, None where it may be.
+    """Return why a text is unlikely to be the resolution of a region alone, or None if it may be.
 
     `whole` is the marked text that the region is in, where that is known: none of the lines
     right before and behind the region may be in the text.
@@ -184,7 +184,7 @@ def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | No
 
 
 def recorded_fault(recorded: Recorded) -> str | None:
-    """Return why a conflict on record is not to be trusted, None where it is.
+    """Return why a recorded conflict must not be trusted, or None if it may be.
 
     Its id must be the one of its sides, and a region's resolution whole lines of text.
     """

@@ -1,4 +1,4 @@
-"""Whether a text can be the solution of a conflict, as far as texts alone tell."""
+"""Whether a text can be the solution of a conflict, as far as the text itself shows."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Find = Callable[[bytes, bytes, bytes], "bytes | None"]
 
 
 class Fitted(Struct, frozen=True):
-    """The whole file that a solution makes, and what it makes of each region (none: the file)."""
+    """The whole file after a solution, and the text of each region (none: the whole file)."""
 
     content: bytes | None
     lessons: tuple[Lesson, ...] = ()
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Put a solution into the file: it is the whole file, or the text of the `wanted` region.
+    """Put a solution into the file: a whole file, or the text of the `wanted` region.
 
-    What others made of the other regions is as `find` has it, else upstream's.
+    Other regions get the resolution that `find` knows, else upstream's lines.
     """
     if content is not None and len(content) > 2 * sum(map(len, _sides(conflict))) + _MORE:
         return Failure("size", "it is much longer than the sides of the conflict")
@@ -80,7 +80,7 @@ def _known(region: Region, find: Find) -> bytes:
 
 
 def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
-    """Yield what is wrong with a solution, before a rebase tries it."""
+    """Yield faults of a solution that show without a rebase."""
     is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
     if is_move or conflict.kind in _BY_NO_CHECK:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
@@ -117,7 +117,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
-    """Yield whose change a solution has nothing of: only a person gives up a side."""
+    """Yield the sides of which a solution has nothing: only a person may give up a side."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):

@@ -1,4 +1,4 @@
-"""The parts of a work order that texts alone tell, and how one is made shorter."""
+"""The parts of a work order that need only texts, and how to shorten one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return a text in UTF-8 without zero bytes; None for what is none."""
+    """Return a text in UTF-8 without zero bytes, or None if it is not one."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -48,7 +48,7 @@ def readable(content: bytes | None) -> str | None:
 
 
 def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
-    """Return the places of a file in conflict; the whole file where it has no markers."""
+    """Return the regions of a file in conflict; the whole file if it has no markers."""
     written = [None if one is None else one.commit for one in conflict.shown]
     if conflict.marked is None:
         contents = (conflict.base, conflict.ours, conflict.theirs)
@@ -76,9 +76,9 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 
 
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
-    """Return what of a candidate stands for a region: a merge by structure may take more in.
+    """Return the part of a candidate that replaces a region: a structural merge may cover more.
 
-    Lines that it has of the text around the region are left out.
+    Its lines from the text around the region are left out.
     """
     region = marked.regions[number].region
     if fits_region(region, text, whole=marked.with_each(tuple(r.raw for r in marked.regions))):
@@ -126,7 +126,7 @@ def _symbols(conflict: FileConflict) -> list[str | None]:
 
 
 class Whole(Struct, frozen=True):
-    """A file on each side, with the path that it has there."""
+    """A file on each side, with its path there."""
 
     path: str
     new_path: str
@@ -137,7 +137,7 @@ class Whole(Struct, frozen=True):
 
 
 def symbols_of(names: Sequence[str], file: Whole) -> Iterator[SymbolSides]:
-    """Yield the whole text of each symbol on each side of a file, where a side has it."""
+    """Yield the whole text of each symbol on each side of a file that has it."""
     sides = [
         None if readable(content) is None else Outline(path, content or b"")
         for path, content in (
@@ -157,7 +157,7 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff that have a line of the texts or a name; all where none has."""
+    """Return the hunks of a diff with a line of the texts or a name, or all hunks if none has."""
     known = {line for text in texts for line in normal_lines(text)} - {b""}
 
     def is_near(hunk: str) -> bool:
@@ -175,7 +175,7 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Return an order of at most so many bytes: with texts cut behind whole statements."""
+    """Return an order of at most so many bytes, with texts cut after whole statements."""
     shorter = order
     for cap in _CAPS:
         if size(shorter) <= most:
@@ -221,7 +221,7 @@ class _Cut:
 
 
 def first_statements(text: str, path: str, most: int) -> str:
-    """Return what of a text fits, up to the end of a statement, or else of a line."""
+    """Return the start of a text that fits, up to the end of a statement, or else of a line."""
     kept = "".join(_fitting(read(text[: most + 1], language_of(path)), most)[0])
     return kept or text[: text.rfind("\n", 0, most) + 1]
 

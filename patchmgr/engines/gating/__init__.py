@@ -1,1 +1,1 @@
-"""Whom a changed statement reaches: the gates in front of it, and what is left with them off."""
+"""Who runs a changed statement: the gates before it, and what is left with all gates off."""

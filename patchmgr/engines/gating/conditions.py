@@ -1,4 +1,4 @@
-"""What a condition asks about, and whether it holds for those whom no gate lets in."""
+"""What a condition asks about, and whether it is true for users whom no gate lets in."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Conditions(Struct, frozen=True):
         return () if gate is None else (gate,)
 
     def gate(self, node: ast.expr) -> Gate | None:
-        """Return the gate that an expression is: a call, a name or a comparison of one."""
+        """Return the gate that an expression is: a call, a name or a comparison with one."""
         for name in self._names(node):
             kind = self.words.kind(name)
             if kind is not None and (kind != PROBE or self._is_probe(node)):
@@ -72,9 +72,9 @@ class Conditions(Struct, frozen=True):
     def in_front(
         self, guards: Guards, asked: Callable[[ast.expr], Sequence[Gate]] | None = None
     ) -> list[Gate]:
-        """Return the gates in front of what stands behind some conditions.
+        """Return the gates of conditions that guard a statement.
 
-        `asked` finds the gates of one, and those behind what it names.
+        `asked` finds the gates of a condition, and those behind the names in it.
         """
         found: list[Gate] = []
         for test, holds in guards:
@@ -124,7 +124,7 @@ class Conditions(Struct, frozen=True):
         return isinstance(node.func, ast.Name)
 
     def truth(self, node: ast.expr, depth: int = 0) -> bool | None:
-        """Return whether a condition holds with all gates off, None where that is not sure."""
+        """Return the value of a condition with all gates off, or None if that is not certain."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -213,7 +213,7 @@ class Conditions(Struct, frozen=True):
         return str(text).lower() in self.words.usual
 
     def is_harmless(self, node: ast.expr) -> bool:
-        """Say whether to compute an expression has no effect, and cannot fail."""
+        """Return whether evaluating an expression has no effect, and cannot fail."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
@@ -253,12 +253,12 @@ def _negated(gate: Gate) -> Gate:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last name of what a call calls, empty where it has none."""
+    """Return the last name of the function in a call, or empty if it has none."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
 
 
 def dotted(node: ast.expr) -> str:
-    """Return the name of an attribute of a name, empty where it is one of something else."""
+    """Return the dotted name of an attribute of a name, or empty if it is one of something else."""
     if isinstance(node, ast.Attribute):
         outer = dotted(node.value)
         return f"{outer}.{node.attr}" if outer else ""
@@ -266,7 +266,7 @@ def dotted(node: ast.expr) -> str:
 
 
 def is_boolean(node: ast.expr) -> bool:
-    """Say whether an expression is surely true or false, by its form."""
+    """Return whether an expression is surely true or false, by its form."""
     if isinstance(node, ast.BoolOp):
         return all(map(is_boolean, node.values))
     if isinstance(node, ast.Call):

@@ -1,6 +1,7 @@
-"""C++ and CUDA as those compile and run it whom no gate lets in, and the gates before its lines.
+"""C++ and CUDA as users compile and run it whom no gate lets in, and the gates before its lines.
 
-Words are looked at, not types. Where brackets do not match, nothing is left out, and no gate known.
+The reader sees words, not types. If brackets do not match, nothing is left out, and no gate is
+known.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ class Word(Struct, frozen=True):
 
 
 class Branches(Struct, frozen=True):
-    """The parts of an `#if`: for each its kind and condition, and where its words begin and end."""
+    """The branches of an `#if`: the kind and condition of each, and the range of its words."""
 
     parts: tuple[tuple[str, str, int, int], ...]
     end: int
 
 
 class Source(Struct, frozen=True):
-    """The words of a file. `closing` has the end of each bracket, `branches` that of each `#if`."""
+    """The words of a file. `closing` maps brackets to their ends; `branches` has each `#if`."""
 
     words: tuple[Word, ...]
     closing: Mapping[int, int]
@@ -46,7 +47,7 @@ class Source(Struct, frozen=True):
 
 
 def read_source(content: bytes) -> Source:
-    """Read a file; raise UnclearSource where brackets or `#if`s do not match."""
+    """Read a file; raise UnclearSource if brackets or `#if`s do not match."""
     words = _words(content.decode("utf-8", "replace"))
     return Source(words, match_brackets(map(_shape, words)), _branches(words))
 
@@ -194,9 +195,9 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 
 
 class Reader:
-    """Leaves out what gates keep out, and notes the gates in front of each line.
+    """Leaves out what gates keep out, and records the gates before each line.
 
-    A branch is only left out where its condition is surely false and does nothing but look.
+    A branch is only left out if its condition is certainly false and has no effect.
     """
 
     def __init__(self, source: Source, conditions: Conditions) -> None:
@@ -208,7 +209,7 @@ class Reader:
         self._front: dict[Guards, list[Gate]] = {}
 
     def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
-        """Return what is left of some words; raise UnclearSource where statements are not clear."""
+        """Return the words that stay; raise UnclearSource if statements are not clear."""
         out: list[Word] = []
         at, is_done = start, False
         while at < stop:
@@ -393,7 +394,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Return a condition as one of Python; what Python has no form for is a name with blanks."""
+    """Return a preprocessor condition as a Python expression; other forms become one name."""
     for sign, op in _SIGNS:
         parts = _split(words, sign)
         if len(parts) > 1:

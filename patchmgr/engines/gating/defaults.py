@@ -1,4 +1,4 @@
-"""What an expression gives where no environment variable is set: only what is sure."""
+"""The value of an expression when no environment variable is set, if it is certain."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _VARIABLE = re.compile(
 
 
 class Defaults(Struct, frozen=True):
-    """The values of a project's settings with nothing set, and the names of their module."""
+    """The values of a project's settings when nothing is set, and the names of their module."""
 
     values: Mapping[str, object] = {}
     modules: Collection[str] = ()
@@ -108,6 +108,6 @@ def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
 
 
 def variables_in(content: bytes) -> frozenset[str]:
-    """Return the environment variables that a text reads or writes by a literal name."""
+    """Return the environment variables that a text reads or writes under a literal name."""
     found = (match[1] or match[2] or match[3] for match in _VARIABLE.finditer(content))
     return frozenset(name.decode() for name in found)

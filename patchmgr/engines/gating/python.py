@@ -1,4 +1,4 @@
-"""Python as those run it whom no gate lets in, and the gates in front of its statements."""
+"""Python as users run it whom no gate lets in, and the gates before its statements."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 class Unit(Struct, frozen=True):
-    """Statements that run together: a function's, or a class's or module's outside of functions."""
+    """Statements that run together: those of a function, or those of a class or module itself."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None
     body: Sequence[ast.stmt]
     guards: Guards = ()
 
     def arguments(self) -> frozenset[str]:
-        """Return the names that it gets as arguments."""
+        """Return the names of its arguments."""
         return _arguments(self.node) if isinstance(self.node, _FUNCTIONS) else frozenset()
 
 
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Read two versions of a file, the units that differ; what does not parse is not read."""
+    """Read two versions of a file: the units that differ, none if one does not parse."""
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (
         {n for change in texts.changes() for n in range(change[at], change[at] + change[at + 1])}
@@ -451,7 +451,7 @@ def left(
     *,
     is_function: bool = True,
 ) -> list[ast.stmt]:
-    """Return what is left of a block, which is changed."""
+    """Return what stays of a block; the block is modified."""
     for _ in range(_ROUNDS):
         facts = _single_assignments(body, arguments) if is_function else {}
         off = _Off(replace(conditions, facts=facts))

@@ -1,4 +1,4 @@
-"""The changed sites of a file: where two versions differ for those whom no gate lets in."""
+"""The changed sites of a file: where two versions differ for users whom no gate lets in."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Lines = tuple[int, int, int, int]
 
 
 class Texts(Struct, frozen=True):
-    """A file of the pin and of the head, with the lines that git says are changed.
+    """A file on the pin and on the head, with the lines that git reports as changed.
 
     Without `hunks` the texts are compared here.
     """
@@ -48,7 +48,7 @@ class Texts(Struct, frozen=True):
 
 
 class Statement(Struct, frozen=True):
-    """A statement without those in it: what it says, its lines, and the last one it decides on."""
+    """A statement without those nested in it: its text, its lines, the last line it controls."""
 
     key: str
     first: int
@@ -57,13 +57,13 @@ class Statement(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One version of a file, as it was read; lines count from 1.
+    """One version of a file, parsed; lines count from 1.
 
     `said` are the statements as they are, `kept` by unit those that are left with all gates off.
     `gates` are those in front of a line or asked by it, `asked` those that a unit asks anywhere.
     `ends` has the last line that a line decides on, `wholes` the first and last line
     of each definition, and that of its name.
-    `names` gives what lines bring that counts where it is read, None where they do something.
+    `names` gives what lines bring that counts where it is read, or None if they do something.
     """
 
     lines: Sequence[str]
@@ -88,7 +88,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Return those lines of another version whose definition is not here, with its name."""
+        """Return those lines of another version whose definition is missing here, with its name."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -99,12 +99,12 @@ class Side(Struct, frozen=True):
         return found
 
     def is_touched(self, lines: Iterable[int], unlike: frozenset[int]) -> bool:
-        """Say whether lines differ, or something does that they decide on."""
+        """Return whether lines differ, or a line that controls them does."""
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 
 def keys(pieces: Iterable[Statement], lines: Sequence[int]) -> list[str]:
-    """Return what the pieces that begin in some lines say."""
+    """Return the text of the pieces that begin in some lines."""
     own = frozenset(lines)
     return [piece.key for piece in pieces if piece.first in own]
 
@@ -145,7 +145,7 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the numbers on the other side of those lines that are on both sides."""
+    """Return the line numbers on the other side for lines that both sides have."""
     found = set()
     for line in lines:
         shift = 0

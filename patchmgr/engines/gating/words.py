@@ -1,4 +1,4 @@
-"""What names say of a condition: the word lists of projects, and what a series adds to them."""
+"""What names tell about a condition: the word lists of projects, and a series' own words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Names = tuple[str, ...]
 
 
 class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
-    """The words of one project; `docs/reports.md` says what each list is for.
+    """The words of one project; `docs/reports.md` explains each list.
 
     Names are RE2 expressions of whole names. `own` are those that a series itself calls a gate.
     """
@@ -45,7 +45,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:
-        """Return the words of some lists, written in TOML, with those of a series."""
+        """Return the words from some lists in TOML, with those of a series."""
         found: dict[str, Any] = {"own": {kind: tuple(names) for kind, names in own.items()}}
         for raw in lists:
             for key, more in toml_text.loads(raw.decode()).items():
@@ -60,7 +60,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return convert(found, cls)
 
     def of_cxx(self) -> Words:
-        """Return the words for C++ and CUDA, which has some of its own, and no probes."""
+        """Return the words for C++ and CUDA, which has words of its own, and no probes."""
         gates = dict(self.cxx_gates)
         for kind, names in self.gates.items():
             gates[kind] = (*gates.get(kind, ()), *names)
@@ -68,26 +68,26 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return replace(self, gates=gates, flags=flags, installed=())
 
     def kind(self, name: str) -> str | None:
-        """Return what a name is about, None where it is about nothing known."""
+        """Return what a name is about, or None if it is not a known kind."""
         every = (*self.own.items(), *self.gates.items())
         return next((kind for kind, names in every if has(names, name)), None)
 
     def is_flag(self, name: str) -> bool:
-        """Say whether a name is one of something that is true or false, and no lower bound."""
+        """Return whether a name is a boolean flag, and not a lower bound."""
         return has(self.flags, name) and not has(self.bounds, name)
 
     def is_own(self, name: str) -> bool:
-        """Say whether the series itself calls a name a gate."""
+        """Return whether the series' own words call a name a gate."""
         return any(has(names, name) for names in self.own.values())
 
     def is_installed(self, name: str) -> bool:
-        """Say whether a name asks what is installed, and not how a run stands."""
+        """Return whether a name asks what is installed, rather than how a run is configured."""
         return has(self.installed, name) and not has(self.states, name)
 
 
 @lru_cache(maxsize=100_000)
 def has(names: Names, name: str) -> bool:
-    """Say whether a whole name is one of some names."""
+    """Return whether a name matches one of the expressions as a whole."""
     return any(_compiled(expression).fullmatch(name) for expression in names)
 
 

@@ -1,1 +1,1 @@
-"""What engines know of single languages."""
+"""What engines know about single languages."""

@@ -1,4 +1,4 @@
-"""What a C++ or CUDA file declares outside of functions, and what it uses."""
+"""What a C++ or CUDA file declares outside functions, and what it uses."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _LONGEST = 200  # tokens between the angle brackets of a use
 
 
 def is_number(text: str) -> bool:
-    """Say whether a type is one that numbers are converted to and from."""
+    """Return whether a type converts to and from numbers."""
     return set(text.split()) <= _NUMBERS | {"std", "::"}
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter: its type without what callers need not know, and its name."""
+    """A parameter: its type without qualifiers that callers can ignore, and its name."""
 
     type: str
     name: str
@@ -69,13 +69,13 @@ class Parameter(Struct, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """A name that is declared: what it is, and in which namespaces and types, outermost first.
+    """A declared name: its kind, and its namespaces and types, outermost first.
 
     `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`; `parameters` are
-    those of a function, a macro or a template of a type, None where they are not known; `is_open`
+    those of a function, a macro or a template of a type, or None if they are not known; `is_open`
     says that it takes any number. `is_member` tells what is in a type, `is_scoped` an enumerator
-    that is only known behind the name of its type. `type` is a variable's, or what a function
-    returns, empty where that is not known; `is_constant` says that a variable may be known when it
+    that is only known after the name of its type. `type` is a variable's, or what a function
+    returns, or empty if that is not known; `is_constant` says that a variable may be known when it
     is compiled. `bases` are those of a type, and `pure` its functions that those who derive from it
     have to define; `is_override` is a function that says to override another one.
     """
@@ -96,7 +96,7 @@ class Declaration(Struct, frozen=True):
     pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
-        """Say whether a call with so many arguments can fit."""
+        """Return whether a call with so many arguments can fit."""
         if self.parameters is None:
             return True
         needed = sum(not one.has_default for one in self.parameters)
@@ -104,13 +104,13 @@ class Declaration(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A name in code: what stands before it, and how many arguments a call of it has.
+    """A use of a name: what comes before it, and how many arguments a call of it has.
 
     `at` is its place among the tokens.
 
     `owner` is the name in front of `::`; `is_local` says that it is declared there. Commas between
     angle brackets may part arguments or not, so a call has between `least` and `most`. `template`
-    is the number of arguments in angle brackets behind the name, where there are any.
+    is the number of arguments in angle brackets after the name, where there are any.
     """
 
     name: str
@@ -135,7 +135,7 @@ class CxxFile(Struct, frozen=True):
 
 
 def read_cxx(content: bytes) -> CxxFile:
-    """Read a file; raise UnclearSource where it is too long or its brackets do not match."""
+    """Read a file; raise UnclearSource if it is too long or its brackets do not match."""
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
     found = list(islice(tokens(text), MOST_TOKENS + 1))
     if len(found) > MOST_TOKENS:
@@ -489,7 +489,7 @@ def _is_attribute(text: str) -> bool:
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
-    """Yield where some names are used, or declared inside of functions."""
+    """Yield the uses of some names, and declarations of them inside functions."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
             continue
@@ -515,9 +515,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
 
 
 def arguments_of_object(file: CxxFile, use: Use) -> int | None:
-    """Count the arguments that an object of a type is made with where its name is used.
+    """Count the arguments that construct an object where the name of its type is used.
 
-    None where nothing is made there, or where it may be a copy.
+    None if no object is constructed there, or it may be a copy.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
     if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):

@@ -1,6 +1,6 @@
 """Find the type and function around each line of C++ and CUDA source, without parsing it.
 
-What stands before a brace says which scope it opens: a namespace, a type, or a body.
+The words before a brace tell which scope it opens: a namespace, a type, or a body.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ScopeKind(Enum):
 
 
 class Scope(Struct, frozen=True):
-    """A scope: its name where it is clear, and its first line; read from a header, its own name."""
+    """A scope: its name if that is clear, and its first line; from a header, its own name."""
 
     kind: ScopeKind
     name: str | None = None
@@ -69,8 +69,8 @@ class _State(Struct, frozen=True):
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
     """Return the symbol of each line: `Class::method`, without the names of namespaces.
 
-    It is None outside of symbols and where a name is not clear. Where braces do not match, it
-    is None everywhere, or from the first `#if` on that can be the reason.
+    It is None outside of symbols and where a name is not clear. If braces do not match, it is None
+    everywhere, or from the first `#if` that can be the reason.
     """
     text = content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     return _Scan(text.count("\n") + 1).run(text)

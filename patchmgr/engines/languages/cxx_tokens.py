@@ -16,7 +16,7 @@ class Token(Struct, frozen=True, gc=False):
 
 
 class UnclearSource(Exception):
-    """The text is no C++ as far as a scanner can see."""
+    """The text is not C++ as far as a scanner can tell."""
 
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -93,10 +93,10 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def match_brackets(texts: Iterable[str]) -> dict[int, int]:
-    """Return the place of the end of each bracket, by the place of its begin.
+    """Return the place of the end of each bracket, by the place of its start.
 
     Each branch of an `#if` starts with the brackets that were open before it, and the first one
-    says which are open behind it. Raise UnclearSource where brackets or `#if`s do not match.
+    says which are open after it. Raise UnclearSource if brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}
     open_: list[tuple[int, str]] = []

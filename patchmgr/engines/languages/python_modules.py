@@ -26,7 +26,7 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the versions whose grammar is asked: a newer one than runs is judged as that."""
+    """Return the Python versions to check for; one newer than the running Python counts as that."""
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
@@ -39,7 +39,7 @@ class _Module(Struct, frozen=True):
 
 
 class Modules(Struct):
-    """Reads modules by their blobs; those in `judged` are compiled, too, and for all versions."""
+    """Reads modules by their blobs; those in `judged` are also compiled, for all versions."""
 
     read: Callable[[str], bytes]
     versions: Sequence[Version]
@@ -54,28 +54,28 @@ class Modules(Struct):
         return self._module(entry.blob).fault
 
     def bound(self, entry: Entry | None) -> frozenset[str] | None:
-        """Return what a module binds at its top, None where that is not known."""
+        """Return the names that a module binds at its top level, or None if that is not known."""
         if entry is None:
             return frozenset()
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
 
     def imports(self, entry: Entry | None) -> Imports:
-        """Return module and name of each import, but for those that are tried."""
+        """Return module and name of each import, except those inside a `try`."""
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports
 
     def says(self, entry: Entry, words: re.Pattern[bytes]) -> bool:
-        """Say whether an expression is anywhere in a file."""
+        """Return whether an expression occurs anywhere in a file."""
         return words.search(self.read(entry.blob)) is not None
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
-        """Say whether a module that a file imports is a file of the tree."""
+        """Return whether a module that a file imports is a file of the tree."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
 
     def resolves(self, path: str, module: str, name: str, tree: Tree) -> bool:
-        """Say whether an import in a file finds its module, and the name in it."""
+        """Return whether an import in a file finds its module, and the name in it."""
         return any(self._has(place, name, tree) for place in places(path, module))
 
     def _has(self, place: str, name: str, tree: Tree) -> bool:
@@ -121,7 +121,7 @@ class Modules(Struct):
 
 
 def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Module | Fault:
-    """Return the syntax tree of a text for a version, else why there is none, and the line.
+    """Return the syntax tree of a text for a version, or else the error and its line.
 
     Some faults are found only by compiling the tree: a `return` outside of functions.
     """

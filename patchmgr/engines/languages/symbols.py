@@ -1,6 +1,6 @@
 """Name the symbol that encloses a line of source code.
 
-C++ has a module of its own; here are Python, and languages with braces, each an entry of a table.
+This module has Python, and languages with braces, each an entry of a table; C++ has its own module.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Braces(Struct, frozen=True):
 
     `skipped` matches what no block is told from: comments, strings, characters. `header` matches
     the head of a block, and `name` gives what the match names. `joint` stands between the names of
-    a block and of one in it. Where no sign `ends_statements`, the last head before a brace counts.
+    a block and of one in it. If no sign `ends_statements`, the last head before a brace counts.
     """
 
     skipped: re.Pattern[str]
@@ -46,7 +46,7 @@ class Braces(Struct, frozen=True):
     ends_statements: bool
 
     def symbols(self, content: bytes) -> tuple[str | None, ...]:
-        """Return the symbol of each line; all None where a string or a brace does not close."""
+        """Return the symbol of each line; all None if a string or a brace is not closed."""
         text = content.decode("utf-8", "surrogateescape")
         bare = self.skipped.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         symbols: list[str | None] = [None] * (text.count("\n") + 1)
@@ -157,7 +157,7 @@ class _Unsure(Exception):
 
 
 def python_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol of each line; all None where strings or brackets do not close."""
+    """Return the symbol of each line; all None if a string or a bracket is not closed."""
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
         bare = _ATOM.sub(_blank, text)
@@ -272,7 +272,7 @@ _SCANNERS: dict[str, Scanner] = {
 
 
 class SymbolIndex:
-    """The enclosing symbol of each line of one content, found on the first question."""
+    """The enclosing symbol of each line of one content, computed at the first question."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self._scan = _SCANNERS.get(language(path, content))
@@ -281,7 +281,7 @@ class SymbolIndex:
         self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), None outside of symbols or where unsure."""
+        """Return the symbol around a line (from 1), or None outside of symbols or if unsure."""
         symbols = self._scanned()
         return symbols[line - 1] if 1 <= line <= len(symbols) else None
 

@@ -1,4 +1,4 @@
-"""Split lines of source into words: names, numbers, the inside of strings; comments left out."""
+"""Split source lines into words: names, numbers, contents of strings; comments are left out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def code_of(line: bytes, language: str) -> str:
 
 
 def is_code(language: str) -> bool:
-    """Say whether what is a comment in a language is known."""
+    """Return whether comments of a language are known."""
     return language in _HASH or language in BRACED
 
 
@@ -64,7 +64,7 @@ def _before(pattern: re.Pattern[str], text: str) -> str:
 
 
 def words_of(line: bytes, language: str) -> list[str]:
-    """Return the words of a line: what stands in strings in pieces, signs there with a mark."""
+    """Return the words of a line: strings are split into words, and their signs are marked."""
     found: list[str] = []
     for match in _WORD.finditer(code_of(line, language)):
         if match["string"] is None:
@@ -80,25 +80,25 @@ def _is_name(word: str) -> bool:
 
 
 def parts_of(word: str) -> tuple[str, ...]:
-    """Return what a name is made of, in small letters and without a plural's end."""
+    """Return the parts of a name, in lower case and without plural endings."""
     found = (part.lower() for part in _PART.findall(word))
     return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
 
 
 def is_import(line: bytes) -> bool:
-    """Say whether a line only brings names in from elsewhere."""
+    """Return whether a line only imports names."""
     start = line.lstrip().split(b" ", 1)[0]
     return start in (b"import", b"from", b"#include", b"using")
 
 
 def indentation(line: bytes) -> int:
-    """Return how far a line is indented, a tab as eight."""
+    """Return the indentation of a line; a tab counts as eight."""
     text = line.expandtabs(8)
     return len(text) - len(text.lstrip())
 
 
 def is_blank(line: bytes) -> bool:
-    """Say whether a line has nothing but white space."""
+    """Return whether a line has nothing but white space."""
     return not line.strip()
 
 

@@ -1,1 +1,1 @@
-"""Whether every line of a series is accounted for; it shares no code with the engine."""
+"""The ledger accounts for every line of a series; it shares no code with the engine."""

@@ -1,4 +1,4 @@
-"""The account of files that belong together: what the series changed, and what the result has."""
+"""The account of files that belong together: the changes of the series, and the result."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Part(Struct, frozen=True):
 
     @property
     def is_carried(self) -> bool:
-        """Say whether the result has some of it."""
+        """Return whether the result has some of the change."""
         return any(fate in CARRIED for fate in self.fates)
 
 
@@ -72,7 +72,7 @@ class Group(Struct):
 
 
 class Deltas:
-    """What the series makes of the numbers of things (lines, pairs, words), and by what fate.
+    """The net changes of a series in numbers of things (lines, pairs, words), by fate.
 
     `net` is of all changes and `left` of those that the result should have nothing of. The others
     count what comes and what goes apart: one change may take back what another one adds. Where the
@@ -178,7 +178,7 @@ class Account:
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Say whether a content is missing, or is none that lines are counted in (a symlink)."""
+        """Return whether a content is missing, or has no lines to count (a symlink)."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -272,7 +272,7 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return what the result has too few of, or too many (below 0)."""
+        """Return the lines of which the result has too few, or too many (below 0)."""
         upstream: Deltas | None = None
         off = {}
         for one in dict.fromkeys((*deltas.net, *made)):
@@ -373,7 +373,7 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Tell of lines or words that are too few or too many in the result, a sentence a kind."""
+        """Report lines or words of which the result has too few or too many, by kind."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
@@ -384,12 +384,12 @@ class Account:
             yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
 
     def disorder(self, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return that a line is not where it belongs."""
+        """Return a fault for a line that is in the wrong place."""
         text = "the result has lines in an order that neither upstream nor the patches have"
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
     def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a fault, with the patch and the place that it is likely about."""
+        """Return a fault, with the patch and the place that it probably concerns."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self.parts if part.is_carried] or self.parts
         named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]
@@ -406,7 +406,7 @@ class Account:
 
 
 def neighbours(lines: Lines) -> Counter[Pair]:
-    """Count the pairs of lines, without the ends of a text."""
+    """Count the pairs of neighbouring lines, without the ends of a text."""
     return Counter(pairwise(lines))
 
 
@@ -419,7 +419,7 @@ _OFF = {
 
 
 def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditFinding:
-    """Return what does not add up."""
+    """Return a fault of the account."""
     return AuditFinding("ledger", is_certain, path, line, None, text)
 
 
@@ -429,7 +429,7 @@ def number_of(number: int, what: str) -> str:
 
 
 def quoted(lines: Iterable[bytes]) -> str:
-    """Quote the most telling of some lines, with what they define."""
+    """Quote the most telling of some lines, with the definitions they are in."""
     lines = list(lines)
     named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
     text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")

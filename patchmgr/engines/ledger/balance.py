@@ -15,7 +15,7 @@ that were cited. What the engine says became of a hunk (`Fate`) only says what t
   space, line breaks, commas, parentheses, quotes and backslashes do not count. The words obey the
   same equation, and the lines that both R and U have once are in the same order. What the patch
   defines, R defines. An import that code needs in its new home may come with it.
-- *Solved by a person.* What the patch adds and the result lacks was given up.
+- *Resolved by a person.* What the patch adds and the result lacks was given up.
 - *Upstream has it.* Each added line is in upstream's file, by its words, or a cited commit brought
   it. Each removed line is gone, or a cited commit took it away.
 - *Given up*: the result has nothing of it. *In conflict*: there is no result of these files yet,
@@ -70,7 +70,7 @@ _STRIPS = (1, 0, 2, 3)
 def balance(
     patches: Sequence[Claimed], base: State, onto: State, result: State, *, cited: Cited
 ) -> Ledger:
-    """Account for each line of the patches, which are written against base, on onto."""
+    """Account for each line of the patches, from the base to the result on onto."""
     added, removed = Counter[Fate](), Counter[Fate]()
     faults: list[Told] = []
     evidence: list[Evidence] = []
@@ -143,7 +143,7 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """What nobody has of hunks that upstream is said to have, without layout and remarks.
+    """The lines of hunks, said to be upstream's, that nobody has; layout and comments aside.
 
     `numbers` count the added and the removed lines that were looked for. `lacks` are added
     lines that are nowhere, `still` removed ones that are there as before.
@@ -157,7 +157,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Look for what upstream is said to have: in its files, and in the cited commits."""
+    """Look for lines that are said to be upstream's: in its files, and in the cited commits."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -257,10 +257,10 @@ def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple
 
 
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
-    """Judge what upstream is said to have, patch by patch.
+    """Judge, patch by patch, the lines that are said to be upstream's.
 
     Upstream lands patches with changes of the review: what it left out of one that it has for the
-    most part is told, and no more. Where it lacks most of a patch, that is no absorption.
+    most part is only reported. Where it lacks most of a patch, that is no absorption.
     """
     for name in dict.fromkeys(one.patch for one in evidence):
         found = [one for one in evidence if one.patch == name]
@@ -344,7 +344,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield what does not add up where layout is free."""
+    """Yield what does not add up in words, for results whose layout is free."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}
@@ -474,7 +474,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count the lines that a person did not take."""
+    """Count the lines that a person gave up."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():

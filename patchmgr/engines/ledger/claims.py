@@ -1,4 +1,4 @@
-"""What an engine says became of the hunks of each patch, and the states that it speaks of."""
+"""What an engine claims about the hunks of each patch, and the states it refers to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What the engine says became of a hunk, and so what is to be proved of it."""
+    """What the engine says became of a hunk, and so what must be proved about it."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"
@@ -25,7 +25,7 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """What is said of one file of a patch: the paths of the new side, and the fate of each hunk.
+    """The claim about one file of a patch: its paths on the new side, and the fate of each hunk.
 
     `path` is the path that the patch names. A file without hunks has one fate.
     """
@@ -36,7 +36,7 @@ class Claim(Struct, frozen=True):
 
 
 class Claimed(Struct, frozen=True):
-    """One patch and what is said of it; `rest` is the fate of files without a claim.
+    """A patch and the claims about it; `rest` is the fate of files without a claim.
 
     `diff` is the part of the patch file that is not a header. A patch that is not `on_base` is no
     part of the side that the others are written against. `cited` are upstream commits, `reworded`
@@ -59,10 +59,10 @@ class State(Protocol):
     """One state of all files."""
 
     def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, None where there is no such file."""
+        """Return the id of a file's content, or None if there is no such file."""
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file."""
+        """Return a file's content, or None if there is no such file."""
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]

@@ -23,7 +23,7 @@ class Hunk(Struct, frozen=True):
         return [line[1:] for line in self.lines if line[:1] == kind]
 
     def beside(self) -> list[bytes]:
-        """Return the lines that stay, next to one that is added."""
+        """Return the unchanged lines next to an added one."""
         kinds = [b"", *(line[:1] for line in self.lines), b""]
         return [
             line[1:]
@@ -53,7 +53,7 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Read the changes of a patch file; `strip` folders are taken off its paths, as by git -p."""
+    """Read the changes in a patch file; `strip` leading folders are removed from its paths."""
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0

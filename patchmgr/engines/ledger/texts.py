@@ -30,7 +30,7 @@ def lines_of(content: bytes | None) -> Lines | None:
 
 
 def pairs_of(lines: Lines | None) -> Iterable[Pair]:
-    """Return the pairs of neighbours, the ends of the file among them."""
+    """Return the pairs of neighbouring lines, with the ends of the file."""
     return () if lines is None else pairwise(chain((START,), lines, (END,)))
 
 
@@ -57,7 +57,7 @@ def squeezed(text: bytes) -> bytes:
 
 
 def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
-    """Count the definitions that lines begin, by kind and name."""
+    """Count the definitions that start in lines, by kind and name."""
     found: Counter[tuple[str, bytes]] = Counter()
     for line in lines:
         for kind, pattern in _NAMED:
@@ -69,7 +69,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int) -> int | None:
-    """Return where lines are in a file: at the place named, or nearest to it."""
+    """Return the position of lines in a file: at the given place, or nearest to it."""
     if not old:
         return min(at, len(lines))
     places = (
@@ -81,7 +81,7 @@ def position(lines: Lines, old: Lines, at: int) -> int | None:
 
 
 def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
-    """Return the lines of the places that both sides changed, and the lines beside them."""
+    """Return the lines in places that both sides changed, and the lines next to them."""
     blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in blocks_of(base, theirs)]
     found: set[bytes] = set()
@@ -103,7 +103,7 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
 
 
 class Searched:
-    """The lines of a text that is asked for runs of lines, most often in their order."""
+    """The lines of a text, indexed for many searches for runs of lines, mostly in order."""
 
     def __init__(self, lines: Lines) -> None:
         self._text, self._at = _joined(lines), 0
@@ -151,7 +151,7 @@ def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
 
 
 def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
-    """Merge two texts over their base; None where they changed one place differently."""
+    """Merge two texts over their base; None if they changed one place differently."""
     blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in blocks_of(base, theirs)]
     found: Lines = []
@@ -166,7 +166,7 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield lines of a merge that are together on neither side, unless one joins the two sides."""
+    """Yield pairs of lines in a merge that are neighbours on neither side, except at a seam."""
     pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}
     for three in _threes(made):
@@ -183,7 +183,7 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Return the lines that are there once, without their layout, with where and how they are."""
+    """Return the lines that occur once, without their layout, each with its place and text."""
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, line in enumerate(lines):
@@ -204,6 +204,6 @@ def _joined(lines: Lines) -> bytes:
 
 
 def is_within(lines: Lines, text: Lines) -> bool:
-    """Say whether a text has the lines in their order."""
+    """Return whether a text has the lines in their order."""
     rest = iter(text)
     return all(line in rest for line in lines)

@@ -1,1 +1,1 @@
-"""Where upstream put symbols and lines, and how a patch follows them there."""
+"""Where upstream moved symbols and lines, and how a patch follows them there."""

@@ -1,4 +1,4 @@
-"""The files that upstream added or changed, as places where moved lines may be."""
+"""The files that upstream added or changed: places where moved lines may be."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the files as they are on the new side by now: with what was carried so far."""
+        """Return the files as they are on the new side now, with the patches carried so far."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
@@ -40,7 +40,7 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the other files of a path's language that have now, not before, all of the lines.
+        """Return other files of a path's language that have all of the lines only now.
 
         With lines `beside`, they are those that have the most of these, and one at least. All
         lines are without white space.
@@ -57,12 +57,12 @@ class ChangedFiles:
         return tuple(sorted(other for other, count in found.items() if count == best))
 
     def version(self, path: str) -> Entry | None:
-        """Return the base's file, None where there is none."""
+        """Return the base's file, or None if there is none."""
         found = (files[path][0] for files in self._known.values() if path in files)
         return next(found, None)
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the text of a file, None where there is none."""
+        """Return the text of a file, or None if there is none."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         if entry.blob not in self._contents:
@@ -71,7 +71,7 @@ class ChangedFiles:
 
 
 class FilesOnSide:
-    """What upstream changed, as a search for moved lines asks for it."""
+    """The files that upstream changed, in the form that a search for moved lines needs."""
 
     def __init__(self, files: ChangedFiles, side: Overlay) -> None:
         self._files, self._side = files, side
@@ -81,16 +81,16 @@ class FilesOnSide:
         return sorted(self._files.of(language))
 
     def before(self, path: str) -> bytes | None:
-        """Return the base's text, None where there is none."""
+        """Return the base's text, or None if there is none."""
         return self._files.text(self._files.version(path))
 
     def after(self, path: str) -> bytes | None:
-        """Return the new side's text, None where there is none."""
+        """Return the new side's text, or None if there is none."""
         return self._files.text(self._side.entry(path))
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return the claim that a path is of a language, or of its family, by its name.
+    """Return a predicate: whether a path belongs to a language, or to its family, by its name.
 
     No path is of an unknown one: such files may be anything.
     """

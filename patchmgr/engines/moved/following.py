@@ -1,4 +1,4 @@
-"""Merge the hunks of a file where they belong, once upstream put their symbols elsewhere."""
+"""Merge the hunks of a file where they belong after upstream moved their symbols."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Followed(Struct, frozen=True):
     """What became of a file whose hunks went to several places.
 
     `changes` is the new side's files that merged clean. `collision` is the one merge that did
-    not, with its file. There is one answer a hunk; `places` has the hunks that moved.
+    not, with its file. There is one answer per hunk; `places` has the hunks that moved.
     """
 
     changes: Mapping[str, Entry]
@@ -33,7 +33,7 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """The new side, as hunks are followed on it.
+    """The new side, as seen when hunks are followed to it.
 
     `elsewhere` are the files that upstream changed, `entry_of` answers for all, `busy` are those
     that must be left alone, and `climb` merges one.
@@ -49,9 +49,9 @@ class NewSide(Struct, frozen=True):
 def follow_hunks(
     path: str, sides: Sides, collided: Collided, *, home: str, side: NewSide
 ) -> Followed | Collided:
-    """Merge a file that collided, hunk by hunk where each belongs.
+    """Merge a file that collided: each hunk where it belongs now.
 
-    Returns the collision where nothing is known to have moved, with a reason that says what is.
+    Returns the collision, with a reason that says what is known, if nothing is known to have moved.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:

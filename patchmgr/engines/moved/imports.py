@@ -1,4 +1,4 @@
-"""Which imports changed lines need where they go to, and how they get there."""
+"""The imports that changed lines need in another file, and how they are added."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Source(Struct, frozen=True):
 
 
 def is_import_line(line: bytes, language: str) -> bool:
-    """Say whether a line brings names in, as far as one line tells."""
+    """Return whether a line imports names, as far as one line shows."""
     if language in _CXX:
         return bool(_INCLUDE.match(line))
     return language == "Python" and line.startswith((b"import ", b"from "))
@@ -64,7 +64,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that a run imports for Python and did not before; none if it does more."""
+    """Return the names that a run newly imports for Python; none if it does anything else."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -95,7 +95,7 @@ def words_of(text: bytes) -> frozenset[bytes]:
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of its own object that changed lines use and a home knows nothing of."""
+    """Return an attribute of `self` that changed lines use and their new home does not know."""
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
@@ -113,12 +113,12 @@ def needed_imports(
     around: bytes,
     brought: frozenset[str] = frozenset(),
 ) -> tuple[Run, ...]:
-    """Return what a home lacks of what changed lines need, by the imports of the patch's side.
+    """Return the imports that changed lines need and a home lacks, taken from the patch's side.
 
     The runs are changes of the home's lines.
 
     Names in the text `around` the lines are known there, those that are `brought` will be.
-    Raises Unsure where a name cannot be had.
+    Raises Unsure if a name cannot be had.
     """
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
@@ -165,7 +165,7 @@ def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Return a merged file with imports of the patch's side that its lines need; None for none.
+    """Return a merged file with the imports of the patch's side that its lines need, or None.
 
     `base` and `home` are the file's paths on either side, `names` those that the patch's lines may
     look up: one counts that nothing in the merged file binds. Where the import cannot be had, the
@@ -197,8 +197,8 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
     """Return the content of `home` with an import that the file `base` has.
 
-    It goes into the statement of its module, or behind the last one that it sorts after. Raises
-    Unsure where it has no place.
+    It goes into the statement of its module, or after the last one that it sorts after. Raises
+    Unsure if it has no place.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which is imported by a relative name")

@@ -22,7 +22,7 @@ from patchmgr.engines.text.differences import Run
 
 
 class Part(PatchedFile, frozen=True):
-    """The sides of a merge for one file of the new side, as a ladder wants them.
+    """The sides of a merge for one file of the new side, for the ladder.
 
     `numbers` says which hunk of the patch each is, or is a part of.
     """
@@ -32,7 +32,7 @@ class Part(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols of the patch that follow a neighbour: put before it, or behind it."""
+    """New symbols of the patch that follow a neighbour: before or after it."""
 
     change: Change
     neighbour: Unit
@@ -40,7 +40,7 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """What moves to one file: units with their homes, their changes, and new symbols."""
+    """What moves to one file: units with their new places, their changes, and new symbols."""
 
     moves: tuple[tuple[Unit, Home], ...]
     changes: tuple[tuple[Change, Unit], ...]
@@ -56,7 +56,7 @@ class Removal(Struct, frozen=True):
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:
-        """Return the names, without their classes, of the new symbols that follow."""
+        """Return the names, without their classes, of new symbols that follow."""
         units = [unit for guest in self.guests for unit in guest.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
@@ -66,9 +66,9 @@ class Removal(Struct, frozen=True):
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
-    """Return the sides for a file that units moved to; the units' homes do not overlap.
+    """Return the sides for a file that units moved to; their new places do not overlap.
 
-    Raises Unsure where the changes need something that the file has not.
+    Raises Unsure if the changes need something that the file has not.
     """
     file = removal.file
     lines: list[bytes] = []
@@ -160,7 +160,7 @@ def part_within(
     moves: Sequence[tuple[Unit, Unit]],
     changes: Sequence[Change],
 ) -> Part | None:
-    """Return the sides for the changes that stay in their file, with units that moved in it.
+    """Return the sides for changes that stay in their file, with the units that moved within it.
 
     Each unit of `moves` is given with its place on the new side. None where a place cannot be
     told by the units around it.

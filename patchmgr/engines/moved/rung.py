@@ -1,4 +1,4 @@
-"""The rung "moved": follow the hunks of a file whose symbols upstream put elsewhere.
+"""The rung "moved": follow the hunks of a file whose symbols upstream moved.
 
 A function that went to another file, or past others in its own, is found by its name and its
 telling lines; lines outside of symbols are found only where they stand byte for byte. Where there
@@ -30,7 +30,7 @@ from patchmgr.engines.series.placement import PatchedFile
 
 
 class Assignment(Struct, frozen=True):
-    """What is known of the changes of a file.
+    """What is known of the changes in a file.
 
     `moves` has the units that moved, `units` the moved unit that a change is in, `guests` the
     new symbols that follow a neighbour. `imports` are changes of imports, `lost` those that
@@ -44,7 +44,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return where a change belongs, None where that is its own place or not known."""
+        """Return where a change belongs, or None if it stays in place or that is not known."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -57,7 +57,7 @@ def assign(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Assignment:
-    """Find the home of each change whose hunk collided, and of what is in the same units."""
+    """Find the new place of each change whose hunk collided, and of others in the same units."""
     work = _Finder(base, own, Search(base, own, elsewhere))
     for change in changes:
         if change.number in collided:
@@ -183,7 +183,7 @@ class Place(Struct, frozen=True):
 
 
 class Astray(Struct, frozen=True):
-    """Why a hunk has no home for sure, and where it may belong."""
+    """Why the new place of a hunk is not certain, and where it may be."""
 
     reason: str
     likely: Place | None = None
@@ -211,10 +211,10 @@ def relocate(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Relocation | None:
-    """Find the homes of the hunks, by number, that collided in their own file.
+    """Find the new places of the hunks, by number, that collided in their own file.
 
-    `home` and `ours` are the name and the text of the file on the new side (None: deleted).
-    Returns None where all of them are about what is in its place.
+    `home` and `ours` are the name and the text of the file on the new side (None: deleted). Returns
+    None if all of them are about lines that did not move.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)

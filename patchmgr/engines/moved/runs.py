@@ -1,4 +1,4 @@
-"""Changed lines apart from hunks: what a patch does to which unit, and hunks made of it again."""
+"""Changed lines without their hunks: what a patch does to each unit, and hunks rebuilt from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTEXT = 3
 class Change(Struct, frozen=True):
     """A run of changed lines of one hunk, by its number.
 
-    `unit` is what it edits on the old side, None where nothing is sure. `brings` names the whole
+    `unit` is what it edits on the old side, or None if nothing is sure. `brings` names the whole
     new symbols or paragraphs that it adds beside others instead.
     """
 
@@ -129,7 +129,7 @@ def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes
 def hunks_of(
     lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return hunks made of runs, where each starts (0-based), and the number of its runs."""
+    """Return hunks made from runs, where each starts (0-based), and the number of its runs."""
     hunks: list[Hunk] = []
     positions: list[int] = []
     numbers: list[int] = []

@@ -1,4 +1,4 @@
-"""Find where upstream put a unit of a file: elsewhere in it, or in a file that it changed."""
+"""Find where upstream moved a unit of a file: within it, or to a file that it changed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Elsewhere(Protocol):
         """Return the paths of a language, in a fixed order."""
 
     def before(self, path: str) -> bytes | None:
-        """Return the old side's text, None where there is none."""
+        """Return the old side's text, or None if there is none."""
 
     def after(self, path: str) -> bytes | None:
-        """Return the new side's text, None where there is none."""
+        """Return the new side's text, or None if there is none."""
 
 
 class Home(Struct, frozen=True):
-    """Where a unit is on the new side, and how much of its telling lines is there (0 to 1)."""
+    """Where a unit is on the new side, and the share of its telling lines there (0 to 1)."""
 
     outline: Outline
     unit: Unit
@@ -49,16 +49,16 @@ class Home(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """A unit that has no home for sure: why, and the likely home where there is one."""
+    """A unit without a certain new place: why, and the likely place if there is one."""
 
     reason: str
     likely: Home | None = None
 
 
 class Search:
-    """Looks for units of one file of the old side, each once.
+    """Searches for units of one file of the old side; each is searched once.
 
-    `own` is the file's text on the new side, at its home; None where upstream deleted it.
+    `own` is the file's text on the new side, at its home, or None if upstream deleted it.
     """
 
     def __init__(self, base: Outline, own: Outline | None, elsewhere: Elsewhere) -> None:
@@ -67,7 +67,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Lost | None:
-        """Return where a unit has gone, None where it is in its place."""
+        """Return where a unit moved, or None if it is in its place."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
@@ -214,7 +214,7 @@ def _chomped(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
-    """Return how much of some telling lines is among others, from 0 to 1."""
+    """Return the share of some telling lines that is among others, from 0 to 1."""
     total = sum(wanted.values())
     return sum((wanted & found).values()) / total if total else float(not found)
 
@@ -248,7 +248,7 @@ def _called(unit: Unit) -> str:
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
-    """Say whether a unit changed its place among the other units of its file."""
+    """Return whether a unit changed its place among the other units of its file."""
     old, new = _places(base), _places(own)
     return any(
         (old[key] < unit.start) != (new[key] < there.start)

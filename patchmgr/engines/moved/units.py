@@ -37,7 +37,7 @@ class Unit(Struct, frozen=True):
         return None if self.name is None else leaf_of(self.name)
 
     def has(self, start: int, end: int) -> bool:
-        """Say whether lines are in the unit."""
+        """Return whether lines are in the unit."""
         return self.start <= start and end <= self.end
 
 
@@ -47,7 +47,7 @@ def leaf_of(name: str) -> str:
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the name of a symbol in another one, written as that one is, or in Python's way."""
+    """Return the name of a symbol in another one, joined in that one's way, or in Python's."""
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
 
@@ -96,7 +96,7 @@ class Outline:
         return self.lines[unit.start : unit.end]
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count the telling lines of a unit, without white space."""
+        """Count the telling lines of a unit, ignoring white space."""
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
@@ -141,7 +141,7 @@ def _scopes(symbol: str) -> list[str]:
 
 
 def is_comment(line: bytes, language: str) -> bool:
-    """Say whether a line is nothing but a comment, as far as its start tells."""
+    """Return whether a line is nothing but a comment, as far as its start tells."""
     start = line.lstrip()
     if language in _HASH_COMMENTS:
         return start.startswith(b"#")
@@ -149,7 +149,7 @@ def is_comment(line: bytes, language: str) -> bool:
 
 
 def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count the telling lines among some lines, without white space."""
+    """Count the telling lines among some lines, ignoring white space."""
     return Counter(line for line in map(bare, lines) if is_telling(line))
 
 
@@ -162,7 +162,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Return lines indented anew; those that are not indented by the old white space stay."""
+    """Return reindented lines; lines without the old indentation stay as they are."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines

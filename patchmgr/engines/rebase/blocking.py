@@ -1,4 +1,4 @@
-"""What a conflict leaves unknown, which later patches meet it, and why it is there.
+"""What a conflict leaves unknown, which later patches touch it, and why it is there.
 
 Until a person resolves a conflict, nobody knows what will stand at its place. The new side goes
 on with upstream's lines there; what it is with the patch's lines there is kept beside it. A later
@@ -42,10 +42,10 @@ _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace
 
 
 class Left(Struct, frozen=True):
-    """A conflict that is left at `path`, where it arose at that of its origin.
+    """A conflict that is left at `path`; it arose at the path of its origin.
 
-    `theirs` is the file of the new side with the patch's lines at the places in conflict, None
-    where the whole file is unknown. `whole` are paths that no patch may touch. `causes` are the
+    `theirs` is the file of the new side with the patch's lines at the places in conflict, or None
+    if the whole file is unknown. `whole` are paths that no patch may touch. `causes` are the
     upstream commits that explain it, once they are known.
     """
 
@@ -59,7 +59,7 @@ class Left(Struct, frozen=True):
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
 ) -> tuple[Left, Entry | None]:
-    """Return the conflict of a file, and the file without it, None where all of it is unknown."""
+    """Return the conflict of a file, and the file without it, or None if all of it is unknown."""
     step, conflict = result.step, result.conflict
     assert conflict is not None
     path = conflict.new_path
@@ -72,9 +72,9 @@ def leave(
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
-    """Return the text with each place in conflict as ours, and as theirs, has it.
+    """Return the text with each place in conflict resolved as ours, and as theirs.
 
-    None where there are no such places, or none that can surely be told from the rest.
+    None if there are no such places, or none that is certain.
     """
     sides = (conflict.base, conflict.ours, conflict.theirs)
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
@@ -88,7 +88,7 @@ def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
 
 
 def is_edit(step: FileStep) -> bool:
-    """Say whether a file stays what and where it is."""
+    """Return whether a file keeps its kind and its path."""
     change, base, theirs = step.change, step.base, step.theirs
     is_there = base is not None and theirs is not None and base.mode == theirs.mode
     return is_there and change.old_path == change.new_path and not change.is_copy
@@ -101,7 +101,7 @@ def paths_of(step: FileStep) -> tuple[str, ...]:
 
 
 def touched_by(result: FileResult) -> frozenset[str]:
-    """Return the paths of the new side that a file's change is about."""
+    """Return the paths of the new side that the change of a file concerns."""
     conflict = () if result.conflict is None else (result.conflict.new_path,)
     return frozenset((result.home, *result.changes, *conflict))
 
@@ -109,7 +109,7 @@ def touched_by(result: FileResult) -> frozenset[str]:
 def met_by(
     left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
 ) -> str | None:
-    """Return what of a conflict a file's change meets, in words; None where it is free of it.
+    """Return in words what a file's change touches of a conflict, or None if it touches nothing.
 
     `ours` is the file without the conflict's patch, `result` what becomes of it, and `other` what
     becomes of the file with that patch's lines. The change may neither meet the lines, nor those
@@ -143,7 +143,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict together with a file's change that meets it, and is not carried."""
+    """Return a conflict extended by a file's change that touches it, and is not carried."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -155,12 +155,12 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
 
 
 def block_whole(left: Left, paths: Collection[str]) -> Left:
-    """Return a conflict that makes some files unknown, and all of the file that it is in."""
+    """Return a conflict extended by whole files that are unknown, its own file among them."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict behind a file's change that is free of it."""
+    """Return a conflict after a file's change that does not touch it."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -251,10 +251,10 @@ def _words(text: bytes) -> set[bytes]:
 def pass_on_causes(
     judged: Sequence[Judged], before: Sequence[Left] = ()
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
-    """Add to each blocked patch why the conflicts in its way are there.
+    """Add to each blocked patch the causes of the conflicts that block it.
 
     `before` are the conflicts that were left before the first patch. Returns also those that are
-    left behind the last, each with its causes.
+    left after the last, each with its causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Carry all files of a patch, each as if the others were done, and change nothing yet.
+    """Carry all files of a patch, each as if the others were done; nothing is changed yet.
 
     A path that one file leaves is free for the others, unless leaving it collides.
     """
@@ -73,7 +73,7 @@ def carry_files(
 
 
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
-    """Return what is left of a file's change: the dropped hunks become part of its base.
+    """Return the rest of a file's change: the dropped hunks become part of its base.
 
     `dropped` numbers hunks of this file; some must be left.
     """
@@ -101,7 +101,7 @@ def carry_rest(
     side: NewSide,
     tools: Tools,
 ) -> tuple[FileResult, ...]:
-    """Carry the files of a patch without the dropped hunks, numbered through the whole patch.
+    """Carry the files of a patch without the dropped hunks, numbered across the whole patch.
 
     A file that comes, goes, moves or changes its mode is carried whole.
     """
@@ -384,9 +384,9 @@ _PYTHON = (".py", ".pyi")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Return a merged Python file with the imports of the patch's side that its new lines need.
+    """Return a merged Python file with the patch's imports that its new lines need.
 
-    The patch's own lines that upstream has are none of these.
+    Lines of the patch that upstream has do not count as new.
     """
     entry, theirs = merged.entry, step.theirs
     if not home.endswith(_PYTHON) or entry in (None, sides.ours, theirs):

@@ -1,4 +1,4 @@
-"""What no rung carries: a conflict, or what a person made of it."""
+"""What no rung carries: a conflict, or a person's resolution of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a conflict, or what a person made of it: in this rebase, or of the like before."""
+    """Return a conflict, or a person's resolution of it, given in this rebase or before."""
     files, blobs = work.side.files, work.tools.blobs
     every = (sides.base, sides.ours, sides.theirs)
     contents = base, ours, theirs = tuple(shown_content(side, blobs) for side in every)
@@ -97,7 +97,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Add to a conflict what upstream seems to have of it, and propose that where it is all."""
+    """Add to a conflict what upstream seems to have of it; propose that if it is all of it."""
     if result.conflict is None or not proposals:
         return result
     is_all = len(proposals) == result.answers.count(CONFLICT)
@@ -138,7 +138,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return a side as a person sees it: a submodule as the line that diffs have for it."""
+    """Return a side as shown to a person: a submodule as the line that diffs have for it."""
     if entry is None:
         return None
     if entry.mode == GITLINK:
@@ -147,11 +147,11 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 
 
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
-    """Return the file that a person's content stands for.
+    """Return the file that a person's content makes.
 
-    It is a link where it is that of one side, or where no side is anything else; a last line
-    feed is not a part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
-    "bad-resolution" where only a link will do and the content is none.
+    It is a link where it is that of one side, or where no side is anything else; a last line feed
+    is not a part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
+    "bad-resolution" if it must be a link and the content is not one.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

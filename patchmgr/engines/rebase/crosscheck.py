@@ -1,4 +1,4 @@
-"""What came through without a conflict, and yet a person should look at.
+"""What merged without a conflict, and a person should still check.
 
 A file that both sides changed, and whose merge defines something twice, or has a new line of a
 kind that the other side replaced everywhere. Names and uses are the audit's.
@@ -38,10 +38,10 @@ _QUOTED = re.compile(r"`([^`]+)`")
 def check_merged(
     states: States, *, suspect_all: SuspectAll
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
-    """Begin to look for what is suspicious in the files that merged.
+    """Start looking for suspicious places in the merged files.
 
-    What is returned waits for it; it is told of the last patch that carries each file, but for
-    names that something was told of already. `suspect_all` starts to look at merges, and gives
+    The returned function waits for the result; it is given the last patch that carries each file,
+    except for names that were reported already. `suspect_all` starts to look at merges, and gives
     what is to be asked for the answers. Files that a conflict is left in are not looked at.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
@@ -73,7 +73,7 @@ def check_merged(
 def check_file(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
 ) -> tuple[str, ...]:
-    """Return what is suspicious in the clean merge of base, upstream and fork of one file."""
+    """Return suspicious places in the clean merge of base, upstream and fork of one file."""
     if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     fault = new_fault(path, sides[1:], merged)
@@ -142,7 +142,7 @@ Counted = Callable[[str, str], Counter[Use]]
 
 
 def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
-    """Return what is to be said of new uses like those that the other side changed everywhere."""
+    """Return warnings about new uses in a form that the other side changed everywhere."""
     told: list[str] = []
     count = cache(lambda text, name: Counter(_uses(text, re.escape(name))))
     for who, other, gone, new in (

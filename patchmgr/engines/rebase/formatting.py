@@ -1,6 +1,6 @@
-"""Merge by text once base and patch side have the format of upstream's own formatter.
+"""Merge as text after base and patch side are formatted with upstream's formatter.
 
-What formatting may not change of a text is proved, by language.
+It is proved, by language, that formatting changed nothing but the format.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """A language: whether two texts differ in format alone, and whether a merge is sound.
+    """A language: whether two texts differ in format only, and whether a merge is sound.
 
     `is_sound` is given the merge, and base, upstream and fork in one format.
     """
@@ -48,14 +48,14 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the language of a file by its name, None where no formatter is proved for it."""
+    """Return the language of a file by its name, or None if formatting cannot be proved for it."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
 
 
 def is_same_python(one: bytes, other: bytes) -> bool:
-    """Say whether two Python texts differ in format alone: one syntax tree, the same comments.
+    """Return whether two Python texts differ in format alone: one syntax tree, the same comments.
 
     What is in docstrings may be laid out in another way. A text that does not parse is like none.
     """
@@ -106,7 +106,7 @@ def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -
 
 
 def is_same_cxx(one: bytes, other: bytes) -> bool:
-    """Say whether two C++ texts have the same tokens, and the same words in comments.
+    """Return whether two C++ texts have the same tokens, and the same words in comments.
 
     A comment that names the namespace that ends is a formatter's own.
     """
@@ -143,7 +143,7 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Merge with base and fork in upstream's format, None where that is not clean or not sure.
+    """Merge with base and fork in upstream's format; None if that is not clean or not certain.
 
     Upstream's own text is not formatted. The result is not upstream's own text, says what a text
     merge of the formatted sides says, and formatting it again changes no line of the patch.

@@ -1,4 +1,4 @@
-"""Prove by counting that a merged C++ text has lost and doubled nothing of its sides."""
+"""Prove by counting that a merged C++ text lost and doubled nothing from its sides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DECLARATIVE = ("include", "define", "pragma", "import")
 
 
 def is_sound(merged: str, texts: Texts) -> bool:
-    """Say whether all counts of a merged text are what its sides can make them.
+    """Return whether all counts of a merged text can follow from its sides.
 
     Brackets and `#if` close as they do in the sides; each token, include, macro and definition
     is there as often as the edits of both sides say; none is doubled that stands once in each.
@@ -47,7 +47,7 @@ def _counted(tokens: Sequence[Token]) -> Counter[str]:
 
 
 def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
-    """Say whether each count can come of the edits of base, upstream and fork together.
+    """Return whether each count can follow from the edits of base, upstream and fork.
 
     Where one side left a count alone it is the other's; where both changed it, an edit of both
     may be one and the same.
@@ -65,7 +65,7 @@ def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
 
 
 def brackets_close(tokens: Sequence[Token]) -> bool:
-    """Say whether every bracket has its partner; branches of an `#if` may not share any."""
+    """Return whether every bracket has its partner; branches of an `#if` may not share any."""
     due: list[str] = []
     for token in tokens:
         if token.kind != "sign":
@@ -78,7 +78,7 @@ def brackets_close(tokens: Sequence[Token]) -> bool:
 
 
 def directives_close(tokens: Sequence[Token]) -> bool:
-    """Say whether every `#if` has its `#endif`, and `#else` stands between."""
+    """Return whether every `#if` has its `#endif`, with each `#else` between them."""
     depth = 0
     for word in _directive_words(tokens):
         if word.startswith("el") and not depth:

@@ -39,7 +39,7 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """The three states of one file; None where the side has no such file.
+    """The three states of one file; None if a side has no such file.
 
     `hunks` lead from base to theirs and start at `positions` (0-based lines of base). `path` tells
     the language.
@@ -54,7 +54,7 @@ class Sides(Struct, frozen=True):
     path: str = ""
 
     def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
-        """Return the contents of all three, None where one is not a file of text."""
+        """Return the contents of all three, or None if one is not a file of text."""
         entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
         texts = [blobs.read(entry.blob) for entry in entries]
         if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):
@@ -71,9 +71,9 @@ class Sides(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """The file after the merge (None: deleted), and one answer a hunk (at least one).
+    """The merged file (None: deleted), and one answer per hunk (at least one).
 
-    Where there are hunks the answers are about them, not about a mode that changes as well.
+    If there are hunks, the answers are about them, not about a mode that changes as well.
     `reliability` says how sure a merge by structure is, region by region.
     """
 
@@ -83,11 +83,11 @@ class Merged(Struct, frozen=True):
 
 
 class Collided(Struct, frozen=True):
-    """No rung answered: the reason, the marked text where there is one, an answer a hunk.
+    """No rung answered: the reason, the marked text if there is one, one answer per hunk.
 
-    `texts` are base, ours and theirs of a marked text, where the base has what was left out of
-    the merge because upstream has it. `suggestions` are what each region could become. What
-    `has_moved` is elsewhere upstream.
+    `texts` are base, ours and theirs of a marked text, where the base has what was left out of the
+    merge because upstream has it. `suggestions` are what each region could become. `has_moved` says
+    that the place is elsewhere upstream.
     """
 
     reason: str
@@ -190,8 +190,8 @@ def judge_hunks(
 ) -> tuple[Answer, ...]:
     """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
 
-    A hunk is absorbed where merging it alone gives upstream's own bytes, and unchanged where
-    its lines, context included, are applied as they stand at another position.
+    A hunk is absorbed if merging it alone gives upstream's own bytes, and unchanged if its lines,
+    context included, are applied as they stand at another position.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:

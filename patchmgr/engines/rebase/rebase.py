@@ -1,4 +1,4 @@
-"""Fold a series over two sides at once: the one it is written against, and the new upstream."""
+"""Fold a series over two sides at once: its own base, and the new upstream."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from patchmgr.model.snapshot import Entry
 
 
 class Item(Struct, frozen=True):
-    """A patch to carry; `refusal` says why a guard keeps it out, None where it is in.
+    """A patch to carry; `refusal` says why a guard keeps it out, or None if it is in.
 
-    `absorption` is what upstream has of it, None where nothing is known. `steps` is what the
-    patch does to the side it is written against, None where that is yet to be found; either all
+    `absorption` is what upstream has of it, or None if nothing is known. `steps` is what the
+    patch does to the side it is written against, or None if that is yet to be found; either all
     patches that are in have them, or none. `is_on_base` says that the patches after it are
     written on top of it. `promise` tells what the new side with the patch lacks of what the
-    patch ensures, None where nothing.
+    patch ensures, or None if nothing.
     """
 
     patch: Patch
@@ -57,7 +57,7 @@ class Item(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """A patch's outcome together with what its files went through, for evidence and cause.
+    """A patch's outcome and the states of its files on the way, for evidence and cause.
 
     `decision` is a person's that was in force. `blockers` are the conflicts in the way of a
     blocked patch, and `left` are all those that are left behind this one. `edited` are files that
@@ -76,7 +76,7 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Refuse the named patches on the new side alone: those after them are written on top of them.
+    """Leave the named patches out of the new side only: later patches are written on top of them.
 
     Every patch that is in gets its steps on the old side.
     """
@@ -116,7 +116,7 @@ def rebase_series(
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Carry a series from one upstream state to another, in memory.
 
-    Merge bases are the cumulative states of the series. Returns one judged patch an item, in
+    Merge bases are the cumulative states of the series. Returns one judged patch per item, in
     order, and the files of the new side that differ from upstream's (None: deleted). Where a patch
     collides, the new side goes on with upstream's lines; what meets that place later is blocked, as
     is what meets the conflicts that were `left` before; all else goes on.

@@ -1,4 +1,4 @@
-"""The rungs of the ladder above the merge of texts, in their one order."""
+"""The rungs of the ladder above the text merge, in their order."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Solved(Struct, frozen=True):
 
 
 class Unsolved(Struct, frozen=True):
-    """What is left for a person: the text with markers where it is, None for binaries.
+    """What is left for a person: the text with the remaining markers, None for binaries.
 
     `used` are the ids of the resolutions that are in it already, `suggestions` what each region
     could become, the likeliest first.
@@ -64,7 +64,7 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """The file at a path as the rungs so far leave it: in conflict, with its three texts.
+    """The file at a path after the rungs so far: in conflict, with its three texts.
 
     The texts are alike where a resolution is in them, of which `used` has the ids.
     `is_upstream_ours` says which side the markers call `ours`.
@@ -81,7 +81,7 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Put what a person made of the same regions before into their places."""
+    """Replace regions that a person resolved before with the recorded resolutions."""
     if mergers.recall is None:
         return left
     ends = has_last_newline(left.base, left.upstream, left.fork)
@@ -102,7 +102,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge by text once both old sides have upstream's format."""
+    """Merge as text once base and theirs are in upstream's format."""
     if mergers.formatter is None:
         return left
     content = merge_formatted(
@@ -143,7 +143,7 @@ RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Return the answer of the first rung that has one, else what they leave."""
+    """Return the answer of the first rung that has one, or else what they leave."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -155,10 +155,10 @@ def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved
 def climb_on(
     sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
 ) -> Merged | Collided:
-    """Merge a file of a patch that a merge of texts left in conflict.
+    """Merge a file of a patch that the text merge left in conflict.
 
-    What is upstream's own text stays a conflict: no merge says that a patch is not needed. Only
-    of imports it does: upstream has the same names, written in another way.
+    If the result is upstream's own text, it stays a conflict: no merge may say that a patch is not
+    needed. Imports are the exception: upstream may have the same names in another form.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -204,7 +204,7 @@ def solve_text(
     mergers: Mergers,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
-    """Merge three texts of the file at a path that is in no series.
+    """Merge three texts of a file that belongs to no series.
 
     What git merges cleanly has git's bytes. Markers name the upstream's side `ours`, or
     `theirs` where `is_upstream_ours` is false.
@@ -222,7 +222,7 @@ def solve_text(
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Say whether a merge of the three ends with a line feed: as the side that changed it."""
+    """Return whether a merge of the three ends with a line feed: as on the side that changed it."""
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
 

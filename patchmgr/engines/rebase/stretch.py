@@ -1,4 +1,4 @@
-"""How far a series carries in one go, found with few rebases."""
+"""Find how far a series carries in one go, with few rebases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 def longest_stretch(
     start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
 ) -> int:
-    """Return the last state that the series at `start` carries to, of those that were tried.
+    """Return the last state tried to which the series at `start` carries.
 
     It is `start` only if `start + 1` was tried and does not carry. `suspects` are the states that
     conflicts so far name as their cause. States between a clean one and one in conflict need not

@@ -1,4 +1,4 @@
-"""What carrying a patch is given, and what it answers for each file."""
+"""What a patch needs to be carried, and the answer for each of its files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """What merges texts; a rung of the ladder whose means are None is passed by.
+    """The ways to merge texts; a rung whose tool here is None is skipped.
 
     `recall` knows conflicts that were resolved before, `formatter` has upstream's format, and
     `structure` merges by the structure of a file.
@@ -51,7 +51,7 @@ class Mergers(Struct, frozen=True, kw_only=True):
 
 
 class Tools(Mergers, frozen=True):
-    """What a rebase is given besides the series and the two sides.
+    """What a rebase needs besides the series and the two sides.
 
     `nobody` is the author of patches that name none. `solved` holds what a person made of a
     conflict, by patch name and path: None deletes the file; `solved_on` has upstream's side of it
@@ -74,9 +74,9 @@ class Tools(Mergers, frozen=True):
 
 
 class FileResult(Struct, frozen=True):
-    """One file of a patch on the new side; `changes` is empty where it collided.
+    """One file of a patch on the new side; `changes` is empty if it collided.
 
-    There is one answer a hunk, or one for a change without hunks. One more answers for a mode
+    There is one answer per hunk, or one for a change without hunks. One more answers for a mode
     or a move whose fate is not that of the hunks. `proposals` tells of hunks in conflict that
     upstream seems to have, `reliability` how sure a merge by structure is, region by region.
     `places` are the hunks, by number, that upstream moved elsewhere.
@@ -121,12 +121,12 @@ class NewSide(Struct, frozen=True):
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return where a file goes that a patch puts at a path."""
+        """Return where a new file goes that a patch creates at a path."""
         return self.arrivals.get(path, path)
 
 
 class Work(Struct, frozen=True):
-    """One patch to carry; `leaving` are the paths of the new side that it gives up.
+    """One patch to carry; `leaving` are the paths of the new side that it deletes or moves away.
 
     `replaced` has the deletion and the creation of one path, as diffs show a change of type.
     `taken` are homes that hunks of it were moved to.

@@ -1,1 +1,1 @@
-"""What a series changes of its upstream: counted, grouped, and what a reviewer asks for."""
+"""What a series changes of its upstream: counts, groups, and a reviewer's questions."""

@@ -190,7 +190,7 @@ def _tallies(
 
 
 class TouchedFile(Struct, frozen=True):
-    """What is known of one file change of a patch: contents where they are, and the touches.
+    """One file change of a patch: contents if they are at hand, and the touched symbols.
 
     `before` is empty where the patch creates the file. `is_upstream` says that the pin has it.
     """
@@ -216,7 +216,7 @@ class _Line(Struct, frozen=True):
 
 
 class Walk:
-    """The files of a series as they are after the patches so far."""
+    """The files of a series after the patches so far."""
 
     def __init__(self, changes: Sequence[FileChange]) -> None:
         self._indexes: dict[tuple[str, bytes], SymbolIndex] = {}
@@ -225,7 +225,7 @@ class Walk:
         self._files = dict(self._pinned)
 
     def step(self, patch: Patch) -> tuple[TouchedFile, ...]:
-        """Return what the patch does to its files, and go on behind it."""
+        """Return what the patch does to its files, and move on to the state after it."""
         pairs = [(self._before(change), change) for change in patch.files]
         steps = tuple(self._step(before, change) for before, change in pairs)
         for change in patch.files:

@@ -1,4 +1,4 @@
-"""Put together what a reviewer asks for: parts, gated sites, and hotspots.
+"""Collect what a reviewer asks for: parts, gated sites, and hotspots.
 
 A hotspot is what the series touches and upstream often changes: there the next conflict will be.
 """
@@ -88,7 +88,7 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Judges the changed sites of one file; all that it needs goes along to another process.
+    """Judges the changed sites of one file; it can be sent to another process with all it needs.
 
     `defaults` are those of the project's settings.
     """
@@ -193,7 +193,7 @@ def hotspots(
 
 
 def heading_name(heading: str) -> str:
-    """Return the name that a hunk's heading is about, empty where it has none."""
+    """Return the name in a hunk's heading, or empty if it has none."""
     found = (pattern.search(heading) for pattern in _HEADING_NAMES)
     return next((match[1] for match in found if match is not None), "")
 

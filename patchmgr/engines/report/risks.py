@@ -1,4 +1,4 @@
-"""What may surprise somebody who takes a series over, found in the files that it changes."""
+"""Surprises for somebody who takes over a series, found in the files that it changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def find_risks(
 ) -> tuple[Risk, ...]:
     """Return the risks of the squashed series, by kind and path.
 
-    `known_variables` says which of some names upstream's tree has anywhere.
+    `known_variables` returns those of some names that occur anywhere in upstream's tree.
     """
     by_path = {change.path: change for change in changes}
     found: list[Risk] = []

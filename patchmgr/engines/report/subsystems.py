@@ -25,7 +25,7 @@ class Globs:
         self._globs = tuple(map(_parsed, globs))
 
     def match(self, path: str) -> bool:
-        """Say whether one of the globs matches a path."""
+        """Return whether one of the globs matches a path."""
         names = path.split("/")
         return any(_matches(glob, names) for glob in self._globs)
 
@@ -86,7 +86,7 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name with a glob a line, in order: the last one that matches a path counts.
+    """Return a name with one glob per line, in order: the last one that matches a path counts.
 
     The name is that of the section, or else the path that the glob begins with.
     """
@@ -156,7 +156,7 @@ def subsystems(
     read: Callable[[str], bytes | None],
     fallback: Callable[[str], str],
 ) -> Subsystems:
-    """Return the rule for a project; `read` gives files of the pin, `fallback` a folder."""
+    """Return the rule for a project; `read` gives files of the pin, `fallback` the top folders."""
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())
         return _made(SETTINGS, rules, fallback)

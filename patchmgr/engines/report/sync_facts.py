@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
-    """Return every patch of the syncs; one of several has its first verdict that is a loss."""
+    """Return every patch of the syncs; one in several has the first verdict that is a loss."""
     found: dict[str, Carried] = {}
     for patch in _patches(rows):
         known = found.get(patch["name"])
@@ -49,7 +49,7 @@ def _carried(patch: Row, known: Carried | None) -> Carried:
 
 
 def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
-    """Yield the patches that upstream has, wholly or in part, with the commits that brought it."""
+    """Yield the patches that upstream has, in whole or in part, with the commits that landed it."""
     for patch in _patches(rows):
         if patch["verdict"] in ("absorbed", "partial"):
             how = {str(h["how"]) for h in patch["hunks"] if h["verdict"] == "absorbed"}
@@ -81,7 +81,7 @@ def _patches(rows: Sequence[Row]) -> list[Row]:
 
 
 def solved_of(rows: Sequence[Row]) -> Iterator[Solved]:
-    """Yield each file that took more than git's text merge, and those still in conflict."""
+    """Yield each file that needed more than git's text merge, and those still in conflict."""
     for row in rows:
         solutions = list(row.get("solutions", {}).values())
         for patch in row["outcome"]["patches"]:
@@ -144,7 +144,7 @@ def _solution(
 
 
 def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return every path that the patches of the syncs are about, old and new."""
+    """Return every path that the patches of the syncs touch, old and new."""
     paths = {
         str(path)
         for patch in _patches(rows)
@@ -155,7 +155,7 @@ def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files of the series that are byte for byte as before, and the others.
+    """Return the files of the series that kept their bytes, and the others.
 
     A file is as before where upstream did not touch it and every patch on it was carried so.
     """
@@ -175,7 +175,7 @@ def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return what a person should look at although it came through."""
+    """Return what a person should check although it was carried."""
     return tuple(
         f"{patch['name']}: {warning}" for patch in _patches(rows) for warning in patch["warnings"]
     )

@@ -1,1 +1,1 @@
-"""Patches as such: folded, placed, reordered, compared; which of them a state of upstream needs."""
+"""Patches as such: folded, placed, reordered, compared; which of them a state needs."""

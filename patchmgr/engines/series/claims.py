@@ -14,7 +14,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the bytes that a claim is about, None where they are not there."""
+    """Return the bytes that a claim is about, or None if they are not there."""
     if content is None or symbol is None:
         return content
     index = SymbolIndex(path, content)
@@ -29,12 +29,12 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
 
 
 def digest_of(content: bytes) -> str:
-    """Return the digest that a claim states."""
+    """Return the digest for a claim about some bytes."""
     return hashlib.sha256(content).hexdigest()
 
 
 def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Problem]:
-    """Yield the claims that the head does not hold."""
+    """Yield the claims that the head breaks."""
     for claim in claims:
         now = claimed_bytes(claim.path, claim.symbol, head(claim.path))
         if now is None:

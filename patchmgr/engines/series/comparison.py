@@ -32,7 +32,7 @@ class OwnCommit(Struct, frozen=True):
 
 
 def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[ComparedPatch, ...]:
-    """Return every patch of the new state in order, each followed by those dropped before it."""
+    """Return the patches of the new state in order, each after the ones dropped before it."""
     pairs = _pairs(old, new)
     taken = {before.id for before in pairs.values()}
     left = [commit for commit in old if commit.id not in taken]
@@ -73,7 +73,7 @@ def _compared(before: OwnCommit | None, after: OwnCommit) -> ComparedPatch:
 
 
 def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
-    """Say how two versions of a patch differ; a changed message is a change."""
+    """Return how two versions of a patch differ; a changed message is a change."""
     if before.message != after.message:
         return Sameness.CHANGED
     if _without_ids(before.diff) == _without_ids(after.diff):
@@ -84,7 +84,7 @@ def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
 
 
 def patch_sameness(old: Patch, new: Patch) -> Sameness:
-    """Say how two versions of a patch file differ in what they do, in whatever form."""
+    """Return how two versions of a patch file differ in what they do, in whatever form."""
     if [_skeleton(file) for file in old.files] != [_skeleton(file) for file in new.files]:
         return Sameness.CHANGED
     pairs = [

@@ -1,8 +1,8 @@
-"""Which patch of a series needs which: found by laying each without the ones before it.
+"""Which patch of a series needs which: found by applying each without the ones before it.
 
-As darcs finds the dependencies of a patch: it is taken down through the series, past one patch
-after the other, together with those that it has turned out to need. One that it cannot pass, or
-behind which the files would be others, it needs, too.
+As in darcs, a patch is commuted down through the series, past one patch after the other, together
+with the patches it was found to need. It also needs each patch that it cannot pass, or after which
+the files would be different.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 def dependencies(
     ground: Ground, layers: Sequence[Layer], states: Sequence[State]
 ) -> dict[str, tuple[Need, ...]]:
-    """Return by patch what it needs directly, nearest first; `states` are those around layers."""
+    """Return by patch what it needs directly, nearest first; `states` lie between the layers."""
     names = [_Names.of(ground, layer) for layer in layers]
     every: dict[str, set[str]] = {}
     found: dict[str, tuple[Need, ...]] = {}

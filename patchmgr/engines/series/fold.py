@@ -21,7 +21,7 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 class FileStep(Struct, frozen=True):
     """What a patch does to one file on the side it is written against.
 
-    `base` is the file before (at the old path), `theirs` after (at the new path), None where
+    `base` is the file before (at the old path), `theirs` after (at the new path), or None if
     there is none. `positions` are the 0-based lines of base where the hunks start.
     """
 
@@ -45,13 +45,13 @@ class Overlay:
         self._inside: dict[str, dict[str, None]] = {}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the path, None where there is none."""
+        """Return the file at the path, or None if there is none."""
         if path in self._changed:
             return self._changed[path]
         return self._tree.entry(path)
 
     def is_directory(self, path: str) -> bool:
-        """Say whether there is a file below the path."""
+        """Return whether there is a file below the path."""
         changed = self._inside.get(path, ())
         if any(self._changed[below] is not None for below in changed):
             return True
@@ -78,7 +78,7 @@ class Overlay:
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
         """Return the path that keeps a file from being created here: a parent or a directory.
 
-        Files that are `leaving` are in nobody's way.
+        Files that are `leaving` are not in the way.
         """
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
@@ -95,9 +95,9 @@ class Overlay:
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
-    """Apply a patch to the side it is written against and say what it did to each file.
+    """Apply a patch to the side it is written against, and return what it did to each file.
 
-    Raises PatchmgrError "bad-patch" where it does not apply exactly.
+    Raises PatchmgrError "bad-patch" if it does not apply exactly.
     """
     leaving = {path for change in patch.files for path in left_path(change)}
     steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
@@ -110,7 +110,7 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
 
 def left_path(change: FilePatch) -> tuple[str, ...]:
-    """Return the path that has no file any more after a deletion or rename, if it is one."""
+    """Return the path that a deletion or rename leaves without a file, if any."""
     is_leaving = change.new_path is None or change.is_rename
     return (change.old_path,) if is_leaving and change.old_path is not None else ()
 

@@ -1,4 +1,4 @@
-"""Upstream commits that say to fix, revert or bring again what patches of a series are."""
+"""Upstream commits whose messages fix, revert or restore what patches of a series are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PICKED = re.compile(rb"^\(cherry picked from commit ([0-9a-f]{7,40})", re.MULTI
 
 
 def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
-    """Return what a patch is of upstream: ids of commits, and pull requests as `#N`."""
+    """Return the upstream names of a patch: ids of commits, and pull requests as `#N`."""
     named = tuple(named_in(patch, repository))
     found = {one.commit for one in named} | {f"#{one.pull}" for one in named if one.pull}
     found |= {match.decode() for match in _PICKED.findall(patch.message)}
@@ -38,7 +38,7 @@ def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of which a message has one if it names any of these."""
+    """Return search words: a message that names any of these has at least one of the words."""
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
 
@@ -46,9 +46,9 @@ def searched(names: Iterable[str]) -> tuple[str, ...]:
 def follow_ups(
     patches: Sequence[Patch], messages: Sequence[tuple[str, str]], repository: str | None
 ) -> Iterator[FollowUp]:
-    """Yield which of the commits, each with its message, name what a patch is.
+    """Yield the commits, each with its message, that name what a patch is.
 
-    A commit that the series carries itself is none of them.
+    Commits that the series itself carries are left out.
     """
     known = {patch.name: names_of(patch, repository) for patch in patches}
     carried = {name for names in known.values() for name in names}

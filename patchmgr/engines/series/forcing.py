@@ -1,4 +1,4 @@
-"""Apply what can be applied of a patch, and tell what cannot: for `push --force`."""
+"""Apply as much of a patch as possible, and report the rest: for `push --force`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from patchmgr.model.snapshot import REGULAR, Entry
 
 
 class RejectedHunks(Struct, frozen=True):
-    """The hunks of one file that have no place."""
+    """The hunks of one file that do not fit."""
 
     change: FilePatch
     hunks: tuple[Hunk, ...]
 
 
 def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunks, ...]:
-    """Apply to the side what has a place; done again on the same side, it gives the same.
+    """Apply the hunks that fit; running it again on the same side gives the same result.
 
-    Raises PatchmgrError "bad-patch" where more than hunks of texts is in the way: such a file
+    Raises PatchmgrError "bad-patch" if more than hunks of texts is in the way: such a file
     cannot be left as a reject.
     """
     rejected: list[RejectedHunks] = []
@@ -56,7 +56,7 @@ def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
 
 
 def reject_text(rejected: RejectedHunks) -> bytes:
-    """Return the hunks without a place as a diff, as `patch` leaves it in a `.rej` file."""
+    """Return the hunks that do not fit as a diff, in the form of `patch`'s `.rej` files."""
     change = rejected.change
     old = f"a/{change.old_path}" if change.old_path is not None else "/dev/null"
     new = f"b/{change.new_path}" if change.new_path is not None else "/dev/null"

@@ -1,9 +1,9 @@
 """Where the files of a repository are in an installed package.
 
-Nothing is known of folders' names: `src/`, `lib/`, `python/`, a folder that is installed under
+Folder names are not interpreted: `src/`, `lib/`, `python/`, a folder that is installed under
 another name, and copies that a package keeps with its data are all found by content. A file is
-where its content is, if that is one place and no other file of the repository fits there better.
-A file that has another content, or is new, goes where the files beside it are.
+where its content is, if that is one place and no other file of the repository fits there better. A
+file that has another content, or is new, goes where the files beside it are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Source(Protocol):
 
     @property
     def is_whole(self) -> bool:
-        """Say whether all files are known."""
+        """Return whether all files are known."""
 
     def names(self, folder: str) -> Collection[str]:
         """Return the names of the files that are in the folder itself."""
@@ -37,7 +37,7 @@ class Source(Protocol):
         """Yield the paths of all files that are known."""
 
     def is_same(self, path: str, place: str) -> bool:
-        """Say whether the package has at the place what the repository has at the path."""
+        """Return whether the package has at the place what the repository has at the path."""
 
 
 class InstalledPaths:
@@ -58,7 +58,7 @@ class InstalledPaths:
         self._origins = cache(self._find_origins)
 
     def find(self, path: str) -> str | None:
-        """Return where a file of the repository is installed, None where it is not."""
+        """Return where a file of the repository is installed, or None if it is not."""
         return self._place(path)
 
     def _find_place(self, path: str) -> str | None:
@@ -68,7 +68,7 @@ class InstalledPaths:
         return self._pair(path) or self._beside(path) or self._named(path)
 
     def place_new(self, path: str) -> str | None:
-        """Return where a new file belongs, None where nothing of its kind is installed."""
+        """Return where a new file belongs, or None if nothing of its kind is installed."""
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped
@@ -82,7 +82,7 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Say whether the package lacks a file of which it has the like beside it."""
+        """Return whether the package lacks a file although it has similar ones beside it."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)
@@ -94,7 +94,7 @@ class InstalledPaths:
         return any(self.find(_join(folder, name)) is not None for name in names)
 
     def path_of(self, place: str) -> str | None:
-        """Return which path of the repository an installed file would have, None if unknown."""
+        """Return the repository's path for an installed file, or None if it is unknown."""
         folder, name = _split(place)
         home = self._folders().get(folder)
         return None if home is None else _join(home, name)

@@ -28,7 +28,7 @@ class Layer(Struct, frozen=True):
 
 
 class Collision(Struct, frozen=True):
-    """A layer that has no place on a state: the patch, the file, and why."""
+    """A layer that does not fit a state: the patch, the file, and why."""
 
     name: str
     path: str
@@ -36,7 +36,7 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """What layers stand on: the files of the pin, contents, and git's merge."""
+    """What layers are applied to: the files of the pin, contents, and git's merge."""
 
     pin: Tree
     blobs: Blobs
@@ -47,7 +47,7 @@ class Ground(Struct, frozen=True):
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a file, nothing of one that is not there or is not a file."""
+        """Return the content of a file; empty if it does not exist or is not a file."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
@@ -64,14 +64,14 @@ class Ground(Struct, frozen=True):
         return Layer(name, {path: pair for path, pair in pairs.items() if pair[0] != pair[1]})
 
     def is_same(self, one: State, other: State) -> bool:
-        """Say whether two states have the same files."""
+        """Return whether two states have the same files."""
         return not self.between("", one, other).files
 
 
 def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple[State, ...]:
-    """Return the state before the first patch and behind each, exactly as the patches say.
+    """Return the state before the first patch and after each, exactly as the patches say.
 
-    Raises PatchmgrError "bad-patch" where one does not apply.
+    Raises PatchmgrError "bad-patch" if one does not apply.
     """
     side = ground.overlay(start)
     states = [dict(start)]
@@ -82,7 +82,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Put a layer on another state, file by file, by git's merge where both differ."""
+    """Apply a layer to another state, file by file, with git's merge where both differ."""
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
         ours = ground.entry(state, path)
@@ -98,7 +98,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Say whether a state is one without the layer: to take it out changes nothing."""
+    """Return whether a layer is not in a state: removing it changes nothing."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
@@ -115,7 +115,7 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Put layers one on the other; return the start and the state behind each."""
+    """Apply layers in order; return the start and the state after each."""
     states: list[State] = [start]
     for layer in layers:
         found = lay(ground, layer, states[-1])
@@ -126,7 +126,7 @@ def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[Stat
 
 
 def layers_of(ground: Ground, names: Sequence[str], states: Sequence[State]) -> tuple[Layer, ...]:
-    """Return the layer of each patch, from the state before the first and behind each."""
+    """Return the layer of each patch, from the states before the first and after each."""
     pairs = zip(names, pairwise(states), strict=True)
     return tuple(ground.between(name, old, new) for name, (old, new) in pairs)
 
@@ -137,7 +137,7 @@ def sharers(layers: Sequence[Layer], path: str, *, but: str) -> tuple[str, ...]:
 
 
 def is_exact(ground: Ground, patch: Patch, old: State, new: State) -> bool:
-    """Say whether a patch as it is written leads from one state to another."""
+    """Return whether a patch as written leads from one state to another."""
     side = ground.overlay(old)
     try:
         step_patch(side, patch, ground.blobs)

@@ -1,4 +1,4 @@
-"""Make one line of patches of a fork's commits: carry them over its merges, file by file."""
+"""Turn a fork's commits into one line of patches, carried over its merges file by file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
 
 
 class Piece(Struct):
-    """A patch to be: the commit that it comes from, and the files that it leaves, by path.
+    """A future patch: the commit it comes from, and the files after it, by path.
 
-    `is_rest` marks what a merge holds and no commit of the line does.
+    `is_rest` marks changes that are in a merge and in no commit of the line.
     """
 
     commit: str
@@ -29,7 +29,7 @@ class Piece(Struct):
 
 
 class Remark(Struct, frozen=True):
-    """A path of a commit in conflict where a merge was made, and how it was resolved."""
+    """A conflicting path of a commit where a merge was made, and its resolution."""
 
     commit: str
     path: str
@@ -40,8 +40,8 @@ class Remark(Struct, frozen=True):
 class Line:
     """Patches on an upstream tree, in order; their end is always a tree of the fork.
 
-    `want` of each step is the fork's tree after it: it says what conflicts became, and what is
-    left to be done for it at the end of a step becomes a patch of its own.
+    `want` of each step is the fork's tree after it: it gives the resolutions of conflicts; a
+    difference left at the end of a step becomes a patch of its own.
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -60,11 +60,11 @@ class Line:
         return {path for piece in self.pieces for path in piece.after}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the end of the line, None where there is none."""
+        """Return the file at the end of the line, or None if there is none."""
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
-        """Put a commit on top; where its parent was another state, merge the files."""
+        """Put a commit on top; if its parent was another state, merge the files."""
         piece = Piece(commit, {})
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
@@ -112,7 +112,7 @@ class Line:
             self._top.update(piece.after)
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
-        """Make a patch of what is between the end of the line and the fork's tree, if anything.
+        """Make a patch of the difference between the end of the line and the fork's tree, if any.
 
         `differing` are the paths in which the fork's tree is not upstream's.
         """
@@ -176,7 +176,7 @@ class Line:
 
 
 class Closest(Struct, frozen=True):
-    """The upstream state that a tree is most like, and how many steps it is ahead.
+    """The upstream state that a tree is most similar to, and how many steps it is ahead.
 
     Of the paths that upstream changed until then, `changed` in number, `taken` are in the tree.
     """
@@ -190,7 +190,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the step after which upstream is most like a tree; None where the start is so."""
+    """Return the step after which upstream is most similar to a tree, or None for the start."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

@@ -1,4 +1,4 @@
-"""Where the patches of a series are carried, by the conditions in their headers.
+"""Where the patches of a series apply, by the conditions in their headers.
 
 A series on its pin consists of the patches that are needed there. One that is not needed on
 the target is left out on the new side only; one that is needed on the target alone is merged
@@ -35,7 +35,7 @@ Question = Literal["refusal", "failure", "broken promise"]
 
 
 class Views(Struct, frozen=True):
-    """The two states of a rebase as predicates see them, and a way to others."""
+    """The two states of a rebase as predicates see them, and access to others."""
 
     base: State
     onto: State
@@ -43,7 +43,7 @@ class Views(Struct, frozen=True):
 
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
-    """Say whether a header has a condition; raise "bad-predicate" where one cannot be read."""
+    """Return whether a header has a condition; raise "bad-predicate" if one cannot be read."""
     conditions = [_conditions(patch) for patch in patches if patch.has_conditions]
     return not all(found.are_empty for found in conditions)
 
@@ -55,7 +55,7 @@ def _conditions(patch: Patch) -> Conditions:
 
 
 def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
-    """Raise "bad-predicate" where a header names an upstream that is not known."""
+    """Raise "bad-predicate" if a header names an unknown upstream."""
     for patch in patches:
         conditions = _conditions(patch)
         for predicate in conditions.predicates():
@@ -68,7 +68,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Return the patches that are not carried on a state, each with the reason."""
+    """Return the patches that a state leaves out, each with the reason."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -95,7 +95,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
-    """Raise "bad-predicate" where a tree with the patch is not what the patch ensures."""
+    """Raise "bad-predicate" if a tree with the patch is not what the patch ensures."""
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch, or its Ensures"
@@ -118,7 +118,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Add to the items what the conditions of their patches say, if there is any.
+    """Apply the conditions of their patches to the items, if there are any.
 
     Every patch that is in then has its steps, and so has one that is left out on the new side
     only. Raises PatchmgrError with the patch's name where a predicate has no answer.

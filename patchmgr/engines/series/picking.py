@@ -1,4 +1,4 @@
-"""Which patch a person means, and what the place of each in a series is."""
+"""Which patch a name means, and the positions of patches in a series."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
 
 
 def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrError:
-    """Return the error for a word that means no patch, with the nearest names."""
+    """Return the error for a word that names no patch, with the nearest names."""
     close = get_close_matches(given, names, n=3, cutoff=0.4)
     hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
     return PatchmgrError("unknown-patch", message, (hint,))
@@ -39,8 +39,8 @@ def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrErr
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
     """Return the patches of a series that a word may mean.
 
-    That is one by its name, with or without `.patch`, or by its number (from 1), or all whose names
-    start so. The path of a patch, from the workspace or from `series/`, is a name, too.
+    That is one with this name, with or without `.patch`, or by its number (from 1), or all whose
+    names start so. The path of a patch, from the workspace or from `series/`, is a name, too.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):
@@ -56,7 +56,7 @@ def _is_number(given: str) -> bool:
 
 
 def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the conflicts whose ids begin so; four digits at least, as git wants of a commit."""
+    """Return the conflicts whose ids begin so; at least four digits, as for commits in git."""
     return tuple(one for one in ids if one.startswith(given)) if len(given) >= FEWEST else ()
 
 
@@ -66,14 +66,14 @@ def file_name(given: str) -> str:
 
 
 def beside(names: Sequence[str], name: str, *, other: str, is_behind: bool) -> tuple[str, ...]:
-    """Return the order with one patch put before or behind another one."""
+    """Return the order with one patch moved before or after another one."""
     rest = [each for each in names if each != name]
     at = rest.index(other) + is_behind
     return (*rest[:at], name, *rest[at:])
 
 
 def together(names: Sequence[str], name: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return the order with patches gathered at the place of one; among them, order stays."""
+    """Return the order with patches gathered at the place of one, in their own order."""
     members = [each for each in names if each == name or each in others]
     rest = [each for each in names if each == name or each not in others]
     at = rest.index(name)

@@ -57,7 +57,7 @@ def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context and removed line must be there.
 
     A hunk that does not fit at its stated line (moved on by what earlier hunks were moved)
-    may go to another place behind the earlier hunks if that is the only one. One whose context
+    may go to another place after the earlier hunks if that is the only one. One whose context
     is shorter on one side was cut off by the file's start or end, and only goes there.
     """
     lines = split_lines(content)
@@ -125,7 +125,7 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
 
 
 def has_place(content: bytes, hunk: Hunk) -> bool:
-    """Say whether the old lines of a hunk are anywhere in the content."""
+    """Return whether the old lines of a hunk are anywhere in the content."""
     return not list(hunk.old()) or bool(places_of(content, hunk))
 
 
@@ -135,7 +135,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Say whether the hunks as they stand, in order and at any places, give the result."""
+    """Return whether the hunks as they stand, in order and at any places, give the result."""
     old, new = split_lines(content), split_lines(result)
     done, drift = [0], 0
     for hunk in hunks:
@@ -199,7 +199,7 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply some hunks, by number; return the content, and the others with where they start."""
+    """Apply some hunks, by number; return the content, and the other hunks with their positions."""
     lines = split_lines(content)
     kept: list[Hunk] = []
     places: list[int] = []

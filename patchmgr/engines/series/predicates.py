@@ -1,4 +1,4 @@
-"""Say whether a predicate holds on the state of an upstream, and why."""
+"""Evaluate predicates on the state of an upstream, with reasons."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Evaluation(Struct, frozen=True):
 
 
 def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
-    """Say whether a predicate holds on a state of the series' own upstream.
+    """Return whether a predicate holds on a state of the series' own upstream.
 
-    Parts are looked at from left to right, and none any more once the answer is clear. Raises
-    PatchmgrError where a part that is looked at has no answer.
+    Parts are evaluated from left to right until the answer is clear. Raises PatchmgrError if an
+    evaluated part has no answer.
     """
     if isinstance(predicate, Not):
         found = evaluate(predicate.part, own, states)
@@ -70,7 +70,7 @@ def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
 
 
 def refusal(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return why a patch is not carried on a state of its upstream, None where it is."""
+    """Return why a patch is not carried on a state of its upstream, or None if it is."""
     if conditions.needed_when is not None:
         found = evaluate(conditions.needed_when, own, states)
         if not found.holds:
@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return what a state with the patch lacks of what the patch ensures, None if nothing."""
+    """Return what a state with the patch lacks of what the patch ensures, or None."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
@@ -91,10 +91,9 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
 
 
 def failure(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return why a patch is not valid on a state of its upstream, None where it is.
+    """Return why a patch is not valid on a state of its upstream, or None if it is.
 
-    The state goes without its ref: the same failure has the same words, by whatever name the state
-    was asked for.
+    The ref of the state is left out, so that the same failure has the same words under any name.
     """
     if conditions.valid_while is None:
         return None

@@ -1,1 +1,1 @@
-"""Lines of texts: what differs, what belongs together, and conflict markers."""
+"""Lines of texts: differences, lines that belong together, and conflict markers."""

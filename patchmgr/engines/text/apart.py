@@ -1,11 +1,11 @@
 """Merge two versions of a text whose changes lie far apart: git's own answer, without git.
 
-What git makes of a merge depends on how its histogram diff pairs lines, so this answers only
-where every possible pairing gives the same. A line that is there once in either text pairs with
-itself or with nothing. Of several runs of equal lines the diff takes the longest. So a run is
-kept if it holds such single lines, and is longer from the first to the last of them than any run
-without one can be; and no change slides over a line that is there once. Between two kept runs
-the diff may do what it likes: where only one side differs there, its text is the merge.
+What git makes of a merge depends on how its histogram diff pairs lines, so this answers only where
+every possible pairing gives the same. A line that is there once in either text pairs with itself or
+with nothing. Of several runs of equal lines the diff takes the longest. So a run is kept if it
+contains such single lines, and is longer from the first to the last of them than any run without
+one can be; and no change slides over a line that is there once. Between two kept runs any diff will
+do: if only one side differs there, its text is the merge.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Change:
 
 
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
-    """Return where a side differs, each place wide enough for all ways to pair the lines.
+    """Return where a side differs; each place covers every way to pair the lines.
 
     None where that is not sure.
     """
@@ -110,7 +110,7 @@ def merge_apart(
     our_changes: Sequence[Change] | None,
     their_changes: Sequence[Change] | None,
 ) -> bytes | None:
-    """Return the merge of two sides from their changes, None where these are not surely apart."""
+    """Return the merge of two sides from their changes, or None if they are not certainly apart."""
     if our_changes is None or their_changes is None:
         return None
     changes = [(change, ours) for change in our_changes]

@@ -1,4 +1,4 @@
-"""Which lines of two texts belong together, and which blocks of them differ."""
+"""Which lines of two texts belong together, and in which blocks they differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Run = tuple[int, int, int]
 
 
 class Block(Struct, frozen=True):
-    """Lines of the old text, and those of the new one in their place (0-based, end exclusive)."""
+    """Lines of the old text, and the new lines in their place (0-based, end exclusive)."""
 
     old_start: int
     old_end: int
@@ -40,16 +40,16 @@ class Run(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Return the line of base behind the run."""
+        """Return the line of base after the run."""
         return self.start + len(self.removed)
 
     def gap(self, block: Block) -> int:
-        """Return how many lines of base are between the run and a block."""
+        """Return the number of lines of base between the run and a block."""
         return max(0, block.old_start - self.end, self.start - block.old_end)
 
     @property
     def says_something(self) -> bool:
-        """Say whether the run adds more than blank lines and imports."""
+        """Return whether the run adds anything but blank lines and imports."""
         return any(not is_blank(line) and not is_import(line) for line in self.added)
 
 

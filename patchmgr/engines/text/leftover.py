@@ -1,4 +1,4 @@
-"""What makes a file that a person resolved look unfinished: markers that are left, broken code."""
+"""Signs that a file a person resolved is not finished: conflict markers, broken code."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 
 
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
-    """Return the first line (from 1) that is a conflict marker, and the line; None without one.
+    """Return the first conflict marker: its line number (from 1) and the line, or None.
 
-    A line that one of the sides has is text: a heading in reStructuredText may be `=======`.
+    A line that a side also has is text: a heading in reStructuredText may be `=======`.
     """
     known = {line.strip() for side in sides for line in split_lines(side)}
     for number, line in enumerate(split_lines(content), 1):
@@ -25,9 +25,9 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 
 
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
-    """Return the line (from 1) where a file cannot be read any more, and why; None where it can.
+    """Return the line (from 1) of a syntax error, and the error, or None if there is none.
 
-    A file of which a side cannot be read either may be for another Python, or no module at all.
+    If a side does not parse either, the file may be for another Python, or not be a module.
     """
     fault = new_fault(path, sides, content) if sides else None
     return None if fault is None else (fault.line or 1, fault.what)

@@ -1,4 +1,4 @@
-"""Take a text with git's conflict markers (zdiff3 or diff3 form) apart."""
+"""Parse a text with git's conflict markers (zdiff3 or diff3 form)."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ class MarkedRegion(Struct, frozen=True):
 
     @property
     def is_sure(self) -> bool:
-        """Say whether no line within a side could be a marker itself."""
+        """Return whether no line within a side could be a marker itself."""
         sides = (self.region.base, self.region.ours, self.region.theirs)
         return not any(has_marker(side) for side in sides)
 
 
 class MarkedText(Struct, frozen=True):
-    """Clean texts, and the regions between them: one text more than regions."""
+    """Clean texts and the regions between them: there is one text more than regions."""
 
     texts: tuple[bytes, ...]
     regions: tuple[MarkedRegion, ...]
 
     @property
     def is_sure(self) -> bool:
-        """Say whether no line of the clean texts could be a marker."""
+        """Return whether no line of the clean texts could be a marker."""
         return not any(has_marker(text) for text in self.texts)
 
     def with_each(self, parts: tuple[bytes, ...]) -> bytes:
-        """Return the text with these in the place of the regions."""
+        """Return the text with these texts in place of the regions."""
         pairs = zip(self.texts, (*parts, b""), strict=True)
         return b"".join(text + part for text, part in pairs)
 
@@ -54,16 +54,16 @@ def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def has_marker(text: bytes) -> bool:
-    """Say whether a line looks like a conflict marker of git."""
+    """Return whether a line looks like a conflict marker of git."""
     if not any(sign in text for sign in (b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> ")):
         return False
     return any(_MARKER.match(line) for line in split_lines(text))
 
 
 def split_marked(marked: bytes) -> MarkedText:
-    """Take a marked text apart; a region without an end is clean text, markers and all.
+    """Parse a marked text; a region without an end counts as clean text, markers included.
 
-    A marker that is not the next one due is a line of the text.
+    A marker that is not the next one expected counts as text.
     """
     texts, regions = [b""], []
     for raw, region in _pieces(split_lines(marked)):

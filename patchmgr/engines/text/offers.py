@@ -1,4 +1,4 @@
-"""Hunks that a person chooses from one by one, as in `git add --patch`."""
+"""Hunks for a person to choose from, one by one, as in `git add --patch`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk of a file: the whole texts, and the blocks of them that it is about.
+    """A hunk of a file: the whole texts, and the blocks that belong to the hunk.
 
     `whole` says what happens to a file that is taken or left as one: it comes, goes, has no lines.
     """
@@ -29,13 +29,13 @@ class Offer(Struct, frozen=True):
     whole: str = ""
 
     def parts(self) -> tuple[Offer, ...]:
-        """Return the smaller hunks that this one can be split into, itself where there are none."""
+        """Return the smaller hunks that this one can be split into, or itself if it cannot."""
         if self.whole or len(self.blocks) < 2:
             return (self,)
         return tuple(replace(self, blocks=(block,)) for block in self.blocks)
 
     def lines(self) -> Iterator[Line]:
-        """Yield what a diff has of it, from its header on."""
+        """Yield the lines of its diff, from its header on."""
         if self.whole:
             yield self.whole.encode() + b"\n"
         if not self.blocks:
@@ -61,7 +61,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file; one where it comes or goes, or where `whole` says what it is."""
+    """Return the hunks of a file; a file that is created, deleted or `whole` gives one."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -80,7 +80,7 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Return what a change is about besides lines: a mode, a link; nothing of a plain file."""
+    """Return in words what a change does besides lines (a mode, a link); empty for a plain file."""
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:
@@ -90,7 +90,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """What a person takes of a file: all as one, or the text with it, and that with the rest."""
+    """What a person takes of a file: all of it, or the text with the chosen hunks."""
 
     is_whole: bool
     taken: bytes
@@ -98,7 +98,7 @@ class Chosen(Struct, frozen=True):
 
 
 def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:
-    """Let a person choose; return by path what they take, of the files that they take from."""
+    """Let a person choose hunks; return the choices of files, by path, without empty ones."""
     found: dict[str, list[Offer]] = {}
     for offer in choose(offers):
         found.setdefault(offer.path, []).append(offer)

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
     """Return the name of the version that wrote each line of the last one, oldest version first.
 
-    Lines are what line feeds part.
+    Line feeds separate lines.
     """
     owner: list[str | None] = []
     before: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Find where in a solved text the regions of the marked text were."""
+"""Find the regions of a marked text in the resolved text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CONTEXT = 20  # lines; a longer context says no more
 
 
 def exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
-    """Return what is between the clean texts where all of them are there as they were.
+    """Return the text between the clean texts, if all of those are unchanged.
 
     None for a region beside a text that could be at several places; None for the whole where a
     text is not there. All texts are whole lines.
@@ -74,10 +74,10 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return what is between the lines right before and right behind each region.
+    """Return the text between the lines directly before and after each region.
 
-    Only where both are there once and only once, in the clean text as in the solved one. What
-    else was changed makes no difference.
+    Only if both occur exactly once, in the clean text and in the resolved one. Other changes make
+    no difference.
     """
     spans: list[Span | None] = []
     number = len(texts) - 1

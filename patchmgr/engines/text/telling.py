@@ -1,4 +1,4 @@
-"""Which lines say something, and lines without their white space."""
+"""Which lines carry meaning, and lines without their white space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def bare(line: bytes) -> bytes:
 
 
 def is_telling(line: bytes) -> bool:
-    """Say whether a line without white space says something: a brace or a `return` does not."""
+    """Return whether a line without white space carries meaning; a brace or a `return` does not."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None
