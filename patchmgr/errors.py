@@ -1,4 +1,4 @@
-"""Errors that a user meets, and the exit code of each."""
+"""Errors shown to users, and their exit codes."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Bytes to model and back, no file access."""
+"""File formats: bytes to values and back, without file access."""

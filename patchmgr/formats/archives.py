@@ -1,4 +1,4 @@
-"""The files of an sdist or a wheel, in bounded memory and safe to put into a tree."""
+"""The files of an sdist or a wheel, read in bounded memory and safe to write into a tree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
 class Kind(enum.Enum):
-    """What a member is; every other kind is refused while reading."""
+    """The kind of a member; any other kind is refused while reading."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -34,7 +34,7 @@ class Kind(enum.Enum):
 
 
 class Member(Struct, frozen=True):
-    """One member as the archive has it: nothing is checked yet but size and kind.
+    """A member as the archive has it: only its size and kind are checked.
 
     `content` is the target of a symbolic link; `target` names the earlier member that a hard
     link shares its content with.
@@ -49,7 +49,7 @@ class Member(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """How much an archive may hold; `free_bytes` may be had at any compression ratio."""
+    """Limits on the content of an archive; `free_bytes` are allowed at any compression ratio."""
 
     members: int = 500_000
     file_bytes: int = 1 << 30
@@ -59,7 +59,7 @@ class Limits(Struct, frozen=True):
 
 
 class Budget:
-    """Counts what is read of one archive and stops at its limits."""
+    """Counts the bytes read from an archive, and stops at its limits."""
 
     def __init__(self, limits: Limits, archive_size: int) -> None:
         self._limits = limits
@@ -80,12 +80,12 @@ class Budget:
 
 
 def bad(reason: str) -> PatchmgrError:
-    """Return the error for an archive that is refused; the message goes on after its name."""
+    """Return the error for a refused archive; the message continues after its name."""
     return PatchmgrError("bad-archive", reason)
 
 
 def refused(name: str, reason: str) -> PatchmgrError:
-    """Return the error for a member that makes its archive refused."""
+    """Return the error for a member that causes its archive to be refused."""
     shown = name if len(name) < 200 else name[:200] + "..."
     return bad(f"is refused: its member {shown!a} {reason}")
 
@@ -115,9 +115,9 @@ def safe_path(name: str) -> str:
 
 
 def is_inside(link: str, target: str) -> bool:
-    """Say whether a symbolic link at the path `link` stays in the tree, whatever else is in it.
+    """Return whether a symbolic link at the path `link` stays inside the tree, whatever is there.
 
-    `..` may only lead the target: behind a name it would climb from wherever that name leads.
+    `..` may only start the target: after a name it would go up from wherever that name leads.
     """
     if not target or target.startswith("/") or _DRIVE.match(target):
         return False
@@ -326,7 +326,7 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of any archive, without the folder that all of them are in, if one is.
+    """Yield the files of any archive, without the folder that contains them all, if there is one.
 
     As safe as `read_sdist`.
     """

@@ -17,9 +17,9 @@ _COPY_ALL = 0x10000
 
 
 def read_binary(reader: PatchReader) -> BinaryChange:
-    """Read a binary patch behind its "GIT binary patch" line and return the forward half.
+    """Read a binary patch after its "GIT binary patch" line and return the forward half.
 
-    The reverse half, where there is one, must be sound too, and is dropped.
+    The reverse half, if there is one, must be sound too; it is dropped.
     """
     forward = _read_half(reader)
     if forward is None:
@@ -29,14 +29,14 @@ def read_binary(reader: PatchReader) -> BinaryChange:
 
 
 def apply_binary(change: BinaryChange, old: bytes) -> bytes:
-    """Return the new content; raise "bad-patch" where a delta does not fit the old one."""
+    """Return the new content; raise "bad-patch" if a delta does not fit the old one."""
     if change.method == "literal":
         return change.payload
     return apply_delta(change.payload, old)
 
 
 def apply_delta(delta: bytes, old: bytes) -> bytes:
-    """Return the content that a git delta makes of the old one.
+    """Return the content that a git delta makes from the old one.
 
     Raises "bad-patch" for what is not a delta, or one that is cut off or made for another content.
     """

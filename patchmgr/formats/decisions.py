@@ -1,4 +1,4 @@
-"""Files of `conflicts/` in TOML: what persons decided about patches, and findings they accepted."""
+"""The TOML files of `conflicts/`: decisions about patches, and accepted findings."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
-    """Read the file; raise PatchmgrError "bad-accepted" and say what is wrong."""
+    """Read the file; raise PatchmgrError "bad-accepted" with what is wrong."""
     table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
     return converted(table, _AcceptedDocument, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
 
 
 def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
-    """Return the bytes of the file, sorted by id; None where nothing is accepted."""
+    """Return the bytes of the file, sorted by id, or None if nothing is accepted."""
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None
@@ -52,7 +52,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
-    """Read the file; raise PatchmgrError "bad-decisions" and say what is wrong where."""
+    """Read the file; raise PatchmgrError "bad-decisions" with what is wrong and where."""
     table = read_toml(raw, kind=_KIND, what=DECISIONS, limit=MAX_FILE)
     rows = converted(table, _Document, kind=_KIND, what=f"{DECISIONS}:").decision
     return tuple(_read(row, f"{DECISIONS}: decision {n}") for n, row in enumerate(rows, 1))

@@ -1,4 +1,4 @@
-"""The forms in which a series leaves: what each keeps, how it writes the rest, its files."""
+"""Export formats: what each keeps as it is, how it writes the rest, and its files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
-    """How git is to write the diffs of patches that cannot stay as they are.
+    """The form in which git writes the diffs of patches that must be rewritten.
 
-    `folder` stands before each path, behind `a/` and `b/`.
+    `folder` stands before each path, after `a/` and `b/`.
     """
 
     finds_renames: bool = True
@@ -34,10 +34,10 @@ class DiffShape(Struct, frozen=True):
 
 
 class Pinned(Struct, frozen=True):
-    """What an export knows besides patches: the pin, a package of npm, all lines of the series.
+    """The input of an export besides patches: the pin, the npm package, the lines of the series.
 
     `repository` is upstream's, and `landed` has by the commits of it that headers name the first
-    release that holds each, None where none does.
+    release that holds each, or None if none does.
     """
 
     commit: str
@@ -49,7 +49,7 @@ class Pinned(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True):
-    """A patch that is exported: as it is, its line in the series, and who is named as author."""
+    """A patch to export: the patch, its line in the series, and its author."""
 
     patch: Patch
     line: SeriesLine
@@ -57,19 +57,19 @@ class Item(Struct, frozen=True):
 
 
 class Parcel(Struct, frozen=True):
-    """A patch as it leaves."""
+    """An exported patch."""
 
     item: Item
     content: bytes
 
     @property
     def is_kept(self) -> bool:
-        """Say whether it leaves byte for byte as it is in the series."""
+        """Return whether it is exported byte for byte."""
         return self.content == self.item.patch.raw
 
 
 class Form(Struct, frozen=True):
-    """One way to export a series; by default mails in a folder, with a series file.
+    """A format for exports; by default mails in a folder, with a series file.
 
     `is_file` says that there is one file, under the empty path, `takes_all` that guards and
     conditions keep no patch out, `is_whole` that all patches together leave as one diff,
@@ -82,24 +82,25 @@ class Form(Struct, frozen=True):
     names_releases: bool = False
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Return how diffs are to be written."""
+        """Return the form of the diffs."""
         return DiffShape()
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
-        """Raise PatchmgrError for what the form cannot hold."""
+        """Raise PatchmgrError if the format cannot hold the series."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Say of each patch whether it can leave byte for byte: git am takes it as it is."""
+        """Return for each patch whether git am takes it as it is, so that its bytes can stay."""
         return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a patch in the form's own words, with a diff that git wrote."""
+        """Return a patch rewritten for the format, with a diff that git wrote."""
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Return all files by path: the patches under their names, and the series file.
 
-        Comments of that stay where they are; a rewritten patch needs no -pN and no -R any more.
+        Comments of the series file stay where they are; a rewritten patch needs no -pN and no -R
+        any more.
         """
         files = {p.item.patch.name: p.content for p in parcels}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
@@ -107,17 +108,17 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return what readers of the form will not do of a patch, each as a clause."""
+        """Return what readers of the format ignore in a patch, each as a clause."""
         return ()
 
 
 def is_mail(item: Item) -> bool:
-    """Say whether git am takes the patch as it is."""
+    """Return whether git am takes the patch as it is."""
     return item.patch.is_mailbox and item.line.is_usual
 
 
 def moves_files(file: FilePatch) -> bool:
-    """Say whether a change needs more than lines: what was somewhere else, or bytes."""
+    """Return whether a change needs more than lines: moved files or binary contents."""
     return file.is_rename or file.is_copy or file.binary is not None
 
 
@@ -131,7 +132,7 @@ class Quilt(Form, frozen=True):
         return (True,) * len(items)
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Say what quilt passes over."""
+        """Return what quilt ignores."""
         patch, found = parcel.item.patch, []
         if parcel.item.line.guards:
             found.append("has guards, which quilt takes for comments: it will apply it")
@@ -150,7 +151,7 @@ class Mailbox(Form, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the mails that are found again in the mailbox."""
+        """Keep the mails that can be found again in the mailbox."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -162,7 +163,7 @@ class NumberedMails(Form, frozen=True):
     """`git am DIR/*`."""
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return a file a mail, whose names sort."""
+        """Return one file per mail; their names sort in order."""
         width = max(4, len(str(len(parcels))))
         return {
             f"{number:0{width}}-{_stem(parcel.item.patch.name)}.patch": parcel.content
@@ -194,7 +195,7 @@ class Gbp(Form, frozen=True):
                     )
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep what dpkg-source reads and what names an author."""
+        """Keep patches that dpkg-source can read and that name an author."""
         return tuple(
             item.line.is_usual
             and item.patch.author is not None
@@ -203,7 +204,7 @@ class Gbp(Form, frozen=True):
         )
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Say which changes have no lines: dpkg-source reads lines alone."""
+        """Return the changes without lines: dpkg-source reads only lines."""
         files = parcel.item.patch.files
         bare = [f for f in files if not f.hunks and not moves_files(f)]
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
@@ -218,10 +219,10 @@ _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MU
 
 
 class StGit(Form, frozen=True):
-    """Subject, author and text above each diff, and the commit that all applies on."""
+    """Subject, author and text above each diff, and the base commit of all patches."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep what is not a mail: StGit would take a mail's header for text."""
+        """Keep patches that are not mails: StGit would read a mail's header as text."""
         return tuple(
             not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
             for i in items
@@ -253,7 +254,7 @@ _DIFF_WORDS = (
 
 
 class PatchPackage(Form, frozen=True):
-    """One file a patch, named by package, version and place in the row."""
+    """One file per patch, named by package, version and position."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
         """Ask for paths in `node_modules`."""
@@ -280,7 +281,7 @@ class PatchPackage(Form, frozen=True):
             raise PatchmgrError("usage", message, (hint,))
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep all where all came from patch-package for the package that is asked for."""
+        """Keep all patches if all came from patch-package for the requested package."""
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
@@ -296,7 +297,7 @@ class PatchPackage(Form, frozen=True):
         return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return a file a patch; one that is alone has no number."""
+        """Return one file per patch; a single one has no number."""
         if all(parcel.is_kept for parcel in parcels):
             return {parcel.item.patch.name: parcel.content for parcel in parcels}
         package = _package(pinned)
@@ -360,13 +361,13 @@ class OneDiff(Form, frozen=True):
     is_whole: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep a single patch that has no header: it is such a diff already."""
+        """Keep a single patch without a header: it already is such a diff."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return the diff of all."""
+        """Return one diff of all patches."""
         return diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -375,16 +376,16 @@ class OneDiff(Form, frozen=True):
 
 
 class Yocto(Form, frozen=True):
-    """Mails that say in `Upstream-Status` where they stand upstream."""
+    """Mails whose `Upstream-Status` field gives their status upstream."""
 
     field: str = STATUS
 
     def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
-        """Return the fields that the form wants in a header; an empty one is to be taken out."""
+        """Return the fields that the format requires in a header; an empty one is to be removed."""
         return {STATUS: yocto_status(item.patch)}
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the mails whose header says it already."""
+        """Keep the mails whose header has the required fields already."""
         return tuple(
             is_mail(i)
             and all((i.patch.says(k) or "") == v for k, v in self.fields(i, pinned).items())
@@ -397,19 +398,19 @@ class Yocto(Form, frozen=True):
         return with_fields(mail, self.fields(item, pinned))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Say what a reader of the field will miss."""
+        """Return what a reader of the field will not see."""
         patch = parse_patch(parcel.content, name=parcel.item.patch.name)
         return tuple(f"will be asked: {problem}" for problem in stance_problems(patch, self.field))
 
 
 class Suse(Yocto, frozen=True):
-    """Mails that say so in `Patch-mainline`, `Git-commit` and `Git-repo`."""
+    """Mails with their upstream status in `Patch-mainline`, `Git-commit` and `Git-repo`."""
 
     names_releases: bool = True
     field: str = MAINLINE
 
     def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
-        """Return SUSE's fields; Git-commit and Git-repo only where upstream has the patch."""
+        """Return SUSE's fields; Git-commit and Git-repo only if upstream has the patch."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 

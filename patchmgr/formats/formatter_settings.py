@@ -1,7 +1,7 @@
-"""Settings of source formatters: what a project's files say, reduced to what is harmless.
+"""Settings of source formatters: a project's own, reduced to harmless ones.
 
-Nothing of a settings file is handed on but values of known keys. So no tool is told to read, run
-or write anything else.
+Only values of known keys are passed on, so that no tool is told to read, run or write anything
+else.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HOOKS = {
 
 
 def read_table(content: bytes) -> Table:
-    """Parse TOML; what is none is an empty table."""
+    """Parse TOML; a text that is not TOML gives an empty table."""
     try:
         return toml_text.loads(content.decode())
     except (ValueError, RecursionError):
@@ -48,7 +48,7 @@ def read_table(content: bytes) -> Table:
 
 
 def table_at(table: Table, *names: str) -> Table | None:
-    """Return a table in a table, None where there is none."""
+    """Return a table in a table, or None if there is none."""
     found: Any = table
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
@@ -85,7 +85,7 @@ def _scalars(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def ini_table(content: bytes, section: str) -> Table | None:
-    """Return a section of an ini file, None where there is none."""
+    """Return a section of an ini file, or None if there is none."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(content.decode())
@@ -112,9 +112,9 @@ _NESTED = re.compile(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 
 
 def clang_settings(content: bytes) -> bytes | None:
-    """Return a `.clang-format` without settings that lead elsewhere, None where that is not sure.
+    """Return a `.clang-format` without settings that lead elsewhere, or None if that is uncertain.
 
-    Only files in the usual form are read: a key a line, and what belongs to it indented.
+    Only files in the usual form are read: one key per line, and what belongs to it indented.
     """
     lines: list[str] = []
     is_used = True

@@ -1,4 +1,4 @@
-"""URLs: which of git are followed (those that run no program), and which are paths."""
+"""URLs: which ones git may follow (those that run no program), and which are paths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9
 
 
 def url_problem(url: str) -> str | None:
-    """Return why a URL is refused, None where git may be given it.
+    """Return why a URL is refused, or None if git may be given it.
 
     `helper::address` and unknown schemes make git run `git-remote-<name>` from PATH, whichever
     program that is (gitremote-helpers(7)).
@@ -28,7 +28,7 @@ def url_problem(url: str) -> str | None:
 
 
 def is_scp_like(url: str) -> bool:
-    """Say whether a URL has git's short form for ssh, `host:path`."""
+    """Return whether a URL has git's short form for ssh, `host:path`."""
     return _SCP_LIKE.match(url) is not None
 
 

@@ -39,7 +39,7 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
 class HeaderEdit(Struct, frozen=True):
-    """What is to be changed of a header; None and missing fields stay. An empty field goes."""
+    """Changes to a header; None and missing fields stay. An empty field is removed."""
 
     subject: str | None = None
     message: str | None = None
@@ -48,7 +48,7 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with another diff; of its header, a diffstat goes and nothing else."""
+    """Return a patch file with another diff; of the header, only a diffstat is removed."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)
@@ -71,7 +71,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return a header with an edit; one that is not a mail's becomes one first."""
+    """Return a header with an edit; one that is not a mail's is first made into one."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -150,7 +150,7 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
-    """Return the header of a patch with the subject and the text of another one behind its own."""
+    """Return the header of a patch with another patch's subject and text appended."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     head = _with_charset(head, is_ascii=b"".join([*head, *body, *added]).isascii())
@@ -160,7 +160,7 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Return a mail of git's with the commit that its first line names, and its date, as fields.
+    """Return a mail of git's with its commit id and date as fields.
 
     A commit that was itself made of a patch with these fields keeps them.
     """
@@ -174,7 +174,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Return a mail of git's with these fields in its text, in the place of those it had."""
+    """Return a mail of git's with these fields in its text; they replace those it had."""
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
     for name, value in fields.items():
@@ -183,7 +183,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise "usage" where a field cannot be read back as it was given."""
+    """Raise "usage" if a field cannot be read back as it was given."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

@@ -1,4 +1,4 @@
-"""Read JSON that anybody may have written."""
+"""Read JSON from any source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def parse_json(raw: bytes | str) -> Any:
-    """Return what a JSON text says; raise ValueError where it is none, or nested too deeply."""
+    """Return the value of a JSON text; raise ValueError if it is not JSON, or nested too deeply."""
     try:
         return json.loads(raw)
     except RecursionError as fault:

@@ -25,7 +25,7 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
 def decoded(raw: bytes, charset: str | None = None) -> str:
-    """Return the text of a line: of its charset, else of UTF-8 with stray bytes escaped.
+    """Return the text of a line in its charset, else in UTF-8 with stray bytes escaped.
 
     Raises "bad-patch" for an unknown charset, and for bytes that the charset does not have.
     """
@@ -33,7 +33,7 @@ def decoded(raw: bytes, charset: str | None = None) -> str:
 
 
 def repaired(text: str) -> str:
-    """Return the text with its stray bytes read as Latin-1, for what cannot hold bytes."""
+    """Return the text with its stray bytes read as Latin-1, for formats that cannot hold bytes."""
     return text.translate(_LATIN)
 
 
@@ -104,7 +104,7 @@ _SPECIAL = re.compile(r'[()<>\[\]:;@,."\\]')
 
 
 def parse_person(text: str) -> tuple[str, str] | None:
-    """Return name and address of a `From:` text, None where it names nobody."""
+    """Return name and address of a `From:` text, or None if it names nobody."""
     text = repaired(text)
     plain = _unquoted(text)
     if "@" not in plain:
@@ -137,7 +137,7 @@ def squeezed(text: str) -> str:
 
 
 def parse_date(text: str) -> str | None:
-    """Return a mail, ISO or raw date as git's raw form, None where it cannot be read."""
+    """Return a mail, ISO or raw date as git's raw form, or None if it cannot be read."""
     text = squeezed(text)
     if match := _RAW_DATE.fullmatch(text):
         zone = _zone(match[2])
@@ -239,12 +239,12 @@ class Body(Struct):
 
 
 def is_blank(line: bytes) -> bool:
-    """Say whether the line has nothing but what git takes for white space."""
+    """Return whether the line has only what git counts as white space."""
     return not line.strip(b" \t\r\n")
 
 
 def is_cut(line: bytes) -> bool:
-    """Say whether git ends the message at the line (mailinfo.c, patchbreak)."""
+    """Return whether git ends the message at this line (mailinfo.c, patchbreak)."""
     if line.startswith((b"diff -", b"Index: ")):
         return True
     if line.startswith(b"--- ") and line[4:5] not in (b"", b" ", b"\t", b"\r", b"\n"):
@@ -286,7 +286,7 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
 
 
 def folded_end(lines: Sequence[bytes], at: int) -> int:
-    """Return where a header that begins at the place ends."""
+    """Return the end of the folded header that begins at the position."""
     places = range(at + 1, len(lines))
     return next((n for n in places if lines[n][:1] not in (b" ", b"\t")), len(lines))
 
@@ -297,7 +297,7 @@ def joined(lines: Iterable[bytes]) -> bytes:
 
 
 def clean_subject(text: str) -> str:
-    """Return a subject without what mail puts before it: `[PATCH n/m]` and a `Re:` with it.
+    """Return a subject without the prefixes of mail: `[PATCH n/m]` and a `Re:` with it.
 
     Other brackets stay, as with git am --keep-non-patch: they belong to the subject.
     """
@@ -326,9 +326,9 @@ def stripped_space(lines: Iterable[str]) -> bytes:
 
 
 def read_fields(lines: Iterable[str]) -> dict[str, str]:
-    """Return the `Field: text` lines by name as written, with the lines that go on below them.
+    """Return the `Field: text` lines by name as written, with their continuation lines.
 
-    What is given twice is joined by a newline; a lone dot is DEP-3's empty line.
+    Repeated fields are joined by a newline; a lone dot is DEP-3's empty line.
     """
     found: dict[str, list[str]] = {}
     name = None
@@ -347,7 +347,7 @@ def read_fields(lines: Iterable[str]) -> dict[str, str]:
 
 
 def without_stat(lines: Sequence[bytes]) -> list[bytes]:
-    """Return a body without the diffstat below its `---` line, and without that line if bare."""
+    """Return a body without the diffstat below its `---` line, and without a bare `---` line."""
     cut = next((at for at, line in enumerate(lines) if line[:3] == b"---" and is_cut(line)), None)
     if cut is None:
         return without_last_blanks(lines)

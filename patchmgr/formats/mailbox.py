@@ -230,7 +230,7 @@ _WIDTH = 78
 
 
 class HeaderText(NamedTuple):
-    """What a header says; the author's date is empty where it gives none."""
+    """The content of a header; the author's date is empty if it gives none."""
 
     subject: str
     message: bytes
@@ -240,10 +240,10 @@ class HeaderText(NamedTuple):
 
 
 def read_header(header: bytes, *, name: str = "") -> HeaderText:
-    """Read the part of a patch file before its diff, as git am would, and DEP-3 fields too.
+    """Read the part of a patch file before its diff, as git am would, with DEP-3 fields.
 
-    `name` is the patch's: it is named in errors, and is the subject where there is no other.
-    Raises "bad-patch" for what git am would have to decode first, a bad date, or a NUL.
+    `name` is the patch's: it is named in errors, and is the subject if there is no other. Raises
+    "bad-patch" for a body that git am would have to decode first, a bad date, or a NUL.
     """
     lines = _lines(header, name)
     letter = _open_letter(lines, name)
@@ -268,7 +268,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 
 
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
-    """Return the header that a rewritten patch gets, as git format-patch would have written it.
+    """Return the header for a rewritten patch, in the form of git format-patch.
 
     A mail's own header stays, all but its first line and the diffstat. Other headers become a
     mail's, with their text as its body; for these the author must have a date. Done again, this
@@ -313,7 +313,7 @@ def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
 
 
 def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
-    """Return the header lines of a mail; `is_ascii` says so of the text below them."""
+    """Return the header lines of a mail; `is_ascii` describes the text below them."""
     person = squeezed(written_person(author.name, author.email))
     lines = [
         encode_path(f"From: {_encoded(person)}"),

@@ -1,4 +1,4 @@
-"""Mailboxes: where one mail ends and the next begins, and mails that bring no patch.
+"""Mailboxes: where one mail ends and the next begins, and which mails have no patch.
 
 The lines `Gbp-Pq: …` of a message are where `gbp pq` keeps the name and the folder of a patch.
 """
@@ -29,7 +29,7 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 
 
 def split_mbox(raw: bytes) -> list[bytes]:
-    """Return the mails of a file, which joined give the file.
+    """Return the mails of a file; joined, they give the file again.
 
     A line of git's ends a mail anywhere, one of a mail program's only in a file that begins with
     one, below a blank line and above a header: "From " in a text ends none.
@@ -47,7 +47,7 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Say which mails are found again in the mailbox that all of them make; None is a mail of ours.
+    """Return which mails can be found again in the joined mailbox; None is a mail of ours.
 
     Where mail programs' lines would not be taken for separators, only mails with git's line are.
     """
@@ -66,7 +66,7 @@ def _is_one(mail: bytes) -> bool:
 
 
 def is_talk(mail: bytes) -> bool:
-    """Say whether a mail is a cover letter or a reply, by its subject."""
+    """Return whether a mail is a cover letter or a reply, judged by its subject."""
     head = mail.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _TALK.search(head) is not None
 
@@ -78,7 +78,7 @@ _KNOWN = (b"topic", b"name", b"ignore")
 
 
 class Tagged(Struct, frozen=True):
-    """A mail without its tags, and what they say: a wished file name, and to leave it out."""
+    """A mail without its tags, and the tags: a wished file name, and whether to leave it out."""
 
     raw: bytes
     wish: str | None
@@ -86,7 +86,7 @@ class Tagged(Struct, frozen=True):
 
 
 def read_tags(mail: bytes) -> Tagged:
-    """Take the tags out of a mail's message; one without any comes back as it is."""
+    """Remove the tags from a mail's message; a mail without tags is returned as it is."""
     found: dict[bytes, bytes] = {}
     kept: list[bytes] = []
     lines = split_lines(mail)

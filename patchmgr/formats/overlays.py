@@ -54,7 +54,7 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return the files that warn for a distribution, by their path beside it."""
+    """Return the files that make a distribution warn at start, by their path beside it."""
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),
@@ -206,7 +206,7 @@ finally:
 
 
 def module_name(path: str) -> str | None:
-    """Return the module that a file of a package is, None where it is none."""
+    """Return the module name of a package's file, or None if it is not a module."""
     if not path.endswith(".py"):
         return None
     parts = path.removesuffix(".py").split("/")
@@ -217,7 +217,7 @@ def module_name(path: str) -> str | None:
 def overlay_files(
     series: str, site: str, patched: Mapping[str, tuple[str | None, bytes]]
 ) -> dict[str, bytes]:
-    """Return all files of an overlay, in the order in which they are to be written.
+    """Return all files of an overlay, in the order in which they must be written.
 
     `patched` maps an installed path to the sha256 of what is there (None: nothing), and the copy.
     Copies are in a folder that is named by its content: the table is what changes from one
@@ -241,5 +241,5 @@ def overlay_files(
 
 
 def is_of_overlay(name: str) -> bool:
-    """Say whether a name in a folder is one that an overlay has."""
+    """Return whether a name in a folder belongs to an overlay."""
     return name in (FINDER, TABLE, START, "__pycache__") or name.startswith(_FILES)

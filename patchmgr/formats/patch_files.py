@@ -29,9 +29,9 @@ from patchmgr.model.series import SeriesLine
 
 
 def reversed_patch(patch: Patch) -> Patch:
-    """Return a patch that takes back what this one does; its text stays as it is.
+    """Return a patch that undoes this one; its text stays as it is.
 
-    Raises PatchmgrError "unsupported" for a copy or a binary file: these say one way only.
+    Raises PatchmgrError "unsupported" for a copy or a binary file: these can be read one way only.
     """
     files = tuple(_reversed_file(patch.name, change) for change in reversed(patch.files))
     return replace(patch, files=files, is_reversed=not patch.is_reversed)
@@ -79,7 +79,7 @@ _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
 
 
 def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
-    """Read a whole patch file; `strip` is the number of leading directories to take off.
+    """Read a whole patch file; `strip` is the number of leading folders to remove.
 
     Raises "bad-patch" or "unsafe-path" for anything that does not hold together. A patch
     without any diff is sound and has no files.
@@ -110,7 +110,7 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
 
 
 def parse_listed(raw: bytes, line: SeriesLine) -> Patch:
-    """Read a patch file as its line in a series file says: -pN, and -R for the contrary."""
+    """Read a patch file with the options of its series line: -pN, and -R for the reverse."""
     assert line.name is not None
     patch = parse_patch(raw, name=line.name, strip=line.strip)
     return reversed_patch(patch) if line.is_reversed else patch

@@ -1,4 +1,4 @@
-"""What other tools note beside a patch: the file names of patch-package, the stacks of StGit."""
+"""Data of other tools: patch-package's file names and StGit's stacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
 class PackagePatch(Struct, frozen=True):
-    """A file name taken apart: packages from the outermost one in, and the last one's version.
+    """A parsed file name: packages from the outermost one in, and the version of the last.
 
     `number` orders the patches of one package; it is 0 where the name has none.
     """
@@ -35,12 +35,12 @@ class PackagePatch(Struct, frozen=True):
 
     @property
     def strip(self) -> int:
-        """Return how many directories its patches have above the package's own files."""
+        """Return the number of folders above the package's own files in its patches."""
         return 2 + self.folder.count("/")
 
 
 def read_name(name: str) -> PackagePatch | None:
-    """Take a file name apart, None where patch-package would not know it."""
+    """Parse a file name; None if patch-package would not recognize it."""
     if not name.endswith(".patch") or "/" in name:
         return None
     packages: list[str] = []
@@ -69,7 +69,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Say whether every file of a diff that git wrote is below a folder."""
+    """Return whether every file of a diff that git wrote is below a folder."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(
@@ -86,7 +86,7 @@ _PATCH = re.compile(r"  (\S+): ([0-9a-f]{40})")
 
 
 class Stack(Struct, frozen=True):
-    """Patches as name and commit: the applied ones from the bottom up, and the others."""
+    """Patches by name and commit: the applied ones from the bottom up, and the others."""
 
     applied: tuple[tuple[str, str], ...]
     unapplied: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Paths from outside, checked before anything is done with them.
+"""Paths from outside, checked before use.
 
 The rules are those of git's verify_path, is_hfs_dotgit and is_ntfs_dotgit, and a few more:
 a path that passes can be joined to a directory on any system and stays inside it.
@@ -19,12 +19,12 @@ _PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself, besides letters and
 
 
 def written_path(path: str) -> str:
-    """Return a path as it is written: what is no plain letter as `%` and two digits."""
+    """Return a path in written form: characters other than plain letters as `%` and two digits."""
     return quote_from_bytes(encode_path(path), safe=_PLAIN)
 
 
 def read_path(written: str) -> str:
-    """Return the path that was written so."""
+    """Return the path for its written form."""
     return decode_path(unquote_to_bytes(written))
 
 
@@ -58,7 +58,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def check_path(text: str, *, what: str) -> str:
-    """Return the path as it is, or raise "unsafe-path"; `what` begins the message."""
+    """Return the path unchanged, or raise "unsafe-path"; the message begins with `what`."""
     reason = refusal(text)
     if reason is not None:
         named = f"{what} {shown(text)}" if text else what
@@ -67,14 +67,14 @@ def check_path(text: str, *, what: str) -> str:
 
 
 def check_link(path: str, mode: str | None, *, what: str) -> None:
-    """Raise "unsafe-path" for a symbolic link that git itself would follow as `.gitmodules`."""
+    """Raise "unsafe-path" for a symbolic link named `.gitmodules`, which git would follow."""
     if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
         raise PatchmgrError("unsafe-path", f"{what} {shown(path)} is a symbolic link.")
 
 
 @lru_cache(maxsize=4096)
 def refusal(text: str) -> str | None:
-    """Return why the path is unsafe, None where it is safe."""
+    """Return why the path is unsafe, or None if it is safe."""
     return _whole_refusal(text) or _part_refusal(text)
 
 
@@ -115,7 +115,7 @@ def _part_refusal(text: str) -> str | None:
 
 
 def is_below_git(parts: Iterable[str]) -> bool:
-    """Say whether some file system takes one of the components for `.git`."""
+    """Return whether some file system would take one of the components for `.git`."""
     return any(_reserved_name(part) == ".git" for part in parts)
 
 

@@ -14,7 +14,7 @@ def split_lines(raw: bytes) -> list[bytes]:
 
 
 def unmangled_lines(raw: bytes) -> list[bytes]:
-    """Return the lines of a patch file; where all of them end in CR LF, without the CRs.
+    """Return the lines of a patch file, without CRs if all of them end in CR LF.
 
     Those CRs are the transport's: git am and patch drop them, too. The diff of a file that
     has CR LF itself has header lines without.
@@ -26,7 +26,7 @@ def unmangled_lines(raw: bytes) -> list[bytes]:
 
 
 class PatchReader:
-    """The lines of one patch file and the place that is read next.
+    """The lines of one patch file, and the current position.
 
     `strip` is the number of leading directories to take off each path.
     """
@@ -40,25 +40,25 @@ class PatchReader:
 
     @property
     def line(self) -> bytes | None:
-        """Return the line at the place, None at the end."""
+        """Return the current line, or None at the end."""
         return self.lines[self.at] if self.at < len(self.lines) else None
 
     def starts(self, *prefixes: bytes) -> bool:
-        """Say whether the line at the place begins with one of the prefixes."""
+        """Return whether the current line begins with one of the prefixes."""
         return self.at < len(self.lines) and self.lines[self.at].startswith(prefixes)
 
     def take(self) -> bytes:
-        """Return the line at the place without its newline, and go on to the next."""
+        """Return the current line without its newline, and move on."""
         line = self.lines[self.at]
         self.at += 1
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return the words that name the patch and a line, counted from 1."""
+        """Return words that name the patch and a line, counted from 1."""
         return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
-        """Return the error to raise for a line, by default the one at the place."""
+        """Return the error to raise for a line, by default the current one."""
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
             hints = (*hints, "the line ends in CR LF, but not every line of the file does")

@@ -1,6 +1,6 @@
-"""Read and write a folder of `conflicts/`: one conflict, and what became of it.
+"""Read and write a folder of `conflicts/`: one conflict and its resolution.
 
-A folder may have come with a clone of somebody's workspace: nothing in it is believed.
+A folder may come from a clone of somebody else's workspace: nothing in it is trusted.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class _Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def write_source(source: Source) -> bytes:
-    """Return the file that says where a folder of `conflicts/pulled/` is from."""
+    """Return the file that gives the source of a folder of `conflicts/pulled/`."""
     told = _Source(FORMAT, written_path(source.place), source.commit)
     return tomli_w.dumps(msgspec.to_builtins(told, order="sorted")).encode()
 
 
 def parse_source(name: str, raw: bytes) -> Source:
-    """Read where a folder is from; raise PatchmgrError "bad-conflict" and say what is wrong."""
+    """Read the source of a folder; raise PatchmgrError "bad-conflict" with what is wrong."""
     what = f"{PULLED}/{shown(name)}/{SOURCE}"
     table = read_toml(raw, kind=_KIND, what=what, limit=MAX_META)
     told = converted(table, _Source, kind=_KIND, what=f"{what}:")
@@ -72,7 +72,7 @@ def parse_source(name: str, raw: bytes) -> Source:
 
 
 def is_conflict_id(name: str) -> bool:
-    """Say whether a name is one that a conflict's folder can have."""
+    """Return whether a name can be the folder name of a conflict."""
     return _ID.fullmatch(name) is not None
 
 
@@ -82,7 +82,7 @@ def size_limit(name: str) -> int:
 
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
-    """Return the files of a conflict's folder by name; None for those that it must not have."""
+    """Return the files of a conflict's folder by name; None for files it must not have."""
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,
@@ -110,9 +110,9 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
 
 
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
-    """Read a folder's files; raise PatchmgrError "bad-conflict" and say what is wrong.
+    """Read a folder's files; raise PatchmgrError "bad-conflict" with what is wrong.
 
-    That the id is the one of the sides is not known here.
+    Whether the id matches the sides is not checked here.
     """
     if not is_conflict_id(name):
         raise fault(name, "has a name that is not an id of a conflict")

@@ -15,7 +15,7 @@ class RegexError(ValueError):
 
 
 def compile_regex(text: str) -> re.Pattern[str]:
-    """Compile a regular expression that searches one line; raise RegexError where it is none."""
+    """Compile a regular expression that searches one line; raise RegexError if it is invalid."""
     import re2
 
     if len(text) > LONGEST:

@@ -163,14 +163,14 @@ _SIDES = {b" ": _OLD | _NEW, b"\n": _OLD | _NEW, b"-": _OLD, b"+": _NEW}
 
 
 def is_hunk_head(line: bytes) -> bool:
-    """Say whether the line begins a hunk of a unified diff."""
+    """Return whether the line begins a hunk of a unified diff."""
     return _HUNK.match(line) is not None
 
 
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
-    """Read all hunks at the reader's place; raise "bad-patch" where one does not hold together.
+    """Read all hunks at the reader's position; raise "bad-patch" if one is inconsistent.
 
-    Nothing is allocated by the counts of a header: they are only compared with what is there.
+    The counts in a header allocate nothing: they are only compared with the lines that are there.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -261,7 +261,7 @@ _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
 
 
 def skip_noise(reader: PatchReader) -> None:
-    """Step over the lines that such a diff may have above a section."""
+    """Skip the lines that such a diff may have above a section."""
     start = reader.at
     while reader.starts(*NOISE):
         reader.at += 1
@@ -271,7 +271,7 @@ def skip_noise(reader: PatchReader) -> None:
 
 
 def read_plain_section(reader: PatchReader) -> FilePatch:
-    """Read the section that begins at the reader's place with its `---` line."""
+    """Read the section that begins at the reader's position with its `---` line."""
     start = reader.at
     old_name, old_stamp = _read_marker(reader, b"--- ")
     new_name, new_stamp = _read_marker(reader, b"+++ ")
@@ -306,10 +306,10 @@ def _is_epoch(stamp: bytes) -> bool:
 
 
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    """Return which file clashes with another and why, None where all go together.
+    """Return which file clashes with another and why, or None if all are compatible.
 
-    Each section is read as a change of the tree before the patch. A path may be left and
-    taken anew, as in a change of type (deleted, then new) or in two renames that swap.
+    Each section is read as a change of the tree before the patch. A path may be freed and used
+    again, as in a change of type (deleted, then new) or in two renames that swap.
     """
     return _taken_twice(files) or _below_a_file(files)
 
@@ -367,7 +367,7 @@ class _Facts(Struct, frozen=True):
 
 
 def read_git_section(reader: PatchReader) -> FilePatch:
-    """Read the section that begins at the reader's place with its "diff --git" line."""
+    """Read the section that begins at the reader's position with its "diff --git" line."""
     start = reader.at
     title = reader.take()[len(TITLE) :]
     half = len(title) // 2

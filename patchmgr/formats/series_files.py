@@ -1,4 +1,4 @@
-"""Quilt series files: one patch a line, kept byte for byte, and their edits."""
+"""Quilt series files: one patch per line, kept byte for byte, and their edits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN_FILES = frozenset({"series", "series.toml"})
 def parse_series(raw: bytes) -> SeriesFile:
     """Read a series file; raise "bad-series" or "unsafe-path" and name the line.
 
-    Guards are the `#+sym` and `#-sym` words right behind a name and its options; what follows
+    Guards are the `#+sym` and `#-sym` words right after a name and its options; what follows
     another `#` is a comment.
     """
     lines: list[SeriesLine] = []
@@ -45,7 +45,7 @@ def parse_series(raw: bytes) -> SeriesFile:
 
 
 def write_series(series: SeriesFile) -> bytes:
-    """Return the bytes of a series file; they are those that were read."""
+    """Return the bytes of a series file, the same as those that were read."""
     return b"".join(line.raw for line in series.lines)
 
 
@@ -65,9 +65,9 @@ def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series with these patches read as canonical ones are: -p1, no -R.
+    """Return the series with these patches marked as canonical: -p1, no -R.
 
-    Guards and comments behind their names stay.
+    Guards and comments after their names stay.
     """
     lines = []
     for line in series.lines:
@@ -91,7 +91,7 @@ def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFi
 
 
 def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
-    """Return the series with another name for one patch; what follows the name stays."""
+    """Return the series with one patch renamed; the rest of its line stays."""
     _check_known(series, [old])
     if old != new:
         _check_new(series, new)
@@ -104,13 +104,13 @@ def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
 
 
 def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
-    """Return the series with one more patch: the last one, or the one behind `after`."""
+    """Return the series with one more patch: at the end, or after `after`."""
     at = len(series.lines) if after is None else _place(series, after) + 1
     return _with_line(series, name, at)
 
 
 def with_inserted(series: SeriesFile, name: str, *, before: str) -> SeriesFile:
-    """Return the series with one more patch in front of another one."""
+    """Return the series with one more patch before another one."""
     return _with_line(series, name, _place(series, before))
 
 
@@ -130,7 +130,7 @@ def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
 
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
-    """Return the series with these guards for a patch; a comment behind its name stays."""
+    """Return the series with new guards for a patch; a comment after its name stays."""
     _check_known(series, [name])
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:

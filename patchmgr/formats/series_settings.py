@@ -20,7 +20,7 @@ _PATHS = "paths"
 
 
 class PathMap(Struct, frozen=True):
-    """Pairs of a path of the repository and where it is installed.
+    """Pairs of a path in the repository and where it is installed.
 
     A folder ends in `/`; "" is the root of the repository, or the folder of packages.
     """
@@ -28,7 +28,7 @@ class PathMap(Struct, frozen=True):
     pairs: tuple[tuple[str, str], ...] = ()
 
     def find(self, path: str) -> str | None:
-        """Return where a path is installed, None where no pair says so; the longest one counts."""
+        """Return where a path is installed, or None if no pair matches; the longest match wins."""
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
                 return place
@@ -142,9 +142,9 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
-    """Return a series.toml whose groups name a patch anew; all other bytes stay.
+    """Return a series.toml with a patch renamed in its groups; all other bytes stay.
 
-    Where the name is not written plainly, the file stays as it is.
+    If the name is not written plainly, the file stays as it is.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}

@@ -1,4 +1,4 @@
-"""Untrusted text made fit for one line of a message."""
+"""Untrusted text, made safe for one line of a message."""
 
 from __future__ import annotations
 

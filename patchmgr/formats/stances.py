@@ -1,4 +1,4 @@
-"""Where a patch stands towards upstream, in the headers of DEP-3, Yocto and SUSE."""
+"""The status of a patch upstream, in the headers of DEP-3, Yocto and SUSE."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _NO_MORE_THAN_YES = re.compile(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
 def standing_of(patch: Patch) -> Standing:
-    """Return the stance of the field that says most of how far a patch has come.
+    """Return the status from the field that shows the most progress of a patch.
 
-    What upstream has goes before what was said of sending it. Where no field says anything, a
-    patch is pending, as DEP-3 has it.
+    Being upstream counts before being sent there. If no field says anything, a patch is pending, as
+    in DEP-3.
     """
     for field, read in _FIELDS.items():
         text = patch.says(field)
@@ -91,7 +91,7 @@ _FIELDS = {
 
 
 def backported(patch: Patch) -> str | None:
-    """Return the id, as written, of the upstream commit that a patch is a backport of."""
+    """Return the id, as written, of the upstream commit that a patch backports."""
     found = standing_of(patch)
     is_upstreams = found.stance is Stance.BACKPORT
     match = _COMMIT.search(patch.says("Git-commit") or found.detail) if is_upstreams else None
@@ -99,7 +99,7 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield what readers of Yocto's or SUSE's field would not take, each as a clause."""
+    """Yield what tools that read Yocto's or SUSE's field would reject, each as a clause."""
     text = patch.says(field)
     if text is not None:
         yield from _status_problems(text) if field == STATUS else _mainline_problems(patch, text)
@@ -140,7 +140,7 @@ _REASONS = {
 
 
 def yocto_status(patch: Patch) -> str:
-    """Return the `Upstream-Status` of a patch; one that Yocto takes stays as it is."""
+    """Return the `Upstream-Status` of a patch; one that is valid for Yocto stays as it is."""
     status = patch.says(STATUS)
     if status is not None and _STRICT.fullmatch(status):
         return status
@@ -153,9 +153,9 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return SUSE's fields of a patch, an empty one to be taken out; sound ones stay as they are.
+    """Return SUSE's fields of a patch; valid ones stay, an empty one is to be removed.
 
-    `landed` has the first release that holds a commit of upstream's, None where none does.
+    `landed` has the first release that holds a commit of upstream's, or None if none does.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):

@@ -18,7 +18,7 @@ _ALGORITHM = "sha256="
 
 
 class RecordRow(Struct, frozen=True):
-    """One file: its path, and hash and size as RECORD writes them ("" where it does not say)."""
+    """One file: its path, and hash and size in RECORD's form ("" if it does not say)."""
 
     path: str
     digest: str
@@ -26,7 +26,7 @@ class RecordRow(Struct, frozen=True):
 
 
 def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
-    """Read RECORD; raise "broken-target" where it is no such file."""
+    """Read RECORD; raise "broken-target" if the file is not one."""
     try:
         rows = list(csv.reader(io.StringIO(decode_path(raw), newline="")))
     except csv.Error as fault:
@@ -47,12 +47,12 @@ def write_record(rows: Iterable[RecordRow]) -> bytes:
 
 
 def digests(rows: Iterable[RecordRow]) -> Mapping[str, str]:
-    """Return path to hash; of a path that is there twice, the last row counts."""
+    """Return a map from path to hash; the last row of a repeated path counts."""
     return {row.path: row.digest for row in rows}
 
 
 def record_digest(content: bytes) -> str:
-    """Return the hash of a content as RECORD writes it."""
+    """Return the hash of a content in RECORD's form."""
     raw = hashlib.sha256(content).digest()
     return _ALGORITHM + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
@@ -63,10 +63,10 @@ def row_of(path: str, content: bytes) -> RecordRow:
 
 
 def is_known_digest(digest: str) -> bool:
-    """Say whether the hash is one that `record_digest` makes."""
+    """Return whether the hash is one that `record_digest` makes."""
     return digest.startswith(_ALGORITHM)
 
 
 def normalised_name(name: str) -> str:
-    """Return the name of a distribution as an index has it (PEP 503)."""
+    """Return the name of a distribution in the index's form (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,1 +1,1 @@
-"""Frozen values, standard library only."""
+"""Frozen values; standard library only."""

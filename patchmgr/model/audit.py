@@ -1,4 +1,4 @@
-"""What a clean merge does not prove: findings of the audit, and the sums of the ledger."""
+"""Faults that a clean merge can hide: findings of the audit, and the sums of the ledger."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AuditFinding(Struct, frozen=True):
 
 
 class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
-    """A finding that a person accepted: its id, and in words what it was about and why."""
+    """An accepted finding: its id, what it was about, and why it was accepted."""
 
     id: Annotated[str, Meta(pattern=r"^[0-9a-f]{12}\Z")]
     series: str
@@ -55,7 +55,7 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Sums(Struct, frozen=True):
-    """Where the lines of a series' patches went, by number of lines."""
+    """What became of the lines of a series' patches, as counts."""
 
     carried: int = 0
     upstream: int = 0
@@ -69,7 +69,7 @@ class Sums(Struct, frozen=True):
 
 
 class Ledger(Struct, frozen=True):
-    """The sums of a series: each added and each removed line of its patches is in one of them.
+    """The sums of a series: each added and removed line of its patches is in one of them.
 
     `faults` are what does not add up, each with the name of its patch. One that is not certain is
     about lines of a patch that upstream landed without them.
@@ -81,5 +81,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Say whether every line is accounted for."""
+        """Return whether every line is accounted for."""
         return not any(fault.is_certain for _, fault in self.faults)

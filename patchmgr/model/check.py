@@ -1,4 +1,4 @@
-"""What `check` found: gates, and the problems at them."""
+"""Results of `check`: gates and their problems."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Standing(str, Enum):
-    """What became of a gate."""
+    """The result of a gate."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -16,7 +16,7 @@ class Standing(str, Enum):
 
 
 class Problem(Struct, frozen=True):
-    """One thing that a gate found: where, and what; None where the whole branch is meant.
+    """A problem that a gate found: its place, or None for the whole branch, and its text.
 
     `line` counts from 1 in the file as the patch leaves it, or in the header where `path` is
     None.
@@ -30,7 +30,7 @@ class Problem(Struct, frozen=True):
 
 
 class Gate(Struct, frozen=True):
-    """One gate: how many things it looked at, what it found, and why it was skipped.
+    """A gate: the number of things it examined, its problems, and why it was skipped.
 
     `log` is the path of the output of a command, in the workspace.
     """
@@ -54,7 +54,7 @@ class Checked(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Say whether no gate failed."""
+        """Return whether no gate failed."""
         return all(gate.standing is not Standing.FAILED for gate in self.gates)
 
 

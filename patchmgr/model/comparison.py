@@ -1,4 +1,4 @@
-"""A series compared with itself: what became of each patch between two states."""
+"""A series compared with itself: each patch in two states."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Sameness(str, Enum):
-    """How a patch of one state stands to that of the other."""
+    """How a patch differs between two states."""
 
     IDENTICAL = "byte-identical"
     POSITION = "position only"
@@ -33,7 +33,7 @@ class ComparedPatch(Struct, frozen=True):
 
 
 class ComparedSeries(Struct, frozen=True):
-    """Two states of a series, by the names that were asked for and their commits.
+    """Two states of a series: their names as given, and their commits.
 
     `identical` are the paths that both branches have with the same bytes, of those that the
     series touches in either, `different` the others.

@@ -1,4 +1,4 @@
-"""What a person decided about a patch, and the text of upstream that it was about."""
+"""A person's decision about a patch, and the upstream text it was about."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _Text = Annotated[str, Meta(min_length=1)]
 
 
 class Ruling(str, Enum):
-    """What a person can decide."""
+    """The possible decisions of a person."""
 
     ABSORBED = "absorbed"
     NEEDED = "needed"
 
 
 class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
-    """Lines of one upstream file, wherever they stand in it.
+    """Lines of an upstream file, wherever they are in it.
 
     `path` is the path that the patch names. The digest is of `lines` lines without white space,
-    blank ones left out; of the whole file where `lines` is 0; empty where there is no file. The
-    file has the lines `times` times.
+    blank ones left out; of the whole file where `lines` is 0, or empty if there is no file. `times`
+    counts how often the file has the lines.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
 
 
 class Finding(Struct, frozen=True):
-    """What a person can decide about: a digest of the patch's change, and upstream's text."""
+    """The subject of a decision: a digest of the patch's change, and upstream's text."""
 
     change: str
     passages: tuple[Passage, ...]
@@ -45,10 +45,11 @@ _KEYS = {"ruling": "verdict", "passages": "text"}
 
 
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
-    """A person's ruling on a patch, in force as long as change and passages are the same.
+    """A person's decision about a patch; it holds while the change and the passages are the same.
 
     `by` is what the person named as the reason, and `commit` and `pull` what that is upstream.
-    Without passages it is about that commit: a later one that names what the patch is.
+    Without passages it is about that commit, a later one that names the upstream commit of the
+    patch.
     """
 
     series: _Text

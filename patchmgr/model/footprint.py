@@ -21,7 +21,7 @@ class Kind(str, Enum):
 
 
 class Area(str, Enum):
-    """Whose a file is and what for: vendored code first, then tests, then the rest."""
+    """The owner and purpose of a file: vendored code, tests, or the rest."""
 
     CODE = "code"
     TESTS = "tests"
@@ -29,7 +29,7 @@ class Area(str, Enum):
 
 
 class Build(str, Enum):
-    """What a change of the file asks for before it takes effect."""
+    """What a change of the file needs before it takes effect."""
 
     REBUILD = "rebuild"
     PYTHON = "python"
@@ -40,7 +40,7 @@ class FileChange(Struct, frozen=True):
     """One file of the squashed series, from the pin to the head.
 
     `path` is on the new side, or the old path of a deletion. A mode is None where the side has
-    no such file; a content is None there too, and where nobody read it. A path that ends as
+    no such file; a content is None there too, and if nobody read it. A path that ends as
     it began may be given for its content: it is not a part of the footprint.
     """
 
@@ -73,8 +73,8 @@ class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
 class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstream"}):
     """What a patch changes within one symbol.
 
-    `symbol` is None outside of symbols and where none is known. `is_new` says that the patch
-    adds the symbol to the file, `is_upstream` that the file of the pin has it.
+    `symbol` is None outside of symbols or if none is known. `is_new` says that the patch adds the
+    symbol to the file, `is_upstream` that the file of the pin has it.
     """
 
     symbol: str | None
@@ -85,7 +85,7 @@ class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstre
 
 
 class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}):
-    """What one patch does to one file, counted from its hunks.
+    """The change of one file by one patch, counted from its hunks.
 
     `is_upstream` says that the pin has the file. Only edits have `touches`: a file that the
     patch creates or deletes has none, and no `edits`: what the patch does, in words.
@@ -143,7 +143,7 @@ class Footprint(Struct, frozen=True):
     The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`;
     in the last two, vendored files are one row with the name of their area. `passing` are
     the paths that patches touch and that end as the pin has them. `skipped` are the patches that
-    are not carried, each with the reason. `review` is what a reviewer asks for, None where only the
+    are not carried, each with the reason. `review` is what a reviewer asks for, or None if only the
     numbers are wanted.
     """
 

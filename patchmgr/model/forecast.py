@@ -10,7 +10,7 @@ from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
 class PullEffect(str, Enum):
-    """What a pull request would do to a series, the first that holds.
+    """The effect of a pull request on a series: the first of these that applies.
 
     `UNKNOWN` is for one that does not merge into upstream any more, and changes the same files.
     """
@@ -23,7 +23,7 @@ class PullEffect(str, Enum):
 
 
 class PullHead(Struct, frozen=True):
-    """The head of a pull request, as its remote offers it; `has_merge` is its word for open."""
+    """The head of a pull request on its remote; `has_merge` is the remote's sign of an open one."""
 
     number: int
     ref: str
@@ -32,7 +32,7 @@ class PullHead(Struct, frozen=True):
 
 
 class PullFacts(Struct, frozen=True):
-    """What a head is about: its first own commit's subject and author, its last one's date.
+    """Facts of a head: subject and author of its first own commit, the date of its last one.
 
     `paths` are those that it changes since it left upstream.
     """
@@ -59,7 +59,7 @@ class PullForecast(Struct, frozen=True):
 class Forecast(Struct, frozen=True):
     """The open pull requests that touch the files of a series, what breaks it first.
 
-    `open` counts those that were looked at. One counts as open if its remote offers a merge of
+    `open` counts those that were examined. One counts as open if its remote offers a merge of
     it, or if its last commit is not older than so many `days`.
     """
 

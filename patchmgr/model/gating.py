@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Reach(str, Enum):
-    """Whom a change reaches; for a reviewer the first is the one to look at first."""
+    """Whom a change reaches; the order is the order of review."""
 
     SHARED = "shared"
     GATED = "gated"
@@ -17,17 +17,17 @@ class Reach(str, Enum):
 
 
 class Gate(Struct, frozen=True):
-    """A condition that a change stands behind; `kind` is what it asks about."""
+    """A condition that guards a change; `kind` is what it asks about."""
 
     kind: str
     text: str
 
 
 class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
-    """Changed lines of existing code that one statement, or a few in a row, make up.
+    """Changed lines of existing code: those of one statement, or of a few in a row.
 
-    `line` and `last` count from 1 in the new file, or in the old one where `is_removal`.
-    `text` is the first changed line. `why` says on what the reach rests.
+    `line` and `last` count from 1 in the new file, or in the old one where `is_removal`. `text` is
+    the first changed line. `why` gives the reason for the reach.
     """
 
     path: str

@@ -21,5 +21,5 @@ def blob_id(content: bytes) -> str:
 
 
 def is_full_id(text: str) -> bool:
-    """Say whether the text is a full lower-case object id (40 hex)."""
+    """Return whether the text is a full lower-case object id (40 hex)."""
     return len(text) == 40 and all(c in "0123456789abcdef" for c in text)

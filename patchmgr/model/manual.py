@@ -32,7 +32,7 @@ class Entry(Struct, frozen=True):
 
 
 class CommandPage(Struct, frozen=True):
-    """What is said of a command; `words` are what is typed, `below` the commands of a group."""
+    """The manual page of a command; `words` are what is typed, `below` a group's commands."""
 
     words: tuple[str, ...]
     summary: str
@@ -49,7 +49,7 @@ class CommandPage(Struct, frozen=True):
 
 
 class Topic(Struct, frozen=True):
-    """A topic page: its name, what it is about, and its text below the title, also in blocks."""
+    """A topic page: its name, its subject, and its text, also as blocks."""
 
     name: str
     about: str

@@ -1,4 +1,4 @@
-"""What a patched component is made of: its upstream, and the patches with what they resolve."""
+"""The materials of a patched component: its upstream, and the patches with the issues they fix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Upstream
 
 
 class Issue(Struct, frozen=True):
-    """A bug or a vulnerability that a patch is about: its id and, where there is one, its URL."""
+    """A bug or vulnerability that a patch is about: its id and, if known, its URL."""
 
     id: str
     url: str | None = None
@@ -17,7 +17,7 @@ class Issue(Struct, frozen=True):
 
 
 class PatchUsed(Struct, frozen=True):
-    """A patch that is in a component; `commit` is the one of the built branch, if there is one."""
+    """A patch in a component; `commit` is its commit on the built branch, if there is one."""
 
     patch: Patch
     author: Author
@@ -27,9 +27,9 @@ class PatchUsed(Struct, frozen=True):
 
 
 class Materials(Struct, frozen=True):
-    """A component and what it is made of: a version of an upstream, and patches in their order.
+    """A component and its materials: a version of an upstream, and patches in order.
 
-    `version` is the component's own, `commit` that of upstream's git, None where `base` is a
+    `version` is the component's own, `commit` that of upstream's git, or None if `base` is a
     release; `sha256` is that of the release's file. `time` is the newest date in it, in seconds.
     """
 

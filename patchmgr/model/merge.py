@@ -16,7 +16,7 @@ class Clean(Struct, frozen=True):
 
 
 class Conflicted(Struct, frozen=True):
-    """A merge with conflicts: the text with zdiff3 markers; None where the sides are binary.
+    """A merge with conflicts: the text with zdiff3 markers, or None if the sides are binary.
 
     The labels behind the markers are `ours`, `base` and `theirs`.
     """

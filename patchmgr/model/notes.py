@@ -29,7 +29,7 @@ class Arrival(Struct, frozen=True):
 
 
 class Solved(Struct, frozen=True, rename={"is_open": "open"}):
-    """A file of a patch that took more than git's text merge, and how it was solved.
+    """A file of a patch that needed more than git's text merge, and how it was resolved.
 
     `collided` are the upstream commits that it collided with. `reliability` tells how often such a
     proposal was right, where one is made. `edits` say what the patch does there, in words.
@@ -47,9 +47,9 @@ class Solved(Struct, frozen=True, rename={"is_open": "open"}):
 
 
 class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
-    """A patch, or a part of it, that upstream has now, and the commits that brought it.
+    """A patch, or part of it, that upstream has now, and the commits that landed it.
 
-    `reliability` tells of the ways in `how`, as far as it is known, how often they were right.
+    `reliability` gives, for the ways in `how`, how often each was right, if known.
     """
 
     patch: str
@@ -61,14 +61,14 @@ class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
 
 
 class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
-    """What upstream changed in the files of a subsystem that the series touches."""
+    """Upstream's changes in the files of a subsystem that the series touches."""
 
     subsystem: str
     arrivals: tuple[Arrival, ...]
 
 
 class GateLine(Struct, frozen=True):
-    """A gate of the last check of this state: its standing, and how many problems it has."""
+    """A gate of the last check of this state: its result, and its number of problems."""
 
     name: str
     standing: str
@@ -85,11 +85,11 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """All that a maintainer writes down about a sync.
+    """All the facts that a maintainer records about a sync.
 
     `upstream_commits` counts what came in, `commits_back` what went out, `unit` names it.
-    `identical` are the files of the series with the same bytes as before, `changed` the others;
-    None where that is not known.
+    `identical` are the files of the series with the same bytes as before, `changed` the others,
+    or None if that is not known.
     `is_complete` says that hunk by hunk facts were at hand. `preview` and `fallback` are names of
     tags.
     """

@@ -1,4 +1,4 @@
-"""What a command changed, as a value: enough to take it back and to do it again."""
+"""The change made by a command, as a value: enough to undo and to redo it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
 
 
 class OperationKind(str, Enum):
-    """Whether a person asked for the change itself, or to take back or repeat others."""
+    """Whether an operation is a person's own, an undo, or a redo."""
 
     DONE = "done"
     UNDO = "undo"
@@ -28,14 +28,14 @@ class Turned(Struct, frozen=True, array_like=True):
 
 
 class KeptFile(Struct, frozen=True, array_like=True):
-    """A file of a target: git's mode, sha256 of the content, permission bits where known."""
+    """A file of a target: git's mode, sha256 of the content, permission bits if known."""
 
     mode: Annotated[str, Meta(pattern=r"^(100644|100755|120000)\Z")]
     sha256: Sha256
     permissions: Annotated[int, Meta(ge=0, le=0o777)] | None = None
 
     def is_like(self, other: KeptFile | None) -> bool:
-        """Say whether another file has the same mode and content."""
+        """Return whether another file has the same mode and content."""
         return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
 
 
@@ -48,7 +48,7 @@ class TurnedFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedTarget(Struct, frozen=True):
-    """What changed in a target; `before` and `after` are sha256 of its record, None for none."""
+    """The change of a target; `before` and `after` are the sha256 of its record, or None."""
 
     root: str
     files: tuple[TurnedFile, ...]
@@ -57,7 +57,7 @@ class TurnedTarget(Struct, frozen=True):
 
 
 class TurnedRef(Struct, frozen=True, array_like=True):
-    """A ref of a store that moved; None where there was none, or is none now."""
+    """A ref of a store that moved; None for no ref before or after."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]

@@ -46,10 +46,10 @@ class How(str, Enum):
 
 
 class ConflictKind(str, Enum):
-    """What collided: git's words for conflicts, and what only a patch manager meets.
+    """The kind of a conflict: git's own kinds, and those that only a patch manager meets.
 
-    `moved` is what upstream put elsewhere, `mode` a link, a submodule, or another kind of file.
-    A `condition` of a header and a `finding` of the audit or the ledger have no text.
+    `moved` is for lines that upstream moved, `mode` a link, a submodule, or another kind of file. A
+    `condition` of a header and a `finding` of the audit or the ledger have no text.
     """
 
     TEXT = "text"
@@ -64,9 +64,9 @@ class ConflictKind(str, Enum):
 
 
 class Reliability(Struct, frozen=True):
-    """How often what a rule says was right where the truth is known: `right` of `of` verdicts.
+    """How often a rule was right where the truth is known: `right` of `of` verdicts.
 
-    Both are None where nobody measured it.
+    Both are None if nobody measured it.
     """
 
     rule: str
@@ -84,10 +84,10 @@ class Suggestion(Struct, frozen=True):
 class HunkOutcome(Struct, frozen=True):
     """The fate of one hunk; `how` is None for a conflict.
 
-    `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1
-    and is where the hunk starts in the patch's new side. A change without hunks (mode, binary,
-    rename, empty file) has one outcome with line 0. `evidence` is a commit id.
-    `reliability` tells of a merge by structure how often such ones were right, at the least.
+    `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1 and is
+    where the hunk starts in the patch's new side. A change without hunks (mode, binary, rename,
+    empty file) has one outcome with line 0. `evidence` is a commit id. `reliability` gives, for a
+    structural merge, a lower bound of how often such merges were right.
     """
 
     path: str
@@ -103,7 +103,7 @@ class HunkOutcome(Struct, frozen=True):
 class Sighting(Struct, frozen=True):
     """An upstream commit that explains hunks: as evidence, or as cause.
 
-    `reliability` tells of evidence how often such a verdict was right.
+    `reliability` gives, for evidence, how often such a verdict was right.
     """
 
     commit: str
@@ -116,10 +116,10 @@ class Sighting(Struct, frozen=True):
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to have done what hunks of a patch do, in other words.
+    """An upstream commit that seems to do in other words what hunks of a patch do.
 
     `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names it.
-    `reliability` tells how often such a proposal was right.
+    `reliability` gives how often such a proposal was right.
     """
 
     commit: str
@@ -132,9 +132,9 @@ class Likely(Struct, frozen=True):
 
 
 class Resemblance(Struct, frozen=True):
-    """Upstream's text, from a line (from 1) on, and the lines of a hunk that it resembles.
+    """Upstream's text from a line (from 1) on, and the hunk's lines that it resembles.
 
-    `commit` is where upstream had it, None where that is the new state.
+    `commit` is where upstream had it, or None if that is the new state.
     """
 
     confidence: float
@@ -145,7 +145,7 @@ class Resemblance(Struct, frozen=True):
 
 
 class Wording(Struct, frozen=True):
-    """A part of a patch that upstream landed in other words: both texts."""
+    """A part of a patch that upstream landed in other words, with both texts."""
 
     path: str
     upstream: bytes
@@ -160,7 +160,7 @@ class FileConflict(Struct, frozen=True):
     `proposal` is a ruling that a person may well give, where `resemblances` speak for it, or the
     patch's header does. `suggestions` are, for each region, what it could become, the likeliest
     first. `shown` are the upstream commits that wrote what is shown of `ours`, one a
-    region (or one for a whole file), None where that is not known. `stages` are base, ours and
+    region (or one for a whole file), or None if that is not known. `stages` are base, ours and
     theirs as git's index would have them, and `home` is where the new side has the file.
     """
 
@@ -184,15 +184,15 @@ class FileConflict(Struct, frozen=True):
 class PatchOutcome(Struct, frozen=True):
     """The fate of one patch.
 
-    `changes` is what the new commit does to the tree of the new side (None deletes), and of a
-    patch in conflict what of it merged. `reuses_diff` says that the patch file stays as it is.
-    `history` names upstream commits and what they did to the patch's effect: landed, evolved,
-    reverted or gone; `now_in` is the file that what landed is in now, where upstream moved it;
-    `superseded` is what landed in other words. `likely` names those that seem
-    to have done the same in other words, and `finding` is what a person can decide about.
-    `warnings` are what a merge without conflict makes suspicious, with the path first, and
-    `findings` what the audit found in the result. `description` and `drop_when` are what the
-    header says of why the patch is there, and until when.
+    `changes` is what the new commit does to the tree of the new side (None deletes); for a patch in
+    conflict, the part that merged. `reuses_diff` says that the patch file stays as it is. `history`
+    names upstream commits and what they did to the patch's effect: landed, evolved, reverted or
+    gone; `now_in` is the file that what landed is in now, where upstream moved it; `superseded` is
+    what landed in other words. `likely` names those that seem to have done the same in other words,
+    and `finding` is what a person can decide about. `warnings` are what a merge without conflict
+    makes suspicious, with the path first, and `findings` what the audit found in the result.
+    `description` and `drop_when` are what the header says of why the patch is there, and until
+    when.
     """
 
     name: str
@@ -224,12 +224,12 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def is_left(self) -> bool:
-        """Say whether the patch is left for a person."""
+        """Return whether the patch is left for a person."""
         return self.verdict in (Verdict.CONFLICT, Verdict.BLOCKED)
 
     @property
     def is_carried(self) -> bool:
-        """Say whether the patch has a commit on the new side."""
+        """Return whether the patch has a commit on the new side."""
         return self.verdict in (Verdict.UNCHANGED, Verdict.MODIFIED, Verdict.PARTIAL)
 
 
@@ -238,7 +238,7 @@ class SeriesOutcome(Struct, frozen=True):
 
     `upstream_commits` counts the commits (or releases) that only the new state has, `commits_back`
     those that only the old one has.
-    `commits` has the new commit of each patch, None where it has none. `tree` is the tree of
+    `commits` has the new commit of each patch, or None if it has none. `tree` is the tree of
     all that was carried. `ledger` accounts for every line of the patches.
     """
 
@@ -256,7 +256,7 @@ class SeriesOutcome(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether something is left for a person."""
+        """Return whether something is left for a person."""
         return any(patch.is_left for patch in self.patches)
 
     def count(self, verdict: Verdict) -> int:
@@ -272,5 +272,5 @@ class TargetOutcome(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether something is left for a person."""
+        """Return whether something is left for a person."""
         return any(outcome.has_conflicts for outcome in self.series)

@@ -81,7 +81,7 @@ class FilePatch(Struct, frozen=True):
 
     @property
     def is_rename(self) -> bool:
-        """Say whether the file moves."""
+        """Return whether the file moves."""
         both = self.old_path is not None and self.new_path is not None
         return both and self.old_path != self.new_path and not self.is_copy
 
@@ -97,10 +97,10 @@ class Author(Struct, frozen=True):
 class Patch(Struct, frozen=True):
     """One patch file.
 
-    `raw` is the file, byte for byte. `header` is the part before the first diff line, `diff`
-    the rest without a mail signature. `message` is the commit message made of the header.
-    `author` is None where the header names nobody. `fields` holds DEP-3 fields of the header,
-    by name as written. Of a patch that `is_reversed`, `files` are the contrary of `diff`.
+    `raw` is the file, byte for byte. `header` is the part before the first diff line, `diff` the
+    rest without a mail signature. `message` is the commit message made of the header. `author` is
+    None where the header names nobody. `fields` holds DEP-3 fields of the header, by name as
+    written. If a patch `is_reversed`, `files` are the reverse of `diff`.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Patch(Struct, frozen=True):
     is_reversed: bool = False
 
     def says(self, name: str) -> str | None:
-        """Return what a field of the header says, as one line; None where it says nothing."""
+        """Return the text of a header field on one line, or None if there is none."""
         for known, value in self.fields.items():
             if known.lower() == name.lower() and value.strip():
                 return " ".join(value.split())
@@ -131,13 +131,13 @@ class Patch(Struct, frozen=True):
         return self.says("Description") or next(plain, None)
 
     def author_or(self, nobody: Author) -> Author:
-        """Return who wrote it and when; what the header does not say is as with `nobody`."""
+        """Return author and date; what the header does not say is taken from `nobody`."""
         author = self.author or nobody
         return author if author.date else replace(author, date=nobody.date)
 
     @property
     def has_conditions(self) -> bool:
-        """Say whether a field of the header has a predicate."""
+        """Return whether a field of the header has a predicate."""
         return any(name.lower() in CONDITIONS for name in self.fields)
 
     def paths(self) -> tuple[str, ...]:

@@ -21,9 +21,9 @@ class PlannedState(Struct, frozen=True, omit_defaults=True):
 
 
 class Place(Struct, frozen=True):
-    """A region in conflict: line (from 1) and symbol in upstream's file with the patches before.
+    """A region in conflict: its line (from 1) and symbol in upstream's file with earlier patches.
 
-    The line is 0 for what is not text.
+    The line is 0 if it is not text.
     """
 
     path: str
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 class PlannedPatch(Struct, frozen=True):
-    """What a step does to a patch; `places` and `reason` are of one that waits for a person."""
+    """What a step does to a patch; `places` and `reason` describe one that needs a person."""
 
     series: str
     name: str
@@ -42,10 +42,10 @@ class PlannedPatch(Struct, frozen=True):
 
 
 class BreakingCommit(Struct, frozen=True):
-    """An upstream commit (or release) that does not carry, though the state before it does.
+    """An upstream commit (or release) that breaks the series, though the state before it does not.
 
-    `date` is the day on which it was committed. `added` and `removed` are lines, None
-    where contents are missing. `known_to` are those who may know: the author, then who last wrote
+    `date` is the day on which it was committed. `added` and `removed` are lines, or None
+    if contents are missing. `known_to` are those who may know: the author, then who last wrote
     the lines that it changed in the files that are in conflict.
     """
 
@@ -61,9 +61,9 @@ class BreakingCommit(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """What the rest of a plan assumes of a patch in conflict: that its lines were taken.
+    """How the rest of a plan treats a patch in conflict: as if its lines were taken.
 
-    Or that it was skipped, where that is not enough.
+    If that is not enough, as if it was skipped.
     """
 
     series: str
@@ -72,7 +72,7 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """One rebase, from a state to a later one: a stretch that carries, or a commit that does not.
+    """One rebase to a later state: a stretch that carries, or a single commit that does not.
 
     `patches` are those that do not stay unchanged. `assuming` is about the patches that steps
     before this one left in conflict. `start` has the digest of each series as
@@ -91,7 +91,7 @@ class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
 
 
 class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
-    """A dry rebase of a plan: from the series at one number of commits to another one."""
+    """A dry rebase of a plan: from the series at one number of commits to another."""
 
     start: int
     end: int
@@ -123,5 +123,5 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether a step waits for a person."""
+        """Return whether a step needs a person."""
         return any(step.breaking is not None for step in self.steps)

@@ -1,4 +1,4 @@
-"""What the engines need from outside, as protocols."""
+"""The services that engines need from outside, as protocols."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Blobs(Protocol):
     """Contents by id."""
 
     def read(self, blob: str) -> bytes:
-        """Return the content; raise PatchmgrError where the object is missing."""
+        """Return the content; raise PatchmgrError if the object is missing."""
 
     def add(self, content: bytes) -> str:
         """Keep a new content for the rest of the run and return its id."""
@@ -25,20 +25,20 @@ class Tree(Protocol):
     """The files of one upstream state."""
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the path, None where there is none."""
+        """Return the file at the path, or None if there is none."""
 
     def is_directory(self, path: str) -> bool:
-        """Say whether the path is a directory."""
+        """Return whether the path is a directory."""
 
     def files_below(self, path: str) -> Iterable[str]:
         """Yield the paths of all files below a directory."""
 
 
 class Kept(Protocol):
-    """Answers of runs before, by all that they depend on besides the program."""
+    """Cached answers of earlier runs, by everything they depend on besides the program."""
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer in a list, None where none is known."""
+        """Return the answer in a list, or None if there is none."""
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
         """Keep an answer that JSON can hold."""
@@ -62,13 +62,13 @@ class Formatter(Protocol):
     """The formatters that an upstream's own tree has settings for."""
 
     def styles(self, path: str) -> Sequence[Style]:
-        """Return in which ways upstream may format the file at a path, the likeliest first."""
+        """Return the ways in which upstream may format the file at a path, the likeliest first."""
 
 
 class Step(Struct, frozen=True):
     """One upstream commit (or release) on the way from base to target, oldest first.
 
-    `changes` maps each touched path to the file after the step, None where it is deleted.
+    `changes` maps each touched path to the file after the step, or None if it is deleted.
     """
 
     commit: str
@@ -78,7 +78,7 @@ class Step(Struct, frozen=True):
 
 
 class Named(Struct, frozen=True):
-    """What a field of a header names of upstream: a pull request, a commit, or a release."""
+    """The upstream object that a header field names: a pull request, a commit, or a release."""
 
     field: str
     pull: int | None = None

@@ -16,7 +16,7 @@ class NamedRef(Struct, frozen=True):
 
 
 class WrittenRef(Struct, frozen=True):
-    """The state that a file of the series' own upstream names: the group of the expression."""
+    """A state named in a file of the series' own upstream: the group of a regular expression."""
 
     regex: str
     path: str
@@ -25,8 +25,8 @@ class WrittenRef(Struct, frozen=True):
 class Where(Struct, frozen=True):
     """The state that a claim is about.
 
-    `upstream` is None for the series' own one. `ref` is None for the state that is looked at
-    (of the own upstream), or for what is tracked (of another).
+    `upstream` is None for the series' own one. `ref` is None for the current state (own upstream),
+    or for the tracked one (another).
     """
 
     upstream: str | None = None
@@ -41,7 +41,7 @@ class PathExists(Struct, frozen=True):
 
 
 class PatternFound(Struct, frozen=True):
-    """A line of the file (inside of the symbol, if one is given) matches."""
+    """A line of the file (or of the symbol, if one is given) matches."""
 
     regex: str
     path: str
@@ -57,19 +57,19 @@ class ReleaseIn(Struct, frozen=True):
 
 
 class Not(Struct, frozen=True):
-    """The part does not hold."""
+    """The part is false."""
 
     part: Predicate
 
 
 class AllOf(Struct, frozen=True):
-    """Every part holds."""
+    """Every part is true."""
 
     parts: tuple[Predicate, ...]
 
 
 class AnyOf(Struct, frozen=True):
-    """One part holds."""
+    """At least one part is true."""
 
     parts: tuple[Predicate, ...]
 
@@ -79,19 +79,19 @@ Predicate = Claim | Not | AllOf | AnyOf
 
 
 class Conditions(Struct, frozen=True):
-    """What a patch's header says about where it is carried and what it guarantees."""
+    """The conditions in a patch's header: where it is carried and what it guarantees."""
 
     needed_when: Predicate | None = None
     ensures: Predicate | None = None
     valid_while: Predicate | None = None
 
     def predicates(self) -> tuple[Predicate | None, ...]:
-        """Return every predicate of the header, None for a field that it does not have."""
+        """Return every predicate of the header, None for a missing field."""
         return (self.needed_when, self.ensures, self.valid_while)
 
     @property
     def are_empty(self) -> bool:
-        """Say whether the header says nothing of the kind."""
+        """Return whether the header has none of these conditions."""
         return not any(self.predicates())
 
 
@@ -108,13 +108,13 @@ class Contents(Protocol):
     """Contents by id."""
 
     def read(self, blob: str) -> bytes:
-        """Return the content; raise PatchmgrError where the object is missing."""
+        """Return the content; raise PatchmgrError if the object is missing."""
 
 
 class State(Struct, frozen=True):
-    """A state of an upstream that can be looked at.
+    """A state of an upstream that can be examined.
 
-    `label` names it in reasons. `version` is that of a release, None where it is none.
+    `label` names it in reasons. `version` is that of a release, or None if it is none.
     """
 
     upstream: str
@@ -125,10 +125,10 @@ class State(Struct, frozen=True):
 
 
 class States(Protocol):
-    """Other states than the one that is looked at."""
+    """Other states than the current one."""
 
     def state(self, upstream: str, ref: str | None) -> State:
         """Return a state of an upstream, what is tracked of it where no ref is given.
 
-        Raises PatchmgrError where there is no such upstream or state, or it cannot be read.
+        Raises PatchmgrError if there is no such upstream or state, or it cannot be read.
         """

@@ -1,4 +1,4 @@
-"""How long work tells how far it is."""
+"""How long tasks report their progress."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """A listener to one piece of work at a time."""
+    """A listener to one task at a time."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin a piece of work of `total` bytes, None where that is not known."""
+        """Begin a piece of work of `total` bytes, or None if that is not known."""
 
     def advance(self, amount: int) -> None:
         """Count bytes that are done; a negative amount takes some back."""

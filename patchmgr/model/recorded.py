@@ -1,4 +1,4 @@
-"""A conflict on record, and what a person made of it."""
+"""A recorded conflict and its resolution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Origin(str, Enum):
 
 
 class Resolution(Struct, frozen=True):
-    """What became of a conflict; without content the file is deleted.
+    """The resolution of a conflict; without content the file is deleted.
 
     `origin` is the command that recorded it, and `source` what that was about: a series and its
     patch, a merge commit, a side. Of one that was proposed, `proposed_by` and `accepted_by` say by
@@ -70,7 +70,7 @@ class Recorded(Struct, frozen=True):
     resolution: Resolution | None = None
 
     def is_about(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bool:
-        """Say whether these are its sides, whichever of ours and theirs comes first."""
+        """Return whether these are its sides, with ours and theirs in either order."""
         return self.base == base and (ours, theirs) in (
             (self.ours, self.theirs),
             (self.theirs, self.ours),
@@ -78,7 +78,7 @@ class Recorded(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """Whose resolutions were pulled: a name for it, its URL, and the commit."""
+    """The source of pulled resolutions: its name, its URL, and the commit."""
 
     name: str
     place: str
@@ -86,7 +86,7 @@ class Source(Struct, frozen=True):
 
 
 class Recalled(Struct, frozen=True):
-    """A resolution that a run replayed, and where: in which patches, with their series."""
+    """A resolution that a run replayed, and the patches (with their series) where it was used."""
 
     recorded: Recorded
     places: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A person before the conflicts of a rebase: where they are, and what they chose so far."""
+"""A person's work on the conflicts of a rebase: the current place, and the choices so far."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class OpenConflict(Struct, frozen=True):
-    """A conflict that a rebase waits with: its work order, and its file (None of a finding)."""
+    """A conflict of a rebase in progress: its work order, and its file (None for a finding)."""
 
     order: WorkOrder
     file: FileConflict | None
 
     @property
     def patch(self) -> tuple[str, str]:
-        """Return the series and the patch that wait."""
+        """Return the series and the patch in conflict."""
         return self.order.series, self.order.patch
 
 
 class Taken(str, Enum):
-    """What stands for a region: a side, both in an order, a candidate, or a person's own text."""
+    """How a region is resolved: a side, both in an order, a candidate, or a person's own text."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -36,7 +36,7 @@ class Taken(str, Enum):
 
 
 class Choice(Struct, frozen=True):
-    """What a person takes for a region; candidates have a number, from 1, and as edits a text."""
+    """A person's choice for a region; a candidate has its number from 1, an edit its text."""
 
     taken: Taken
     number: int = 0
@@ -48,9 +48,9 @@ Choices = Mapping[str, Choice]
 
 
 class Place(Struct, frozen=True):
-    """A region within its file: the text before it, what stands for it, the text behind it.
+    """A region within its file: the text before it, its resolution, the text after it.
 
-    The text is None where nothing is chosen, or where the file is to be deleted.
+    The text is None if nothing is chosen, or where the file is to be deleted.
     """
 
     before: bytes
@@ -59,7 +59,7 @@ class Place(Struct, frozen=True):
 
 
 class Resolving(Struct, frozen=True):
-    """What a person chose for the regions of all open conflicts, and how it was `before`.
+    """A person's choices for the regions of all open conflicts, and the state `before`.
 
     `at` is the place in `places`. `accepted` are the conflicts that are on record, `left_out` the
     patches that are to be skipped, as series and patch.
@@ -83,41 +83,41 @@ class Resolving(Struct, frozen=True):
 
     @property
     def conflict(self) -> OpenConflict:
-        """Return the conflict that the person is at."""
+        """Return the current conflict."""
         return self.conflicts[self.places[self.at][0]]
 
     @property
     def region(self) -> int:
-        """Return the number of the region that the person is at, from 0."""
+        """Return the number of the current region, from 0."""
         return self.places[self.at][1]
 
     @property
     def name(self) -> str | None:
-        """Return the id of that region, None of what has no text."""
+        """Return the id of the current region, or None if it has no text."""
         regions = self.conflict.order.regions
         return regions[self.region].id if regions else None
 
     @property
     def choice(self) -> Choice | None:
-        """Return what is chosen there."""
+        """Return the choice for it."""
         return self.choices.get(self.name or "")
 
     def open_regions(self, one: OpenConflict) -> tuple[int, ...]:
-        """Return the regions of a conflict that nothing is chosen for, by their numbers from 0."""
+        """Return the numbers (from 0) of a conflict's regions without a choice."""
         regions = enumerate(one.order.regions)
         return tuple(number for number, each in regions if each.id not in self.choices)
 
     def is_done(self, one: OpenConflict) -> bool:
-        """Say whether nothing more is asked about a conflict."""
+        """Return whether a conflict needs no further answer."""
         return one.order.id in self.accepted or one.patch in self.left_out
 
     @property
     def left(self) -> tuple[OpenConflict, ...]:
-        """Return the conflicts that a person still has to say something about."""
+        """Return the conflicts that still need an answer."""
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Go so many regions, or conflicts, on or back; behind the last one comes the first."""
+        """Move so many regions, or conflicts, forward or back; the first follows the last."""
         if not self.places:
             return self
         if not is_conflict:
@@ -126,24 +126,24 @@ class Resolving(Struct, frozen=True):
         return replace(self, at=self.places.index((number, 0)))
 
     def chosen(self, choice: Choice) -> Resolving:
-        """Take something for the region that the person is at."""
+        """Choose something for the current region."""
         assert self.name is not None
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
     def with_accepted(self) -> Resolving:
-        """Note that the conflict is on record, and go to the next one that is left."""
+        """Mark the conflict as recorded, and go to the next open one."""
         accepted = (*self.accepted, self.conflict.order.id)
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Leave out the patch, or no longer, and go to the next conflict that is left."""
+        """Leave out the patch, or put it back, and go to the next open conflict."""
         patch, others = self.conflict.patch, self.left_out
         if patch in others:
             return replace(self, left_out=tuple(o for o in others if o != patch), before=self)
         return replace(self, left_out=(*others, patch), before=self).at_next_left()
 
     def at_next_left(self) -> Resolving:
-        """Go on to the next conflict that is left, if there is one."""
+        """Go to the next open conflict, if there is one."""
         for step in range(len(self.conflicts)):
             there = self.moved(step, is_conflict=True)
             if not self.is_done(there.conflict):
@@ -151,5 +151,5 @@ class Resolving(Struct, frozen=True):
         return self
 
     def undone(self) -> Resolving:
-        """Return what was before the last choice."""
+        """Return the state before the last choice."""
         return self.before or self

@@ -1,4 +1,4 @@
-"""What a reviewer of a series asks for besides the numbers: parts, gates, hotspots, risks."""
+"""What a reviewer asks about a series besides the numbers: parts, gates, hotspots, risks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from patchmgr.model.outcome import Reliability
 
 
 class Part(Struct, frozen=True):
-    """A subsystem: its files, and those of them that are tests, with their lines."""
+    """A subsystem: its files and their lines, and which of them are tests."""
 
     name: str
     files: int
@@ -39,7 +39,7 @@ class Hotspot(Struct, frozen=True):
 
 
 class RiskKind(str, Enum):
-    """What may surprise somebody who takes the series over."""
+    """The kinds of surprises for somebody who takes the series over."""
 
     RUNS = "runs by being there"
     BINARY = "binary"
@@ -58,7 +58,7 @@ class Risk(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A rebase that is on record: where to, and the verdict of each patch there.
+    """A recorded rebase: its target, and the verdict of each patch.
 
     `reliability` has by patch how often what says that upstream has it, or seems to, was right.
     """
@@ -71,11 +71,11 @@ class Moment(Struct, frozen=True):
 
 
 class Review(Struct, frozen=True):
-    """What a reviewer asks for.
+    """The answers to a reviewer's questions.
 
     `parts_by` says where the subsystems are from. `parts_of_patches` counts the changed lines of
     each patch by part, in series order, `part_of_files` names the part of each path. `window` is
-    how many steps of upstream the hotspots are counted in, None where its history is not at hand;
+    how many steps of upstream the hotspots are counted in, or None if its history is not at hand;
     `step` is the word for one of them.
     """
 

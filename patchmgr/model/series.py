@@ -19,10 +19,10 @@ class Guard(Struct, frozen=True):
 
 
 class SeriesLine(Struct, frozen=True):
-    """One line of a series file, byte for byte; `name` is None on comments and blank lines.
+    """One line of a series file, byte for byte; `name` is None for comments and blank lines.
 
-    A patch that `is_reversed` (`-R`) does the contrary of what its file says.
-    `off` are the groups of the patch that are off unless they are selected.
+    A patch that `is_reversed` (`-R`) does the reverse of what its file says. `off` are the groups
+    of the patch that are off unless they are selected.
     """
 
     raw: bytes
@@ -34,11 +34,11 @@ class SeriesLine(Struct, frozen=True):
 
     @property
     def is_usual(self) -> bool:
-        """Say whether the patch is read as a canonical one is: with -p1, and as it says."""
+        """Return whether the patch is read in the usual way: with -p1, and not reversed."""
         return self.strip == 1 and not self.is_reversed
 
     def refusal(self, selected: Collection[str]) -> str | None:
-        """Return why the patch is kept out, None where it is let in: MQ's rule for guards.
+        """Return why the patch is kept out, or None if it is let in: the rule of MQ's guards.
 
         Each group that is off must be selected besides.
         """
@@ -65,7 +65,7 @@ class SeriesFile(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """A patch that another one needs: for lines of a file, or for a name that it defines."""
+    """A patch that another one needs, for lines of a file or for a name that it defines."""
 
     patch: str
     path: str | None = None

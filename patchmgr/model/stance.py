@@ -1,4 +1,4 @@
-"""Where a patch stands towards upstream, and what upstream says of what it is."""
+"""The status of a patch upstream, and what upstream's commits say about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Stance(str, Enum):
-    """The states of Yocto's `Upstream-Status`, which the fields of others are read as, too."""
+    """The states of Yocto's `Upstream-Status`; other tools' fields are mapped to them."""
 
     PENDING = "Pending"
     SUBMITTED = "Submitted"
@@ -19,9 +19,9 @@ class Stance(str, Enum):
 
 
 class Standing(Struct, frozen=True):
-    """A stance, and what stands beside it: where it was sent, which commit it is, or why.
+    """A status and its detail: where the patch was sent, its commit, or the reason.
 
-    `field` is the name of the field that says so, None where no field does.
+    `field` is the name of the field that says so, or None if no field does.
     """
 
     stance: Stance = Stance.PENDING
@@ -30,9 +30,9 @@ class Standing(Struct, frozen=True):
 
 
 class FollowUp(Struct, frozen=True):
-    """An upstream commit whose message says that it "fixes" or "reverts" what a patch is.
+    """An upstream commit whose message "fixes" or "reverts" the upstream commit of a patch.
 
-    Or that it "brings" it: a cherry-pick. `of` is what it names, a commit or a pull request.
+    Or "brings" it: a cherry-pick. `of` is what it names, a commit or a pull request.
     """
 
     patch: str
@@ -42,11 +42,11 @@ class FollowUp(Struct, frozen=True):
     subject: str
 
     def sentence(self) -> str:
-        """Return what upstream did."""
+        """Return a sentence: what upstream did."""
         return f"upstream {self.kind} {self.of} in {self.commit[:12]} {self.subject}"
 
     def answers(self, series: str) -> str:
-        """Return what a person can type: take it, or say that it is known."""
+        """Return the possible commands: take the commit, or mark it as known."""
         short, where = self.commit[:12], f"--series {series}"
         taken = f"patchmgr import --commit {short} {where}, or " if self.kind != "brings" else ""
         return f"{taken}patchmgr decide {self.patch} needed --by {short} {where}"

@@ -1,4 +1,4 @@
-"""A sync: what it proposes, where it pushed that, and what waits for a person."""
+"""A sync: what it proposes, where it was pushed, and what needs a person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CarriedSeries(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """The steps of a plan that carry, and the first one that does not: none where all is current.
+    """The steps of a plan that carry, and the first one that does not (none if all is up to date).
 
     `outcomes` are those of each step that carries, and of a rebase from there to the end where
     that leaves conflicts; `orders` are for these. `files` is what changes in the workspace.
@@ -45,7 +45,7 @@ class Proposal(Struct, frozen=True):
 
 
 class Standing(str, Enum):
-    """What became of a branch: pushed, there already, or left to whoever pushed to it."""
+    """The result for a branch: pushed, up to date, or left to whoever pushed to it."""
 
     PUSHED = "pushed"
     SAME = "same"
@@ -53,7 +53,7 @@ class Standing(str, Enum):
 
 
 class PushedBranch(Struct, frozen=True):
-    """A branch of a remote: the commit that is to be there, and the one that was."""
+    """A branch of a remote: the commit it is to have, and the one it had."""
 
     name: str
     commit: str
@@ -71,7 +71,7 @@ class PullRequest(Struct, frozen=True):
 
 
 class Sync(Struct, frozen=True):
-    """What a sync did; `warnings` are what a person should know, in sentences."""
+    """The result of a sync; `warnings` are sentences for a person."""
 
     proposal: Proposal
     branches: tuple[PushedBranch, ...] = ()

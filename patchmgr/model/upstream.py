@@ -43,7 +43,7 @@ class Pin(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SeriesRecord(Struct, frozen=True):
-    """What the lock says of one series; `result` is the summary of its last rebase."""
+    """The lock's entry for one series; `result` is the summary of its last rebase."""
 
     name: str
     upstream: str

@@ -1,4 +1,4 @@
-"""A work order: what whoever resolves a conflict has to know of it, as one value."""
+"""A work order: everything needed to resolve a conflict, as one value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from patchmgr.model.upstream import Pin
 
 
 class SideText(Struct, frozen=True):
-    """A side of a conflict: its size in bytes, and its text where it is one in UTF-8."""
+    """A side of a conflict: its size in bytes, and its text if it is UTF-8."""
 
     size: int
     text: str | None
@@ -18,7 +18,7 @@ class SideText(Struct, frozen=True):
 
 
 class OrderedCandidate(Struct, frozen=True):
-    """What a region could become, its number from 1, and how reliable such a text was."""
+    """A candidate for a region: its number from 1, and how reliable such a text was."""
 
     number: int
     text: str
@@ -26,9 +26,9 @@ class OrderedCandidate(Struct, frozen=True):
 
 
 class OrderedRegion(Struct, frozen=True):
-    """A place in conflict; a side is None where it has no such file.
+    """A region in conflict; a side is None if it has no such file.
 
-    `line` counts from 1 in the file with markers, 0 where the whole file is in conflict.
+    `line` counts from 1 in the file with markers, or 0 if the whole file is in conflict.
     `written_by` is the upstream commit that wrote what ours shows.
     """
 
@@ -43,7 +43,7 @@ class OrderedRegion(Struct, frozen=True):
 
 
 class SymbolSides(Struct, frozen=True):
-    """The whole text of a symbol on each side, None where it has no such symbol.
+    """The whole text of a symbol on each side; None if a side has no such symbol.
 
     `result` is what a merge without conflict made of it, where the audit or the ledger stopped.
     """
@@ -57,7 +57,7 @@ class SymbolSides(Struct, frozen=True):
 
 
 class UpstreamChange(Struct, frozen=True):
-    """An upstream commit (or release); `diff` is what it does to the place in conflict."""
+    """An upstream commit (or release); `diff` is its change to the place in conflict."""
 
     commit: str
     subject: str
@@ -68,7 +68,7 @@ class UpstreamChange(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A line of upstream's new state that has the name of a symbol in conflict."""
+    """A line of upstream's new state that uses a symbol in conflict."""
 
     path: str
     line: int
@@ -76,7 +76,7 @@ class Use(Struct, frozen=True):
 
 
 class Earlier(Struct, frozen=True):
-    """What was made of a conflict of the same patch or file: its id, in words, and the text."""
+    """An earlier resolution for the same patch or file: its id, a description, and the text."""
 
     id: str
     path: str
@@ -86,14 +86,14 @@ class Earlier(Struct, frozen=True):
 
 
 class Requirement(Struct, frozen=True):
-    """What a solution must satisfy: the word of the check, and a sentence."""
+    """A requirement for a solution: the name of the check, and a sentence."""
 
     check: str
     text: str
 
 
 class WorkOrder(Struct, frozen=True):
-    """A conflict, and all that is known of it.
+    """A conflict, and everything that is known about it.
 
     `why` is what the header says the patch is for, `message` the whole of its message. `uses` is
     None where the store cannot be searched. `offered` names who proposed a solution that passed
@@ -130,14 +130,14 @@ class WorkOrder(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A check that a solution does not pass: the word of its requirement, and why."""
+    """A check that a solution fails: the name of its requirement, and why."""
 
     check: str
     text: str
 
 
 class Solution(Struct, frozen=True):
-    """What somebody proposes to make of a file in conflict: its content, None to delete it.
+    """A proposed content for a file in conflict; None deletes the file.
 
     `by` is who proposes it.
     """
@@ -147,7 +147,7 @@ class Solution(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True, rename={"has_passed": "passed"}):
-    """A solution with what became of the checks, and the commits that it rests on."""
+    """A solution with the results of the checks, and the commits that they used."""
 
     id: str
     series: str
