@@ -1,1 +1,1 @@
-"""The only importers of subprocess and GitPython."""
+"""The only modules that import subprocess and GitPython."""

@@ -1,4 +1,4 @@
-"""Work of git that goes on in a thread while this one computes."""
+"""Work of git in a thread, while this one computes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Ahead(Closing, Generic[T]):
-    """A function under way; `result` waits for it, and leaving the context does, too.
+    """A function that runs in a thread; `result` waits for it, and so does leaving the context.
 
     The function waits for git and does little else: two threads do not compute at a time. It
     shares nothing with the thread that starts it.
@@ -39,5 +39,5 @@ class Ahead(Closing, Generic[T]):
         return self._done[0]
 
     def close(self) -> None:
-        """Wait for the function; what it raises is nobody's any more."""
+        """Wait for the function and ignore its errors."""
         self._thread.join()

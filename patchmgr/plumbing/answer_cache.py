@@ -1,4 +1,4 @@
-"""Answers that take long to find, kept in the user's cache for the next run."""
+"""Answers that take long to compute, cached for the user's later runs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _PARTS = ("patchmgr", "libcst", "griffe", "pyflakes")  # the first with all that
 
 
 class Answers:
-    """Answers by what was asked and by who answers: another program, or Python, has its own.
+    """Answers by question and program; another program version, or Python, has its own.
 
-    An answer is what JSON can hold. What cannot be read or written is found again. Nothing is
-    kept that was not asked for in a month, nor more than fits into a limit.
+    An answer is what JSON can hold. Answers that cannot be read or written are computed again.
+    Answers not used for a month are dropped, as are those beyond a size limit.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -36,7 +36,7 @@ class Answers:
         self._program: bytes | None = None
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer in a list, None where none is known."""
+        """Return the answer in a list, or None if there is none."""
         path = self._path(question)
         try:
             found = parse_json(path.read_bytes())

@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 class FileState(Struct, frozen=True):
-    """A file by mode (octal string) and sha256 of its content."""
+    """The state of a file: mode (octal string) and sha256 of its content."""
 
     mode: str
     sha256: str
@@ -29,7 +29,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file that is to be there: git's entry, and the content as git or as the checkout has it."""
+    """A file to put in place: git's entry, and its content in git's or the checkout's form."""
 
     entry: Entry
     content: bytes
@@ -41,17 +41,17 @@ class Content(Struct, frozen=True):
 
 
 def content_of(mode: str, content: bytes) -> Content:
-    """Return a file whose content is as git has it."""
+    """Return a file whose content is in git's form."""
     return Content(Entry(mode, blob_id(content)), content)
 
 
 def found_state(file: Content | WorkFile | None) -> FileState | None:
-    """Return the state of a file that is there or is to be, None where there is none."""
+    """Return the state of a present or planned file, or None if there is none."""
     return None if file is None else state_of(file.mode, file.content)
 
 
 class AppliedFile(Struct, frozen=True):
-    """A file that was replaced; None where there was or is no such file.
+    """A file that was replaced; None if there was none before, or is none now.
 
     `original` names the kept old content, `permissions` are the old file's, and `blob` is git's id
     of the new content, which a checkout may have in other line ends.
@@ -66,7 +66,7 @@ class AppliedFile(Struct, frozen=True):
 
 
 class PushedPatch(Struct, frozen=True):
-    """A patch that was pushed: its name, and the sha256 of its diff as it was then.
+    """A pushed patch: its name, and the sha256 of its diff when it was pushed.
 
     `is_forced` says that not all of its hunks had a place.
     """
@@ -79,11 +79,11 @@ class PushedPatch(Struct, frozen=True):
 class Record(Struct, frozen=True):
     """What is applied in a target.
 
-    `digest` is the digest of the series with the guards `selected`, `onto` the commit that it
-    was put on, `head` the commit that holds it, None where files are changed without a commit.
-    `pushed` are the patches in order where they were pushed one by one, None where `apply` put
-    in the series; `workspace` is where they are kept, and `rejects` names the files with the
-    hunks that had no place.
+    `digest` is the digest of the series with the guards `selected`, `onto` the commit that it was
+    put on, `head` the commit that contains it, or None if files are changed without a commit.
+    `pushed` are the patches in order where they were pushed one by one, or None if `apply` put in
+    the series; `workspace` is where they are kept, and `rejects` names the files with the hunks
+    that had no place.
     """
 
     series: str

@@ -1,4 +1,4 @@
-"""An archive or a folder as an upstream: what it holds now is a commit without parents."""
+"""An archive or a folder as an upstream: its present content is a commit without parents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHORT = 12  # digits of a sha256 that name a snapshot
 
 
 class ArchiveUpstream:
-    """The archive side (`Side`) of one upstream; `reader` is one of its store.
+    """The archive side (`Side`) of one upstream; `reader` reads its store.
 
     A state is called `snapshot-` and the beginning of the archive's sha256, or of that of a
     folder's listing; it is found again by that name, and `upstream/main` is the last one.
@@ -58,14 +58,14 @@ class ArchiveUpstream:
         self.store = reader.git_dir
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import what is there now and return its commit; the wanted states must be known."""
+        """Import the present content and return its commit; the wanted states must be known."""
         found = self._take()
         for ref in wanted:
             self.resolve(ref)
         return found.commit
 
     def resolve(self, ref: str) -> Resolved:
-        """Return a snapshot that the store has; the first one is imported where there is none.
+        """Return a snapshot that the store has; the first one is imported if there is none.
 
         Raises PatchmgrError "unknown-ref" with the names there are.
         """
@@ -139,19 +139,19 @@ class ArchiveUpstream:
         git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Bring nothing: a snapshot is in the store as a whole."""
+        """Fetch nothing: the store has every snapshot as a whole."""
 
     def tip(self) -> None:
-        """Return None: snapshots are no branch of the project."""
+        """Return None: snapshots are not a branch of the project."""
 
     def version_of(self, pin: Pin) -> str:
         """Return the name of a pinned snapshot."""
         return pin.ref
 
     def bring_pin(self, pin: Pin) -> str:
-        """Import what is there now, which must be the pinned state; return its name.
+        """Import the present content, which must be the pinned state; return its name.
 
-        Raises PatchmgrError "checksum-mismatch" where it is another one.
+        Raises PatchmgrError "checksum-mismatch" if it is not.
         """
         if self._take().commit != pin.commit:
             message = (
@@ -162,7 +162,7 @@ class ArchiveUpstream:
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the last state that was brought, which is one step away from any other one."""
+        """Return the last state that was fetched; it is one step away from any other."""
         newest = self._newest()
         return newest, None if newest is None else int(newest != pin.ref)
 
@@ -178,12 +178,12 @@ class ArchiveUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return None: snapshots have no order that tells of earlier ones."""
+        """Return None: the order of snapshots tells nothing about earlier ones."""
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return nothing: there is no state between two snapshots that anybody knows of."""
+        """Return nothing: no state between two snapshots is known."""
         if every is not None:
             raise PatchmgrError("usage", "--every N counts commits; an archive has none")
         return ()

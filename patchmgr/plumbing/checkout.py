@@ -25,7 +25,7 @@ from patchmgr.plumbing.work_tree import WorkFile
 
 
 class Edit(Struct, frozen=True):
-    """What a person made of a file since the last command: before, and as it is found."""
+    """A person's edit of a file since the last command: the file before, and now."""
 
     path: str
     before: Content | None
@@ -33,9 +33,9 @@ class Edit(Struct, frozen=True):
 
 
 class CheckoutStep(Struct, frozen=True):
-    """An exchange of files in a checkout that the command holds.
+    """A change of files in a checkout that the command has locked.
 
-    `edits` are what a person did to the files that it is about: the log has them apart.
+    `edits` are a person's changes to these files: the log records them separately.
     """
 
     checkout: Checkout
@@ -48,22 +48,22 @@ class CheckoutStep(Struct, frozen=True):
         return self.checkout.root
 
     def prepare(self, decider: Path) -> str:
-        """Write all of it beside and return its token."""
+        """Write the whole change next to its place and return its token."""
         return self.checkout.prepare(self.exchange, decider=decider)
 
     def finish(self, token: str) -> None:
-        """Make it."""
+        """Put the prepared change in place."""
         self.checkout.finish(token)
 
     def abandon(self) -> None:
-        """Drop what was prepared."""
+        """Discard the prepared change."""
         self.checkout.abandon()
 
 
 def finish_step(place: Path, token: str) -> None:
-    """Finish a step after a crash; a checkout that is gone has nothing to be finished.
+    """Finish a step after a crash; if the checkout is gone, there is nothing to finish.
 
-    The checkout looks for itself whether the change was decided.
+    The checkout itself checks whether the change was decided.
     """
     with suppress(FileNotFoundError):
         if not place.is_dir():
@@ -81,13 +81,13 @@ _NOTED = "workspaces"
 
 
 def serves(target: Target, workspace: Path) -> bool:
-    """Say whether a person let commands of a workspace change files here."""
+    """Return whether a person allowed commands of a workspace to change files here."""
     known = target.private / _NOTED
     return known.is_file() and os.fsencode(workspace) in known.read_bytes().split(b"\0")
 
 
 def serve(target: Target, workspace: Path) -> None:
-    """Note that a person named this target to a workspace."""
+    """Record that a person named this target to a workspace."""
     if not serves(target, workspace):
         with open(target.private / _NOTED, "ab") as file:
             file.write(os.fsencode(workspace) + b"\0")
@@ -97,7 +97,7 @@ __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 
 
 class Standing(str, Enum):
-    """How a file of the target stands to what was applied."""
+    """How a file of the target compares with what was applied."""
 
     PATCHED = "patched"
     ORIGINAL = "original"
@@ -120,7 +120,7 @@ class Checkout(Target):
         self.clone = clone
 
     def standings(self, files: Sequence[AppliedFile]) -> tuple[Standing, ...]:
-        """Say how files stand to what was applied; another form of the same may be git's doing."""
+        """Return how files compare with what was applied; git's own conversions do not count."""
         stands = {file.path: self._standing(file) for file in files}
         edited = [f for f in files if f.after and stands[f.path] is Standing.EDITED]
         if edited:

@@ -1,7 +1,7 @@
-"""Plan what changes in a checkout: by apply, or by patches that are pushed, and nobody's work lost.
+"""Plan changes in a checkout, by apply or by pushed patches, without losing anybody's work.
 
-`plan_exchange` takes an old application out and puts a new one in. `plan_shift` goes from one state
-of the series to another, and leaves alone what does not change between the two, edited or not.
+`plan_exchange` removes an old application and puts a new one in. `plan_shift` goes from one state
+of the series to another, and leaves files alone that are the same in both, edited or not.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class Move(Struct, frozen=True):
-    """One path: as it is below all patches, with those that are pushed, and as it is to be.
+    """A path in three states: below all patches, with the pushed patches, and as wanted.
 
-    All three are as git has them. `is_kept` says that the checkout has it as it is to be,
+    All three are in git's form. `is_kept` says that the checkout already has the wanted state,
     `is_apart` that no patch made it, and `is_given_up` that an edit of it is lost.
     """
 
@@ -54,10 +54,10 @@ def plan_shift(
     *,
     head: str,
 ) -> Exchange:
-    """Plan the exchange that makes every path what it is to be, and the record that says so.
+    """Plan the change that brings every path to its wanted state, and the new record.
 
-    Raises PatchmgrError "edited" where a file that changes is not what the pushed patches made
-    of it: it is a person's.
+    Raises PatchmgrError "edited" if a file that changes is not what the pushed patches made of it:
+    a person has edited it.
     """
     known = {file.path: file for file in applied.files} if applied is not None else {}
     leaving = {move.path for move in moves if move.new is None}
@@ -107,7 +107,7 @@ def _as_git(
 
 
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
-    """Return a file of the checkout, None where there is none, or a file that leaves above it."""
+    """Return a file of the checkout; None if there is none, or a file above it is being removed."""
     if checkout.is_below_file(path, leaving):
         return None
     if checkout.tree.is_folder(path):
@@ -118,7 +118,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file of a checkout as it is."""
+    """Return a file of a checkout as it is on disk."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -171,10 +171,10 @@ def refuse_same_names(
     leaving: Collection[str] = (),
     below: StoredTree | None = None,
 ) -> None:
-    """Raise PatchmgrError "same-name" where a folder cannot hold files that are to be there.
+    """Raise PatchmgrError "same-name" if a folder cannot hold all the planned files.
 
-    They are to be there beside those of the tree `below` that are not leaving. The folder is only
-    asked, by two empty files, where there are such paths at all.
+    They must fit beside the files of the tree `below` that stay. The folder is tested, with two
+    empty files, only if there are similar paths at all.
     """
     for one, other in _alike(there, leaving, below):
         if not _holds_apart(root, one, other):
@@ -218,7 +218,7 @@ def _holds_apart(root: Path, one: str, other: str) -> bool:
 
 
 class Goal(Struct, frozen=True):
-    """Where HEAD is and is to be; `onto` are the files below the series that is to be in."""
+    """The present and wanted HEAD; `onto` are the files below the series to apply."""
 
     onto: StoredTree
     old_head: str
@@ -256,10 +256,10 @@ def plan_exchange(
     goal: Goal,
     record: Record | None,
 ) -> Exchange:
-    """Plan to put the wanted files in place of what the applied record names.
+    """Plan to replace what the applied record names by the wanted files.
 
-    Raises PatchmgrError "dirty-checkout" where a file is in the way that git does not know, or
-    was told not to look at. `record` is the new record, without its files.
+    Raises PatchmgrError "dirty-checkout" if an untracked file, or one that git was told not to look
+    at, is in the way. `record` is the new record, without its files.
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
@@ -297,9 +297,9 @@ def plan_files(
     *,
     replaced: Collection[str],
 ) -> Exchange:
-    """Plan the same where there are but files.
+    """Plan the same for a target that has only files.
 
-    Those `replaced` are originals of their own: somebody put them there since.
+    The `replaced` files count as originals: somebody put them there since.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}

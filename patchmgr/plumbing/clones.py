@@ -1,4 +1,4 @@
-"""A user's clone: what is where in it, its index, and objects given to it."""
+"""A user's clone: its index, its checked-out branches, and objects copied into it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNFINISHED = {
 
 
 class Indexed(Struct, frozen=True):
-    """A path of an index: its entry, and whether git was told not to look at the file."""
+    """A path in an index: its entry, and whether git was told not to look at the file."""
 
     entry: Entry
     is_hidden: bool
@@ -38,7 +38,7 @@ class Indexed(Struct, frozen=True):
 class Clone(Struct, frozen=True, dict=True):
     """A repository of the user; `root` is its work tree, or the repository where it is bare.
 
-    `git_dir` holds refs and objects, `private` what belongs to this one work tree.
+    `git_dir` has the refs and objects, `private` the data of this work tree.
     """
 
     root: Path
@@ -48,7 +48,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     @cached_property
     def conversion(self) -> Conversion:
-        """Return what git makes of contents in the work tree, and of its files."""
+        """Return the conversion between git's contents and the files of the work tree."""
         return Conversion(self.root, self.git_dir, self.private)
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
@@ -70,21 +70,21 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 
     def head(self) -> str:
-        """Return the commit that is checked out; raise PatchmgrError where there is none."""
+        """Return the commit that is checked out; raise PatchmgrError if there is none."""
         commit = object_named(self.private, "HEAD^{commit}")
         if commit is None:
             raise PatchmgrError("usage", f"{self.root} has no commit checked out")
         return commit
 
     def unfinished(self) -> str | None:
-        """Return what git has not finished in this work tree, None where nothing is."""
+        """Return the name of an operation that git has not finished in this work tree, or None."""
         for name, what in _UNFINISHED.items():
             if (self.private / name).exists():
                 return what
         return None
 
     def index(self) -> Mapping[str, Indexed]:
-        """Return the index by path; a path in conflict is there with one of its sides."""
+        """Return the index by path; a path in conflict has one of its sides."""
         listed: dict[str, Indexed] = {}
         for line in self.ask("ls-files", "--stage", "-v", "-z").split(b"\0")[:-1]:
             facts, _, path = line.partition(b"\t")
@@ -121,13 +121,13 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
     def author(self) -> Author | None:
-        """Return who the user is to git, and the date of now; None where unknown."""
+        """Return the user's identity in git with the current date, or None if unknown."""
         return author_of(self.private)
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
     ) -> None:
-        """Put entries into the index (None: out of it); git is told not to look for `hidden`."""
+        """Write entries to the index (None removes one); git is told not to look at `hidden`."""
         lines = [
             f"0 {'0' * 40}\t{path}\0" if entry is None else f"{entry.mode} {entry.blob}\t{path}\0"
             for path, entry in entries.items()
@@ -147,11 +147,11 @@ class Clone(Struct, frozen=True, dict=True):
         git_process.output(arguments, git_dir=self.private, cwd=self.root, env=clean)
 
     def refresh(self) -> None:
-        """Let the index know the files as they are now."""
+        """Update git's index with the present state of the files."""
         self._look("update-index", "-q", "--refresh")
 
     def take(self, bench: Path, head: str, base: str) -> None:
-        """Copy the commits from base to head, and what they need, into the clone.
+        """Copy the commits from base to head, and the objects they need, into the clone.
 
         Only what base does not reach is sent where the clone has base; else base's own
         objects go along, which needs a store that has them all.
@@ -166,7 +166,7 @@ class Clone(Struct, frozen=True, dict=True):
         git_process.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
 
     def can_take(self, bench: Path, base: str) -> bool:
-        """Say whether the clone has a base, or raise where that cannot be sent to it either."""
+        """Return whether the clone has a base; raise if it cannot be sent there either."""
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         content = git_process.output(["cat-file", "commit", base], git_dir=bench) if code else b""
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
@@ -179,9 +179,9 @@ class Clone(Struct, frozen=True, dict=True):
 
 
 def open_clone(folder: Path) -> Clone:
-    """Open the repository of a folder: its top folder, a bare one, or a `.git`.
+    """Open the repository at a folder: a top folder, a bare repository, or a `.git`.
 
-    Raises PatchmgrError "usage" where it is none.
+    Raises PatchmgrError "usage" if it is not a repository.
     """
     git_dir, private, top = _repository(folder)
     if top is None or private.samefile(folder):
@@ -192,7 +192,7 @@ def open_clone(folder: Path) -> Clone:
 
 
 def find_clone(folder: Path) -> Clone | None:
-    """Return the repository whose work tree a folder is in, None where there is none."""
+    """Return the repository whose work tree a folder is in, or None if there is none."""
     try:
         git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
     except PatchmgrError:
@@ -201,7 +201,7 @@ def find_clone(folder: Path) -> Clone | None:
 
 
 def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
-    """Return who the user is to git, as `name <email> seconds zone`; None where unknown.
+    """Return the user's identity in git, as `name <email> seconds zone`, or None if unknown.
 
     The role is AUTHOR or COMMITTER.
     """
@@ -214,7 +214,7 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
 
 def author_of(git_dir: Path) -> Author | None:
-    """Return who the user is to git in a repository, and the date of now; None where unknown."""
+    """Return the user's identity in a repository with the current date, or None if unknown."""
     known = _IDENTITY.fullmatch(identity(git_dir) or "")
     return None if known is None else Author(known[1], known[2], known[3])
 

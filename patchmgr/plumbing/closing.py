@@ -1,4 +1,4 @@
-"""What is closed at the end of a `with` block."""
+"""A protocol for things that are closed at the end of a `with` block."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class Closing:
         self.close()
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release what it holds."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a person publishes: commits of their own making, annotated tags, refs of a remote."""
+"""Publishing: commits in the user's name, annotated tags, refs of a remote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
-    """Return a tag of a commit: the tagger is patchmgr, at the date of another's."""
+    """Return a tag object for a commit: the tagger is patchmgr, dated as another object."""
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
     return git_process.raw(head) + message
@@ -33,19 +33,19 @@ def tag_id(tag: bytes) -> str:
 
 
 def write_tag(git_dir: Path, tag: bytes) -> None:
-    """Write a tag object; its commit must be there."""
+    """Write a tag object; its commit must exist."""
     git_process.output(["mktag"], git_dir=git_dir, data=tag)
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the ids of those of the refs that a remote has; raise PatchmgrError "push"."""
+    """Return the ids of those refs that a remote has; raise PatchmgrError "push"."""
     printed = _ask(git_dir, remote, ["ls-remote", "--", remote, *names])
     rows = (line.split("\t") for line in git_process.text(printed).splitlines())
     return {name: commit for commit, name in rows if name in names}
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Move refs of a remote, all or none, if each is still what it was; raise "push"."""
+    """Move refs of a remote, all or none, if each still has its expected value; raise "push"."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []
@@ -71,7 +71,7 @@ _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 
 
 class Mine(Struct, frozen=True):
-    """What of the user goes into the commits; with nothing of it they are the same for all."""
+    """The user's own data in commits; without any, the commits are the same for everybody."""
 
     is_committer: bool = False
     signs_off: bool = False
@@ -79,17 +79,17 @@ class Mine(Struct, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Say whether there is anything."""
+        """Return whether any of it is wanted."""
         return self.is_committer or self.signs_off or self.signs
 
 
 def as_mine(
     bench: Workbench, base: str, commits: Sequence[str], mine: Mine, config: Path | None
 ) -> tuple[str, ...]:
-    """Write commits of the bench anew, the first on `base`, with what is the user's.
+    """Rewrite commits of the bench with the user's data, the first one on `base`.
 
-    `config` is the repository whose configuration says who the user is and how they sign; else
-    only the user's own does. Raises PatchmgrError "identity" and "signing".
+    `config` is the repository whose configuration has the user's name and signing settings; without
+    it, the user's own configuration counts. Raises PatchmgrError "identity" and "signing".
     """
     asked = config or bench.git_dir
     who = identity(asked, "COMMITTER")

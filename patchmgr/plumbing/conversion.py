@@ -1,7 +1,7 @@
-"""What git makes of contents in a checkout, and of its files: line ends, encodings, `$Id$`.
+"""Git's conversions between its contents and the files of a checkout: line ends, encodings, `$Id$`.
 
-All of it is git's own work, in a throwaway repository that has the attributes of the checkout,
-and none of the filters of anybody's configuration.
+Git itself converts, in a throwaway repository with the attributes of the checkout, and without any
+configured filters.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 
 
 class Settings(Struct, frozen=True):
-    """What the user's configuration says of the files of a checkout.
+    """The user's configuration for the files of a checkout.
 
-    `options` let any git process hear it, `env` takes the filters of the checkout's own
-    configuration away. `is_plain` says that without a .gitattributes nothing is converted.
+    `options` pass it to any git process, `env` disables the filters of the checkout's own
+    configuration. `is_plain` says that without a .gitattributes nothing is converted.
     """
 
     options: tuple[str, ...]
@@ -50,7 +50,7 @@ class Settings(Struct, frozen=True):
 
 
 def read_settings(git_dir: Path, private: Path) -> Settings:
-    """Ask git for the settings of a checkout, as git itself finds them there."""
+    """Ask git for the settings of a checkout."""
     line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
     _, printed = git_process.run(
         line, git_dir=private, good=(0, 1), env=git_process.user_environment()
@@ -86,15 +86,15 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
 
 
 def is_attributes(path: str) -> bool:
-    """Say whether a path is that of a .gitattributes file."""
+    """Return whether a path is a .gitattributes file."""
     return path.rpartition("/")[2] == _FILE
 
 
 class Conversion:
-    """What git converts in one checkout.
+    """Git's conversions in one checkout.
 
-    The attributes that count are those of the state that is to be: its own .gitattributes files,
-    else those that are there, else, as for git, the ones of HEAD.
+    The attributes are those of the new state: its own .gitattributes files, else those on disk,
+    else, as for git, those of HEAD.
     """
 
     def __init__(self, root: Path, git_dir: Path, private: Path) -> None:
@@ -104,7 +104,7 @@ class Conversion:
 
     @cached_property
     def settings(self) -> Settings:
-        """Return what the user's configuration says."""
+        """Return the settings from the user's configuration."""
         return read_settings(self._git_dir, self._private)
 
     def to_work_tree(
@@ -113,9 +113,9 @@ class Conversion:
         *,
         around: Mapping[str, Content | None] | None = None,
     ) -> dict[str, Content | None]:
-        """Return contents of git as it checks them out.
+        """Return git's contents in the form of the checkout.
 
-        `around` are further files of the same state. Raises PatchmgrError "unsupported" where a
+        `around` are further files of the same state. Raises PatchmgrError "unsupported" if a
         file needs a filter.
         """
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
@@ -138,9 +138,9 @@ class Conversion:
     def to_git(
         self, found: Mapping[str, WorkFile], state: Mapping[str, Content | None] | None = None
     ) -> dict[str, bytes]:
-        """Return contents of files as `git add` would take them, on top of a state.
+        """Return the contents of files as `git add` would store them, on top of a state.
 
-        Raises PatchmgrError "unsupported" where a file needs a filter.
+        Raises PatchmgrError "unsupported" if a file needs a filter.
         """
         state = state or {}
         files = {p: file.content for p, file in found.items() if file.mode in FILE_MODES}
@@ -170,11 +170,11 @@ class Conversion:
         state: Callable[[], Mapping[str, Content | None]],
         applied: Record | None = None,
     ) -> dict[str, Content | None]:
-        """Return files as git would have them, where a state is to be there.
+        """Return files in git's form, for a wanted state.
 
-        A file that is as git would write it, or as it was when it was `applied`, is the state's
-        own, whatever a way back would give. The state is asked for only where something may be
-        converted.
+        A file that is as git would write it, or as it was when it was `applied`, counts as the
+        state's own, whatever converting it back would give. The state is read only if something may
+        be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)

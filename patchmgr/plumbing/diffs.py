@@ -1,4 +1,4 @@
-"""What differs between states of a repository, and what stands in one of them, as git tells it."""
+"""Differences between states of a repository, and searches in one state, by git."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Return the files that are new or other than before, by path: before (or None) and after.
+    """Return the files that are new or different, by path: before (or None) and after.
 
     Only regular files count, on both sides.
     """
@@ -36,7 +36,7 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
 
 
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
-    """Return the paths of all files that come, go or change between two states."""
+    """Return the paths of all files that are added, deleted or changed between two states."""
     arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
     return tuple(
         git_process.text(git_process.output(arguments, git_dir=git_dir)).rstrip("\0").split("\0")
@@ -51,7 +51,7 @@ def readable_files(
     is_wanted: Callable[[str], bool],
     bring: Callable[[set[str]], None] = lambda blobs: None,
 ) -> Versions:
-    """Return the wanted of the changed files whose contents the bench can read.
+    """Return those of the changed files that are wanted and that the bench can read.
 
     `bring` fetches what the store lacks, as far as anybody has it.
     """
@@ -92,7 +92,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return the words that stand anywhere in a commit's text; none where one cannot look."""
+    """Return which of the words occur in a commit's files, or none if that cannot be searched."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -108,10 +108,10 @@ def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[s
 def lines_with(
     git_dir: Path, commit: str, words: Sequence[str], suffix: str
 ) -> tuple[tuple[str, int, str], ...] | None:
-    """Return path, number (from 1) and text of the lines of a commit that have one of the words.
+    """Return path, number (from 1) and text of a commit's lines with one of the words.
 
-    Of the files with a suffix, some lines each. None where contents are missing, as in a partial
-    clone.
+    Only files with the suffix are searched, and a few lines of each returned. None where contents
+    are missing, as in a partial clone.
     """
     arguments = ["grep", "-n", "-z", "-w", "-I", "-F", "--no-color", f"--max-count={_OF_A_FILE}"]
     for word in words:
@@ -151,9 +151,9 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many steps from release to release were looked at, and what they did to the paths.
+    """Return how many steps between releases were examined, and their changes of the paths.
 
-    `commits` are the releases at hand, the oldest first; None where there is no step.
+    `commits` are the releases at hand, the oldest first, or None if there is no step.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
@@ -175,7 +175,7 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits before a state were looked at, and what they did to the paths.
+    """Return how many commits before a state were examined, and their changes of the paths.
 
     None where history or contents are not at hand, as in a partial clone.
     """
@@ -224,10 +224,10 @@ def commit_diffs(
     folder: str = "",
     scratch: Path | None = None,
 ) -> dict[str, bytes]:
-    """Return commit id to its diff against its parent, for all commits in one process.
+    """Return for each commit id the diff against its parent, with one git process.
 
-    A `folder` stands before each path, behind `a/` and `b/`. What git prints goes by a file in
-    `scratch`, where that is given.
+    A `folder` stands before each path, after `a/` and `b/`. If `scratch` is given, git's output
+    goes through a file there.
     """
     if not commits:
         return {}
@@ -263,7 +263,7 @@ def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
 
 
 def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> str:
-    """Return what changes in some paths between two commits; nothing where contents are missing."""
+    """Return the diff of some paths between two commits, or nothing if contents are missing."""
     arguments = ["--literal-pathspecs", "diff-tree", "-r", "-p", *DIFF_FORM, old, new, "--", *paths]
     try:
         return git_process.text(git_process.output(arguments, git_dir=git_dir))
@@ -303,9 +303,9 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return who last wrote what a commit changes in some files, who wrote most of it first.
+    """Return the authors of what a commit changes in some files, those of most lines first.
 
-    Raises PatchmgrError where contents are missing, as in a partial clone.
+    Raises PatchmgrError if contents are missing, as in a partial clone.
     """
     names: Counter[str] = Counter()
     for path, hunks in changed_lines(git_dir, old, new).items():

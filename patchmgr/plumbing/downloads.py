@@ -1,4 +1,4 @@
-"""Archives in the cache: downloaded once, resumed where a run was cut off, checked always."""
+"""Archives in the cache: downloaded once, resumed after a break, and always checked."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class _RangeError(Exception):
 def download(
     archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
 ) -> Path:
-    """Return the archive's file in the folder; bring it where it is not there.
+    """Return the archive's file in the folder; download it if it is not there.
 
-    The file appears whole and with the right sha256, or not at all. What a broken run left is
-    gone on with, where a sha256 can prove the result. Raises PatchmgrError "offline",
-    "unreachable-upstream", "checksum-mismatch" or, where nothing can be written, "cache".
+    The file appears whole and with the right sha256, or not at all. A broken download is continued
+    if a sha256 can prove the result. Raises PatchmgrError "offline", "unreachable-upstream",
+    "checksum-mismatch" or, where nothing can be written, "cache".
     """
     if not FILENAME.fullmatch(archive.filename):
         raise PatchmgrError("bad-archive", f"{archive.filename!a} is not a file name of a package")
@@ -74,7 +74,7 @@ def _is_right(path: Path, archive: Archive) -> bool:
 
 
 def sha256_of(file: BinaryIO) -> str:
-    """Return the sha256 (64 hex) of a whole file, and leave it at its end."""
+    """Return the sha256 (64 hex) of a whole file, and leave the position at its end."""
     digest = hashlib.sha256()
     file.seek(0)
     while chunk := file.read(_CHUNK):
@@ -88,7 +88,7 @@ def _size(part: BinaryIO) -> int:
 
 @contextlib.contextmanager
 def writing(what: str = "the cache") -> Iterator[None]:
-    """Report a folder that cannot be written."""
+    """Turn errors of writing to a folder into PatchmgrError."""
     try:
         yield
     except OSError as fault:

@@ -1,4 +1,4 @@
-"""Files of our own that survive a crash, and folders that one process holds at a time."""
+"""Files that survive a crash, and locks on folders for one process at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and wait until the disk has it."""
+    """Write a file and wait until it is on disk."""
     with open(path, "wb") as file:
         file.write(content)
         file.flush()
@@ -28,7 +28,7 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file as a whole: who reads meanwhile, or after a crash, finds the old or the new."""
+    """Replace a file atomically: a reader, or a crash, sees the old file or the new one."""
     beside = path.with_name(path.name + BESIDE)
     write_synced(beside, content)
     beside.replace(path)
@@ -36,7 +36,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def written_beside(place: Path) -> Iterator[str]:
-    """Give the name of a file to write that takes the place in the end; where that fails, it goes.
+    """Yield the name of a temporary file that replaces the real one at the end, if nothing fails.
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
@@ -55,7 +55,7 @@ def written_beside(place: Path) -> Iterator[str]:
 
 
 def make_folders(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it, and note which were made."""
+    """Make a folder and its parents, and record which ones were made."""
     if not folder.is_dir():
         make_folders(folder.parent, made)
         folder.mkdir()
@@ -63,14 +63,14 @@ def make_folders(folder: Path, made: list[Path]) -> None:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove what `make_folders` made, as far as nothing is in it."""
+    """Remove the folders that `make_folders` made, if they are empty."""
     for folder in reversed(folders):
         with suppress(OSError):
             folder.rmdir()
 
 
 def synced(path: Path) -> None:
-    """Wait until the disk has a file, or the names of a folder."""
+    """Wait until a file, or the names in a folder, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -90,11 +90,11 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
 
 @contextmanager
 def held(folder: Path, *, what: str) -> Iterator[None]:
-    """Hold a folder, made if need be, for this process: a lock file in it is ours alone.
+    """Lock a folder for this process, with a lock file in it; make the folder if needed.
 
-    The lock file goes at the end, and the folder where nothing else is in it: what only looked, or
+    The lock file is removed at the end, and the folder if it is empty: a command that only read, or
     was refused, leaves no trace. Raises PatchmgrError "busy" at once where another process holds
-    it. A process that is killed holds nothing.
+    it. A killed process holds no lock.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -121,7 +121,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
-    """Hold a folder like `held`; the one above it is made, and goes if it is left empty."""
+    """Lock a folder like `held`; its parent is made, and removed if it is left empty."""
     try:
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
@@ -138,9 +138,9 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let a Ctrl-C wait until what is made as a whole is made; git processes do not get it either.
+    """Delay Ctrl-C until an operation is complete; git processes do not get it either.
 
-    It then comes, unless there was an error to tell of.
+    It is raised afterwards, unless there was an error to report.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -158,7 +158,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def is_read_only(folder: Path, fault: BaseException | None) -> bool:
-    """Say whether nobody of this user could write into a folder, as a fault has it."""
+    """Return whether an error says that this user cannot write to a folder."""
     if not isinstance(fault, OSError):
         return False
     return fault.errno == errno.EROFS or (

@@ -1,7 +1,7 @@
 """Python environments, and the distributions that are installed in them.
 
-The one thing that is run is the environment's interpreter, without `site`, so that no `.pth`
-file runs either; nothing that is installed is imported.
+Only the environment's interpreter is run, without `site`, so that no `.pth` file runs; no installed
+package is imported.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 
 
 class Environment(Struct, frozen=True):
-    """Where an environment keeps packages.
+    """The folders where an environment keeps packages.
 
     `owner` is the marker of a system that manages some of these folders, which are in `managed`.
     """
@@ -53,7 +53,7 @@ class Environment(Struct, frozen=True):
 
 
 class Distribution(Struct, frozen=True):
-    """An installed distribution: its name as RECORD's folder has it, version, and files.
+    """An installed distribution: its name in its RECORD's folder, its version, and its files.
 
     `site` is the folder that the paths of RECORD start from, `record` maps path to hash.
     """
@@ -66,9 +66,9 @@ class Distribution(Struct, frozen=True):
 
 
 def ask_environment(python: str) -> Environment:
-    """Ask an interpreter (a path, a name on PATH, or the folder of an environment) where it looks.
+    """Ask an interpreter (a path, a name on PATH, or an environment's folder) for its folders.
 
-    Raises PatchmgrError "environment" where it cannot be run.
+    Raises PatchmgrError "environment" if it cannot be run.
     """
     given = Path(python)
     found = str(given / "bin/python") if given.is_dir() else shutil.which(python)
@@ -97,14 +97,14 @@ _NAME_ONE = ("name an environment's interpreter, such as .venv/bin/python",)
 
 
 def site_environment(site: Path) -> Environment:
-    """Return the environment of one folder of packages."""
+    """Return the environment for one folder of packages."""
     if not site.is_dir():
         raise PatchmgrError("environment", f"there is no folder {site}")
     return Environment((site,))
 
 
 def find_distribution(environment: Environment, package: str) -> Distribution:
-    """Return the installed distribution of that name.
+    """Return the installed distribution with that name.
 
     Raises PatchmgrError "not-installed", or "environment" where it is installed twice, as an egg,
     or without RECORD.
@@ -206,7 +206,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Return which of the paths another distribution of the same folder lists too, and which."""
+    """Return the paths that another distribution in the folder also lists, and its name."""
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")):

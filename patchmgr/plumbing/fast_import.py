@@ -1,4 +1,4 @@
-"""Commits of a whole series through one `git fast-import`."""
+"""Write the commits of a whole series with one `git fast-import`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BRANCH = "refs/heads/series"
 
 
 class Draft(Struct, frozen=True):
-    """A commit to write: the committer is patchmgr, the committer date the author's."""
+    """A commit to write; its committer is patchmgr, the committer date the author's."""
 
     author: Author
     message: bytes
@@ -35,7 +35,7 @@ def _quoted(path: str) -> bytes:
 
 
 def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """Write one commit a draft, each on the one before, the first on `parent`.
+    """Write one commit per draft, each on the previous one, the first on `parent`.
 
     Returns the commit ids. The objects are one pack in the bench.
     """
@@ -45,7 +45,7 @@ def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft])
 def commits_writer(
     bench: Workbench, parent: str | None, drafts: Sequence[Draft]
 ) -> Callable[[], tuple[str, ...]]:
-    """Return what writes these commits and returns their ids; it does not use the bench."""
+    """Return a function that writes these commits and returns their ids, without the bench."""
     if not drafts:
         return lambda: ()
     stream = tempfile.TemporaryFile(dir=bench.git_dir)  # noqa: SIM115 - _import closes it

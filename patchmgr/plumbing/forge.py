@@ -1,4 +1,4 @@
-"""What GitHub says of pull requests, asked through the user's own `gh`."""
+"""The state of GitHub pull requests, asked with the user's own `gh`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HOME = re.compile(
 
 
 def pull_state(repository: str, number: int) -> str:
-    """Return whether a pull request is OPEN, CLOSED or MERGED, else what gh says instead.
+    """Return whether a pull request is OPEN, CLOSED or MERGED, or else gh's own word.
 
-    Raises PatchmgrError "gh" where there is no gh, or no answer of it.
+    Raises PatchmgrError "gh" if gh is missing or does not answer.
     """
     home = _HOME.fullmatch(repository)
     if home is None:

@@ -1,4 +1,4 @@
-"""Somebody's repository: commits of a fork or a range, what is between trees, StGit's stacks."""
+"""Another repository: commits of a fork or a range, changes between trees, StGit stacks."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits to merge, and the commit with what a person made of it.
+    """Two commits to merge, and the commit with a person's result.
 
-    `base` is the commit to merge over, None where git is to find it.
+    `base` is the commit to merge over, or None if git is to find it.
     """
 
     base: str | None
@@ -36,9 +36,9 @@ class PastMerge(Struct, frozen=True):
 
 
 class Clash(Struct, frozen=True):
-    """A path in conflict: its three sides, None where a side has no such file, and the outcome.
+    """A path in conflict: its three sides, or None if a side has no such file, and the outcome.
 
-    `made` is the file in the commit, None where it has none at the path.
+    `made` is the file in the commit, or None if it has none at the path.
     """
 
     path: str
@@ -49,9 +49,9 @@ class Clash(Struct, frozen=True):
 
 
 def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the git directory, and the merge of that name or those of a range `A..B`.
+    """Return the git directory, and the named merge or the merges of a range `A..B`.
 
-    Raises PatchmgrError "usage" where a named commit is not a merge of two.
+    Raises PatchmgrError "usage" if a named commit is not a merge of two.
     """
     if not name or name.startswith("-") or "\n" in name or "\0" in name:
         raise PatchmgrError("usage", f"{shown(name)} is not a commit or range A..B")
@@ -75,9 +75,9 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 
 
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the commits of a range `A..B` that are those of an older branch, on another parent.
+    """Return the commits of a range `A..B` that rebase those of an older branch.
 
-    They are known by author, author date and subject; what is there twice is left out.
+    They are matched by author, author date and subject; ambiguous ones are left out.
     """
     for given in (name, was):
         if not given or given.startswith("-") or "\n" in given or "\0" in given:
@@ -123,7 +123,7 @@ def _by_author(
 
 
 def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
-    """Merge two commits as git does, and yield what is in conflict."""
+    """Merge two commits as git does, and yield the conflicts."""
     git_process.require_git("merging again")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
@@ -148,7 +148,7 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
 
 
 def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
-    """Return the tree of two commits that git merges, None where they are in conflict."""
+    """Return the tree of git's merge of two commits, or None if they conflict."""
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
     return None if code else git_process.text(printed).partition("\0")[0]
@@ -160,7 +160,7 @@ def _on(bench: Workbench, commit: str, base: str) -> str:
 
 
 def is_plain(clash: Clash) -> bool:
-    """Say whether every side that is there is a file, no link and no submodule."""
+    """Return whether every existing side is a file, not a link or a submodule."""
     entries = (clash.base, clash.ours, clash.theirs, clash.made)
     return all(entry is None or entry.mode in FILE_MODES for entry in entries)
 
@@ -179,7 +179,7 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
     """Return the commits of `A..B`, oldest first, as mails, and the dates of all of them.
 
-    Raises PatchmgrError "usage" where the repository or the range is none, and "unknown-ref" where
+    Raises PatchmgrError "usage" if the repository or the range is none, and "unknown-ref" where
     an end of it is none.
     """
     git_dir = find_git_dir(repository)
@@ -189,7 +189,7 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
 
 
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
-    """Return commits, oldest first, as mails, without merges and what changes nothing.
+    """Return commits as mails, oldest first, without merges and empty commits.
 
     Each mail's first line names its commit.
     """
@@ -200,7 +200,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def range_ends(commits: str) -> tuple[str, str]:
-    """Return both ends of a range; raise PatchmgrError "usage" where it is none."""
+    """Return both ends of a range; raise PatchmgrError "usage" if it is not one."""
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
         raise PatchmgrError("usage", f"{commits} is not a range A..B")
@@ -226,9 +226,9 @@ def tree_named(git_dir: Path, name: str) -> str:
 
 
 def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
-    """Return the repository's git directory and the stack on a branch, or on the one checked out.
+    """Return the repository's git directory and the stack of a branch (by default the current).
 
-    Raises PatchmgrError "usage" where the branch has none.
+    Raises PatchmgrError "usage" if the branch has none.
     """
     git_dir = find_git_dir(repository)
     name = branch or _checked_out(repository)
@@ -265,7 +265,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return URL and branch of the remote that a ref follows, as far as its name says so."""
+    """Return URL and branch of the remote that a ref follows, as far as its name tells."""
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.text(
         git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]
@@ -292,7 +292,7 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the commits up to a head that others do not reach, oldest first, with parents."""
+    """Return the commits up to a head that others do not contain, oldest first, with parents."""
     lines = [head, *(f"^{commit}" for commit in excluded)]
     data = "".join(f"{line}\n" for line in lines).encode()
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
@@ -302,7 +302,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the commits that no other one of them reaches."""
+    """Return those commits that no other one of them contains."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
@@ -316,9 +316,9 @@ def parents_of(git_dir: Path, commit: str) -> list[str]:
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
-    """Return where a branch left another one, merged or not, and its own commits, oldest first.
+    """Return where a branch left another one, and its own commits, oldest first.
 
-    Raises PatchmgrError "usage" where they have nothing in common.
+    Raises PatchmgrError "usage" if they have nothing in common.
     """
     other = tip
     if is_ancestor(git_dir, head, tip):  # else no merge need be looked for, which takes long
@@ -335,7 +335,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return what is between each two trees, in one process; reads no contents."""
+    """Return the changes between each pair of trees, with one process; reads no contents."""
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir, data=data))
@@ -350,7 +350,7 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
 
 
 class Told(Struct, frozen=True):
-    """What a commit says of itself."""
+    """Author and message of a commit."""
 
     author: Author
     message: bytes
@@ -362,7 +362,7 @@ class Told(Struct, frozen=True):
 
 
 def told_by(reader: ObjectReader, commit: str) -> Told:
-    """Return author and message of a commit, in UTF-8 where it names another encoding."""
+    """Return author and message of a commit, in UTF-8 if it names another encoding."""
     found = reader.find(commit)
     assert found is not None
     head, _, message = found.content.partition(b"\n\n")

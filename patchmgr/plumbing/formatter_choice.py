@@ -1,4 +1,4 @@
-"""Which formatters a tree has settings for: the settings files around a path, read."""
+"""Which formatters a tree has settings for, from the settings files around a path."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Chosen(Struct, frozen=True):
 
 
 class SettingsFiles(Struct, frozen=True):
-    """The settings files of a tree; `read` gives a file, None where there is none to read."""
+    """The settings files of a tree; `read` gives a file, or None if there is none to read."""
 
     read: Callable[[str], bytes | None]
 

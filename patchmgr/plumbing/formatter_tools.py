@@ -1,4 +1,4 @@
-"""Formatters as processes: text in, text out, in a throwaway folder with the settings alone."""
+"""Formatters as processes, in a throwaway folder with only their settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ENVIRONMENT = {
 
 
 class Toolbox(Closing):
-    """The formatters that are installed; none runs before it is asked for."""
+    """The installed formatters; none is run before it is needed."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
@@ -57,13 +57,13 @@ class Toolbox(Closing):
         self._made: dict[tuple[str, bytes, str, str], bytes | None] = {}
 
     def close(self) -> None:
-        """Delete what the tools left."""
+        """Delete the tools' leftovers."""
         home, self._home = self._home, None
         if home is not None:
             home.cleanup()
 
     def find(self, tool: str) -> Path | None:
-        """Return the program of that name: beside the running interpreter, or on PATH."""
+        """Return the program with that name: next to the running interpreter, or on PATH."""
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
             found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))
@@ -71,11 +71,11 @@ class Toolbox(Closing):
         return self._paths[tool]
 
     def miss(self, tool: str, path: str) -> None:
-        """Note that a file would have been formatted by a tool that is not installed."""
+        """Record that a file would have been formatted by a tool that is not installed."""
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
-        """Return what to install for the files at these paths, a sentence each tool."""
+        """Return what to install for the files at these paths, one sentence per tool."""
         return tuple(
             f"upstream formats with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())
@@ -83,10 +83,10 @@ class Toolbox(Closing):
         )
 
     def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
-        """Format a text as a file of that kind; None where the tool refuses it.
+        """Format a text as a file of that kind; None if the tool refuses it.
 
-        Raises PatchmgrError "helper" where the tool does not answer in time, or is killed: how busy
-        a machine is decides nothing.
+        Raises PatchmgrError "helper" if the tool does not answer in time, or is killed: a busy
+        machine must not change a result.
         """
         name = f"file{Path(path).suffix}"
         key = (tool, settings, name, blob_id(content))

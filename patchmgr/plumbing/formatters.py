@@ -1,4 +1,4 @@
-"""The formatters that a tree has settings for, as tools that format."""
+"""The formatters that a tree has settings for, ready to run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TreeFormatter:
         self._known: dict[str, bytes | None] = {}
 
     def styles(self, path: str) -> tuple[Style, ...]:
-        """Return the formatters for the file at a path as far as they are installed."""
+        """Return the installed formatters for the file at a path."""
         found: list[Style] = []
         for chosen in self.chosen(path):
             if self._tools.find(chosen.tool) is not None:
@@ -54,7 +54,7 @@ class TreeFormatter:
 
 
 def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> Read:
-    """Read plain files of a tree; one whose content nobody has is not there."""
+    """Return a reader of a tree's plain files; a file whose content is missing does not exist."""
 
     def read(path: str) -> bytes | None:
         entry = tree.entry(path)
@@ -70,7 +70,7 @@ def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> 
 
 
 def work_tree_reader(start: Path) -> Read | None:
-    """Read plain files of the work tree around a folder, None where there is no work tree."""
+    """Return a reader of plain files of the work tree around a folder, or None without one."""
     root = next((p for p in (start, *start.parents) if (p / ".git").exists()), None)
     if root is None:
         return None

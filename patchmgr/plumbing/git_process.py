@@ -1,4 +1,4 @@
-"""The one door to git: a clean environment, stated exit codes, bytes in and out."""
+"""The one module that runs git: a clean environment, stated exit codes, bytes in and out."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ _OF_THE_SYSTEM = re.compile(
 def clean_environment(
     extra: Mapping[str, str] | None = None, *, for_network: bool = False
 ) -> dict[str, str]:
-    """Return the environment that git runs in: nothing of the user's but what finds programs.
+    """Return the environment for git: of the user's, only what finds programs.
 
-    For the network the user's own git configuration, credentials and proxies stay in force:
-    what is fetched is named by its content.
+    For the network the user's own git configuration, credentials and proxies stay in force: fetched
+    objects are named by their content.
     """
     kept = _KEPT + (_KEPT_FOR_NETWORK if for_network else ())
     environment = {name: os.environ[name] for name in kept if name in os.environ}
@@ -94,7 +94,7 @@ def clean_environment(
 
 
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment in which git finds what the user's own git would find.
+    """Return an environment with the configuration of the user's own git.
 
     The system's configuration, too, says which repositories of others are trusted
     (safe.directory). Other calls name the repository, and ask nothing of it.
@@ -104,12 +104,12 @@ def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 @functools.cache
 def git_words() -> str:
-    """Return what git says that it is; raise PatchmgrError "git" where there is none on PATH."""
+    """Return git's own version line; raise PatchmgrError "git" if git is not on PATH."""
     return text(output(["version"])).strip()
 
 
 def git_version() -> tuple[int, int, int]:
-    """Return the version of git; raise PatchmgrError "git" where it says none."""
+    """Return the version of git; raise PatchmgrError "git" if it reports none."""
     found = _VERSION.match(git_words())
     if found is None:
         raise PatchmgrError("git", f"git says that it is {git_words()!r}", (_INSTALL,))
@@ -117,7 +117,7 @@ def git_version() -> tuple[int, int, int]:
 
 
 def require_git(what: str) -> None:
-    """Raise PatchmgrError "git" where git is too old for what is named."""
+    """Raise PatchmgrError "git" if git is too old for the named feature."""
     version = git_version()
     if version < MINIMUM_GIT:
         shown = ".".join(map(str, version))
@@ -127,13 +127,13 @@ def require_git(what: str) -> None:
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Say whether a git never fetches what a repository of somebody else promises."""
+    """Return whether this git never fetches from promisor remotes of a foreign repository."""
     major, minor, patch = version
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
 
 
 def search_path() -> str:
-    """Return the absolute folders of PATH: a relative one may be anybody's."""
+    """Return the absolute folders of PATH; relative ones are not trusted."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(filter(os.path.isabs, folders))
 
@@ -182,16 +182,16 @@ def output(
     data: bytes = b"",
     env: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run git and return its output; every exit code but 0 raises."""
+    """Run git and return its output; any exit code but 0 raises."""
     return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
 
 
 def output_by_files(
     arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
 ) -> bytes:
-    """Run git as `output` does, on an open file, read from where it is.
+    """Run git as `output` does, with an open file as its input, from its current position.
 
-    What it prints goes by a file in the folder `scratch`: nobody has to stand by and hand it on.
+    Its output goes through a file in the folder `scratch`, so that no thread has to pump it.
     """
     line, env = command(arguments, git_dir), clean_environment()
     with tempfile.TemporaryFile(dir=scratch) as printed:
@@ -213,7 +213,7 @@ def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 
 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
-    """Return the error for a git command that ended badly: "system" where git is not at fault."""
+    """Return the error for a failed git command: "system" if git is not at fault."""
     said = stderr.decode(errors="replace").strip().splitlines()
     lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]
     if any("No space left on device" in line for line in said):
@@ -228,7 +228,7 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
 
 
 def spawn(arguments: Sequence[str], *, git_dir: Path) -> subprocess.Popen[bytes]:
-    """Start a git process that answers on a pipe; its messages go nowhere."""
+    """Start a git process that answers on a pipe; its messages are discarded."""
     try:
         return subprocess.Popen(
             command(arguments, git_dir),

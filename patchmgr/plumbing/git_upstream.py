@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
-    """Return tag and commit of the final releases after one commit up to another, in order.
+    """Return tag and commit of the final releases after one commit up to another, by version.
 
     Order and bounds are those of the versions: a release is often tagged on a branch of its
     own. A commit without such a tag counts as the highest version that it contains.
@@ -55,13 +55,13 @@ def _bound(store: Path, commit: str, tags: dict[str, str]) -> Version | None:
 
 
 def first_release(store: Path, commit: str) -> str | None:
-    """Return the tag of the lowest version that holds a commit, None where none does."""
+    """Return the tag of the lowest version that contains a commit, or None."""
     found = {v: n for n in _names(store, TAGS, f"--contains={commit}") if (v := _version(n))}
     return found[min(found)] if found else None
 
 
 def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
-    """Return the names below the prefix of the tags on a commit, annotated ones too."""
+    """Return the names, without the prefix, of the tags on a commit, annotated ones too."""
     return _names(repository, prefix, f"--points-at={commit}")
 
 
@@ -79,7 +79,7 @@ def _version(name: str) -> Version | None:
 
 
 def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...]:
-    """Return every so manieth commit after one up to another, by first parents, oldest first."""
+    """Return every Nth commit after one up to another, by first parents, oldest first."""
     arguments = ["rev-list", "--first-parent", "--reverse", f"^{start}", end, "--"]
     commits = git_process.output(arguments, git_dir=store).decode().split()
     return tuple(commits[step - 1 :: step])
@@ -107,7 +107,7 @@ _PROMISOR = (
 
 
 def check_url(url: str) -> str:
-    """Return the URL, or refuse what could run a command; a path becomes absolute."""
+    """Return the URL; refuse one that could run a command; a path becomes absolute."""
     problem = url_problem(url)
     if problem is not None:
         raise PatchmgrError("usage", f"{url!r} {problem}")
@@ -133,7 +133,7 @@ class Remote(Struct, frozen=True):
 
 
 class GitUpstream:
-    """The git side (`Side`) of one upstream; `reader` is one of its store."""
+    """The git side (`Side`) of one upstream; `reader` reads its store."""
 
     step = "commit"
     has_history = True
@@ -157,7 +157,7 @@ class GitUpstream:
         return _read_remote(git_process.text(printed))
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Bring the tracked branch, all tags and the wanted branches; return the tip.
+        """Fetch the tracked branch, all tags and the wanted branches; return the tip.
 
         Objects that the store can read already are not transferred.
         """
@@ -183,7 +183,7 @@ class GitUpstream:
         return remote.heads[branch]
 
     def tracked(self, remote: Remote) -> str:
-        """Return the branch that is followed; raise PatchmgrError where there is none."""
+        """Return the tracked branch; raise PatchmgrError if there is none."""
         branch = self._branch or remote.head
         if branch is None or branch not in remote.heads:
             raise PatchmgrError(
@@ -194,16 +194,16 @@ class GitUpstream:
         return branch
 
     def fetch_commit(self, commit: str) -> None:
-        """Bring one commit alone, without history and contents.
+        """Fetch one commit alone, without history and contents.
 
         It gets no ref: of a shallow commit that git says it has, a server sends no contents.
         """
         self._transfer([commit], "--depth=1")
 
     def pull(self, number: int) -> str:
-        """Bring the head of a pull request, of GitHub or GitLab; return its commit.
+        """Fetch the head of a pull request from GitHub or GitLab; return its commit.
 
-        Raises PatchmgrError "unknown-ref" where there is none of that number.
+        Raises PatchmgrError "unknown-ref" if there is none of that number.
         """
         names = [f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"]
         printed = self._offered(names)
@@ -216,7 +216,7 @@ class GitUpstream:
         return commit
 
     def pull_heads(self) -> tuple[PullHead, ...]:
-        """Return the heads of all pull requests, of GitHub or GitLab, that the remote offers."""
+        """Return the heads of all pull requests that the remote (GitHub or GitLab) offers."""
         rows = (line.split("\t") for line in self._offered(_PULLS).splitlines())
         offered = {name: commit for commit, name in rows}
         return tuple(
@@ -234,14 +234,14 @@ class GitUpstream:
             raise self._unreachable(fault.message) from fault
 
     def bring_pulls(self, pulls: Sequence[PullHead]) -> None:
-        """Bring the heads of pull requests, without contents."""
+        """Fetch the heads of pull requests, without contents."""
         present = self.reader.kinds({one.head for one in pulls})
         missing = [one for one in pulls if one.head not in present]
         if missing:
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Bring single objects (blobs, commits) that the store lacks, all at once."""
+        """Fetch single objects (blobs, commits) that the store lacks, all at once."""
         if not ids:
             return
         missing = sorted(set(ids) - (seen or self.reader).kinds(ids).keys())
@@ -249,9 +249,9 @@ class GitUpstream:
             self._transfer(missing)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Bring what the upstream has of the ids; what nobody has is a fault when it is read.
+        """Fetch those of the objects that the upstream has; a missing one fails when it is read.
 
-        What `seen` has, a reader of the store or of what borrows from it, is not asked for.
+        Objects that `seen` can read (the store, or a repository that borrows from it) are skipped.
         """
         with contextlib.suppress(PatchmgrError):
             self.fetch_objects(ids, seen)
@@ -264,11 +264,11 @@ class GitUpstream:
         """Return None: a commit has no version."""
 
     def bring_pin(self, pin: Pin) -> None:
-        """Bring a pinned commit."""
+        """Fetch a pinned commit."""
         self.resolve(pin.commit)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tip, and how many commits of it the pin does not have."""
+        """Return the tip, and how many of its commits the pin does not have."""
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):
@@ -282,13 +282,13 @@ class GitUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many commits before a state were looked at, and what they did to the paths."""
+        """Return how many commits before a state were examined, and their changes of the paths."""
         return recent_changes(self.store, commit, paths, scratch=scratch)
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return the tagged releases after one commit up to another, or every so manieth commit."""
+        """Return the tagged releases after one commit up to another, or every Nth commit."""
         if every is not None:
             commits = every_commit(self.store, start.commit, end.commit, every)
             found: Iterable[tuple[str, str]] = zip(commits, commits, strict=True)
@@ -353,7 +353,7 @@ class GitUpstream:
         )
 
     def resolve(self, ref: str) -> Resolved:
-        """Return the commit of a ref; ask the remote where the store does not know it.
+        """Return the commit of a ref; ask the remote if the store does not know it.
 
         Raises PatchmgrError "unknown-ref" with the nearest names.
         """

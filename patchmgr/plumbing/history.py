@@ -1,4 +1,4 @@
-"""What upstream did between two commits, for some paths, in one `git log`."""
+"""Upstream's changes between two commits, for some paths, from one `git log`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return what names this history."""
+        """Return a key for this history."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
@@ -64,7 +64,7 @@ class GitHistory(Struct, frozen=True):
         return f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return commit and subject of what a header names, if it came on the way."""
+        """Return commit and subject of the object that a header names, if it is on the way."""
         if named.pull is not None:
             return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
         if named.commit is None:
@@ -93,7 +93,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
-    """Return subject, author, and the day on which it was committed."""
+    """Return subject, author, and the date of the commit."""
     arguments = ["log", "-1", "--no-color", "--format=%an%n%cs%n%s", commit, "--"]
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
     author, date, subject = printed.rstrip("\n").split("\n", 2)
@@ -115,9 +115,9 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 
 
 class KnownHistory:
-    """A history that is asked once, for all paths that will be asked about.
+    """A history that is read once, for all paths that will be needed.
 
-    `prepare` gets the steps before anybody else.
+    `prepare` reads the steps in advance.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class KnownHistory:
         return self._history.before(commit)
 
     def known(self) -> tuple[Step, ...]:
-        """Return the steps that touch any of the paths that were given at first."""
+        """Return the steps that touch any of the initial paths."""
         return self.steps(tuple(self._paths))
 
 
@@ -153,7 +153,7 @@ class ReleaseHistory(Struct, frozen=True):
     """The releases of a package from after the base to the target, in version order.
 
     `lookup` gives commit and subject of a version; it may have to download the release. Where the
-    target is older than the base, it is the only version, `newer` releases back.
+    target is older than the base, it is the only version, and `newer` counts the releases after it.
     """
 
     git_dir: Path
@@ -179,11 +179,11 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return what names this history."""
+        """Return a key for this history."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
-        """Return the commit of the release before one."""
+        """Return the commit of the release before a given one."""
         before = self.base
         for version in self.versions:
             found, _ = self.lookup(version)
@@ -222,7 +222,7 @@ def _after(raw: str) -> dict[str, Entry | None]:
 def messages_with(
     git_dir: Path, base: str, tips: Sequence[str], words: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the commits that only the tips have, whose message has any of the words, with it."""
+    """Return the commits that only the tips have and whose message has one of the words."""
     arguments = [
         "log", "-z", "--no-color", "--format=tformat:%H%n%B", "--fixed-strings",
         *(f"--grep={word}" for word in words), f"^{base}", *tips, "--",
@@ -240,7 +240,7 @@ _LANDED = re.compile(
 
 
 def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
-    """Return the numbers of pull requests that commits up to a tip name as theirs."""
+    """Return the pull request numbers that commits up to a tip name as their own."""
     form = f"--format={_RECORD}%s%n%b"
     arguments = ["log", "--first-parent", "--no-color", form, tip, "--"]
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
@@ -248,7 +248,7 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
 
 
 def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
-    """Return the commits that a tip does not reach, and those before them."""
+    """Return those commits that a tip does not contain, and their ancestors."""
     data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
     printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
     return frozenset(printed.decode().split())
@@ -264,7 +264,7 @@ def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:
-    """Yield path, old and new file of each change that git printed with `--raw -z`."""
+    """Yield path, old and new file of each change in git's `--raw -z` output."""
     fields = printed.split("\x00")
     for meta, path in zip(fields[0::2], fields[1::2], strict=False):
         old_mode, new_mode, old, new, _ = meta.lstrip("\n:").split(" ")
@@ -284,6 +284,6 @@ def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
 
 
 def is_ancestor(git_dir: Path, old: str, new: str) -> bool:
-    """Say whether a commit is another one, or among those before it."""
+    """Return whether a commit is another one or an ancestor of it."""
     arguments = ["merge-base", "--is-ancestor", old, new]
     return git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[0] == 0

@@ -20,7 +20,7 @@ FEW = 8
 
 @contextmanager
 def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Callable[[], list[R]]]:
-    """Start the function on all values; what is given returns the results, in their order.
+    """Start the function on all values; the returned function gives the results, in order.
 
     Values and results must be such that they can be pickled. An error is raised in this process.
     """
@@ -39,7 +39,7 @@ def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Cal
 
 
 def beside(find: Callable[[], T]) -> Callable[[], T]:
-    """Begin to find a value in a fork of this process; what is returned waits for it.
+    """Start computing a value in a forked process; the returned function waits for it.
 
     The value must be such that it can be pickled. Where a fork gains nothing, or a thread is under
     way, or the fork fails, the value is found here, as soon as it is asked for.

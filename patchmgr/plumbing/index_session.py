@@ -1,4 +1,4 @@
-"""How a package index is asked: settings of pip and uv, and requests whose errors name no host."""
+"""Access to a package index: settings of pip and uv; errors name no host."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
 
 
 class IndexSettings(Struct, frozen=True):
-    """Where releases come from. Locations may hold credentials: none of them is ever printed.
+    """The sources of releases. Locations may contain credentials, which are never printed.
 
     `index_url` is "" where settings forbid an index: then only `find_links` count. `cert` is a
     file or a directory of certificates, None for those that come with requests.
@@ -69,13 +69,13 @@ class IndexSettings(Struct, frozen=True):
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 
     def trusts(self, url: str) -> bool:
-        """Say whether no certificate is asked for: pip's --trusted-host, with port or without."""
+        """Return whether certificates are not checked: pip's --trusted-host, with port or not."""
         host = urlsplit(url).netloc.rpartition("@")[2]
         return not {host, host.partition(":")[0]}.isdisjoint(self.trusted_hosts)
 
 
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
-    """Return the settings that hold for this user.
+    """Return the settings of this user.
 
     For each setting the first that says something wins: pip's variables, uv's, pip's files,
     uv's file. Files of the current directory do not count: a workspace must not choose where
@@ -253,7 +253,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL without the credentials that are those of a configured index."""
+    """Return the URL without the credentials of a configured index."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url
@@ -289,9 +289,9 @@ def open_session() -> Iterator[Session]:
 def answer(
     session: Session, url: str, *, settings: IndexSettings, headers: Mapping[str, str], what: str
 ) -> Iterator[Response]:
-    """Ask for a URL and stream the answer, whatever its status.
+    """Request a URL and stream the answer, whatever its status.
 
-    Raises PatchmgrError "unreachable-upstream" where nobody answers, also while the body is
+    Raises PatchmgrError "unreachable-upstream" if nobody answers, also while the body is
     read; `what` is what was asked for, in words that are shown.
     """
     target = with_login(url, settings)
@@ -317,7 +317,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not give what was asked for."""
+    """Return the error for an index that does not answer a request."""
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
 
 

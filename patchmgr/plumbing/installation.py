@@ -1,4 +1,4 @@
-"""An installed package as a target of `apply`: files of a folder that pip and uv write, too.
+"""An installed package as a target of `apply`: a folder that pip and uv also write to.
 
 Record and journal live beside the package's metadata, in `.patchmgr/<name>/` of the same folder:
 no installer lists or removes them, and they go with the environment.
@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class FileState(str, Enum):
-    """How a file of a package stands to what its wheel brought and what was applied."""
+    """How a file of a package compares with its wheel and with what was applied."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"
@@ -49,11 +49,11 @@ class Installation(Target):
         self.distribution = distribution
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the package for one command; what is empty afterwards is removed."""
+        """Lock the package for one command; empty folders are removed afterwards."""
         return held_briefly(self._folder, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
-        """Return a file as an import finds it: that of a link's target, where it is one."""
+        """Return a file as an import finds it; for a link, the file it points to."""
         if refusal(path) is not None:
             return self.file(path)
         try:
@@ -78,12 +78,12 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Say whether a content is what the wheel brought; None where RECORD does not say."""
+        """Return whether a content is the wheel's own; None if RECORD does not say."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> FileState:
-        """Say how a file stands; `is_current` where the version is the one that was patched."""
+        """Return the state of a file; `is_current` says that the patched version is installed."""
         try:
             found = self.seen(path)
         except PatchmgrError:
@@ -113,7 +113,7 @@ class Installation(Target):
 
 
 def compiled_files(root: Path, path: str) -> Iterator[str]:
-    """Yield the paths of the `.pyc` files of a module, for any version of Python."""
+    """Yield the paths of a module's `.pyc` files, for any version of Python."""
     stem, _, kind = path.rpartition("/")[2].rpartition(".")
     if kind != "py":
         return
@@ -132,7 +132,7 @@ def _cache_of(path: str) -> str:
 
 
 def replaced_paths(target: Installation, record: Record | None) -> Collection[str]:
-    """Return the paths of a record whose files an installer has put there since."""
+    """Return the paths of a record whose files an installer has replaced since."""
     is_current = record is not None and record.onto == target.distribution.version
     return {
         file.path
@@ -142,7 +142,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return what is left of a package that was uninstalled with a series in it."""
+    """Return the leftovers of an uninstalled package that had a series in it."""
     name = normalised_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():
@@ -156,9 +156,9 @@ Read = Callable[[str], "WorkFile | None"]
 def original_reader(
     target: Installation, record: Record | None, *, is_for_writing: bool = True
 ) -> Read:
-    """Return a reader of the package's files as they are without what was applied.
+    """Return a reader of the package's files without the applied series.
 
-    It raises PatchmgrError "edited-package" where somebody else edited one, and "unsafe-path" for
+    It raises PatchmgrError "edited-package" if somebody else edited one, and "unsafe-path" for
     a link, unless nothing will be written.
     """
     look = target.file if is_for_writing else target.seen

@@ -1,4 +1,4 @@
-"""Work on syntax trees in a process of its own: a crash or a gigabyte costs the answer alone."""
+"""Work on syntax trees in a separate process: a crash or a gigabyte costs only that answer."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
 class StructureApart:
-    """A structural merge (`engines.solving.Structure`) that another process makes.
+    """A structural merge (`engines.solving.Structure`) in another process.
 
     The process starts with the first file. A file that a fresh one crashes on has no solution: it
-    would always crash on it. One that does not answer in time, is killed or cannot work at all is
-    a PatchmgrError "helper": how busy a machine is decides nothing. What `answers` know of a file
-    from a run before is not asked again.
+    would always crash on it. One that does not answer in time, is killed or cannot work at all is a
+    PatchmgrError "helper": how busy a machine is decides nothing. Answers known from earlier runs
+    are reused.
     """
 
     def __init__(
@@ -60,19 +60,19 @@ class StructureApart:
         return self._known(key, Resolved, path, question)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return what is suspicious in a merge."""
+        """Return suspicious places in a merge."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()
 
     def edits(self, pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-        """Return what turns texts, parts of a file, into others, from top to bottom."""
+        """Return the edits that turn texts, parts of a file, into others, from top to bottom."""
         key = ("edits", path, *(text for pair in pairs for text in pair))
         found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
         return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
 
     def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
-        """Return what the hunks of a patch do to a file; nothing of one that comes or goes."""
+        """Return what the hunks of a patch do to a file; nothing for a new or deleted file."""
         if None in (change.old_path, change.new_path) or not change.hunks:
             return ()
         sides = ((hunk.old(), hunk.new()) for hunk in change.hunks)
@@ -100,9 +100,9 @@ class StructureApart:
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
-        """Begin to look at merges while the caller goes on; what is returned waits for answers.
+        """Start checking merges in the background; the returned function waits for the answers.
 
-        Names that nothing binds are the audit's. Nothing else may be asked until then.
+        Unbound names are left to the audit. Nothing else may be asked until then.
         """
         if not questions:
             return lambda: ()
@@ -140,7 +140,7 @@ class StructureApart:
         return (pickle.loads(answer),)
 
     def begin(self) -> None:
-        """Start the process before it is asked: it takes a while until it can answer."""
+        """Start the process early: it needs a while before it can answer."""
         if self._process is None:
             self._start(is_early=True)
 
@@ -188,13 +188,13 @@ _PROGRAM = (
 
 
 def write_message(sink: IO[bytes], message: bytes) -> None:
-    """Send a message, behind its length."""
+    """Send a message with its length in front."""
     sink.write(len(message).to_bytes(_SIZE, "big") + message)
     sink.flush()
 
 
 def read_message(source: IO[bytes], end: float | None) -> bytes:
-    """Read a message; raise EOFError where there is none, TimeoutError where time is up."""
+    """Read a message; raise EOFError if there is none, TimeoutError if time is up."""
     size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
     return _read_bytes(source, size, end)
 

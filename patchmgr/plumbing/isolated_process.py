@@ -1,4 +1,4 @@
-"""The process that works on syntax trees: it answers files until there are no more."""
+"""The process that works on syntax trees; it answers until its input ends."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from patchmgr.plumbing.isolated import MOST_MEMORY, NO_MEMORY, read_message, wri
 
 
 def answer_all(is_early: bool) -> None:
-    """Answer files from standard input until there are no more: the other process' whole life.
+    """Answer requests from standard input until it ends: the whole life of the process.
 
-    One that `is_early` has time to get ready before it is asked.
+    An early one loads its modules before the first request.
     """
     if is_early:
         importlib.import_module("libcst")  # most questions need it

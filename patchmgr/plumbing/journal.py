@@ -54,7 +54,7 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store to move when a change is made: `old` None means whatever is there."""
+    """A ref of a store to move with a change; `old` None accepts any value."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -72,8 +72,8 @@ Finisher = Callable[[Path, str], None]
 class Change(Struct):
     """Files to write (None: to delete) by path below the workspace, and refs to move.
 
-    `spent` are private files (below `.patchmgr/`) that have no meaning any more once it is made,
-    `steps` what changes in checkouts together with it: prepared first, and made once it is decided.
+    `spent` are private files (below `.patchmgr/`) that the change makes obsolete, `steps` the
+    changes in checkouts that belong to it: prepared first, and made once it is decided.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
@@ -92,21 +92,21 @@ class _Plan(Struct, frozen=True):
 
 
 class Journal:
-    """The journal of a workspace, and the one way to change files of it."""
+    """The journal of a workspace, and the only way to change its files."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     @property
     def is_there(self) -> bool:
-        """Say whether a change was described and not finished."""
+        """Return whether an unfinished change was described."""
         return (self._root / _JOURNAL).exists()
 
     @uninterrupted()
     def recover(self, move_refs: RefMover, finish_step: Finisher) -> bool:
-        """Finish the change that a killed command had described; say whether there was one.
+        """Finish a change that a killed command had described; return whether there was one.
 
-        A branch that cannot be moved any more (its store is gone, say) stays: it can be built.
+        A branch that can no longer be moved (its store is gone, say) is left: it can be rebuilt.
         """
         if not self.is_there:
             shutil.rmtree(self._root / _STAGING, ignore_errors=True)
@@ -215,7 +215,7 @@ class Journal:
 
 
 def is_decided(root: str, token: str) -> bool:
-    """Say whether the journal of a workspace names a step: then it is to be finished."""
+    """Return whether the journal of a workspace names a step, which must then be finished."""
     try:
         document = read_json(Path(root), _JOURNAL) or {}
         return any(named == token for _, named in document.get("steps", ()))

@@ -1,8 +1,8 @@
-"""A git worktree in which a person resolves a rebase: made, moved from state to state, removed.
+"""A git worktree for resolving a rebase: made, moved from state to state, removed.
 
-What it shows is noted in its private folder, and the ref `refs/worktree/patchmgr` keeps the files
-that it was left with. Whatever a person changed since, and nobody has taken, goes to git's stash
-before the tree moves.
+Its private folder records what it shows, and the ref `refs/worktree/patchmgr` keeps the files that
+it was left with. Later changes of a person that no command has taken go to git's stash before the
+tree moves.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Stand(Struct, frozen=True):
-    """What a tree shows: the first patch that stops a rebase, or what came of a whole series.
+    """What a worktree shows: the first patch that stops a rebase, or a whole series.
 
     HEAD is at `head`, and `left` is the commit whose files the tree was left with. `files` are
     those in conflict: the path in the patch, and where the tree has it. `moving_from` are the files
@@ -63,7 +63,7 @@ Stages = Mapping[str, Sequence["Entry | None"]]
 
 
 class LinkedWorktree:
-    """A worktree of ours; `seen` are its files as a command has dealt with them."""
+    """A worktree made by patchmgr; `seen` are its files as the last command left them."""
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
@@ -71,7 +71,7 @@ class LinkedWorktree:
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
-        """Return what the tree shows, None where it is none of ours."""
+        """Return what the worktree shows, or None if patchmgr did not make it."""
         try:
             return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
         except (OSError, ValueError, ValidationError):
@@ -89,7 +89,7 @@ class LinkedWorktree:
         return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
 
     def require_branch(self, stand: Stand) -> None:
-        """Raise PatchmgrError "dirty-checkout" where another branch, or git, is at work here."""
+        """Raise PatchmgrError "dirty-checkout" if another branch, or git, is at work here."""
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} that is not finished")
@@ -136,7 +136,7 @@ class LinkedWorktree:
         return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Return those of some files that a tree has."""
+        """Return those of the files that a tree has."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
@@ -145,7 +145,7 @@ class LinkedWorktree:
         return {path: Entry(mode, blob) for path, (mode, _, blob) in facts.items()}
 
     def unmerged(self) -> frozenset[str]:
-        """Return the files that the index has in conflict."""
+        """Return the files in conflict in the index."""
         rows = git_process.text(self._ask("ls-files", "--unmerged", "-z")).split("\0")[:-1]
         return frozenset(row.partition("\t")[2] for row in rows)
 
@@ -160,7 +160,7 @@ class LinkedWorktree:
         return self._ask("write-tree", index=True).decode().strip()
 
     def show(self, stand: Stand, stages: Stages) -> bool:
-        """Move the tree to a state; say whether it had edits, which git's stash has then."""
+        """Move the worktree to a state; return whether it had edits, which go to git's stash."""
         before, has_edits = self.stand(), False
         if before is not None:
             self.require_branch(before)
@@ -189,14 +189,14 @@ class LinkedWorktree:
         self._ask("update-index", "-z", "--index-info", data=data, index=True)
 
     def is_untouched(self) -> bool:
-        """Say whether all is as the tree was left: nothing in it is a person's."""
+        """Return whether the worktree has no changes of a person."""
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():
             return False
         return not self._beyond([stand.left, stand.moving_from], self.snapshot())
 
     def edits(self, stand: Stand) -> Changes:
-        """Return what differs from what the tree was left with."""
+        """Return the changes since the worktree was last left."""
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
@@ -205,7 +205,7 @@ class LinkedWorktree:
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 
     def stash(self, base: str, tree: str) -> None:
-        """Put a tree's difference to another into git's stash."""
+        """Put the difference between two trees into git's stash."""
         stand = self.stand()
         about = f"beside {stand.patch}" if stand is not None and stand.patch else "of a rebase"
         message = f"patchmgr: edits {about}"
@@ -220,7 +220,7 @@ class LinkedWorktree:
         return self._ask(*arguments).decode().strip()
 
     def remove(self) -> None:
-        """Take the tree away, with its branch."""
+        """Remove the worktree and its branch."""
         stand = self.stand()
         root, git_dir = str(self.clone.root), self.clone.git_dir
         git_process.output(["worktree", "remove", "--force", "--force", root], git_dir=git_dir)
@@ -229,7 +229,7 @@ class LinkedWorktree:
             git_process.output(["update-ref", "-d", name], git_dir=git_dir)
 
     def release(self) -> None:
-        """Let the tree be a person's: no rebase is shown in it any more."""
+        """Give the worktree to the person: no rebase is shown in it any more."""
         stand = self.stand()
         if stand is not None:
             self._note(replace(stand, series="", patch="", files=()))
@@ -246,7 +246,7 @@ def _stage(path: str, entry: Entry | None, number: int = 0) -> str:
 
 
 def find_worktree(folder: Path) -> LinkedWorktree | None:
-    """Return the worktree of ours at a folder, None where there is none."""
+    """Return the patchmgr worktree at a folder, or None."""
     try:
         tree = LinkedWorktree(open_clone(folder))
     except PatchmgrError:
@@ -255,7 +255,7 @@ def find_worktree(folder: Path) -> LinkedWorktree | None:
 
 
 def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
-    """Make a worktree without files at a folder, which must be free."""
+    """Make a worktree without files at a folder that is free."""
     if is_half_made(folder):
         (folder / ".git").unlink()
     git_process.output(["worktree", "prune"], git_dir=clone.git_dir)
@@ -271,7 +271,7 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
 
 
 def is_free(folder: Path) -> bool:
-    """Say whether a worktree can be made at a folder."""
+    """Return whether a worktree can be made at a folder."""
     if not os.path.lexists(folder):
         return True
     is_empty = folder.is_dir() and not folder.is_symlink() and not os.listdir(folder)
@@ -279,7 +279,7 @@ def is_free(folder: Path) -> bool:
 
 
 def is_half_made(folder: Path) -> bool:
-    """Say whether a killed command left a worktree at a folder that has no files yet."""
+    """Return whether a killed command left a worktree without files at a folder."""
     if not folder.is_dir() or folder.is_symlink() or os.listdir(folder) != [".git"]:
         return False
     try:
@@ -292,7 +292,7 @@ def is_half_made(folder: Path) -> bool:
 
 
 def free_branch(clone: Clone, series: str) -> str:
-    """Return the name of a branch that is not there yet."""
+    """Return a branch name that is not in use."""
     known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
     names = chain([series], (f"{series}-{n}" for n in count(2)))
     return BRANCHES + next(name for name in names if name not in known)

@@ -18,7 +18,7 @@ _END = b"# patchmgr merge-driver: end"
 
 
 class Installation(Struct, frozen=True):
-    """What a repository has, or is to have; no settings and no lines where nothing is installed."""
+    """The merge-driver settings of a repository; empty if nothing is installed."""
 
     git_dir: Path
     settings: tuple[tuple[str, str], ...] = ()
@@ -26,7 +26,7 @@ class Installation(Struct, frozen=True):
 
 
 def installed(repository: Path) -> Installation:
-    """Return what a repository has of the driver."""
+    """Return the merge-driver settings of a repository."""
     git_dir = find_git_dir(repository)
     _, printed = git_process.run(
         [*_config(git_dir), "--null", "--get-regexp", r"^merge\.patchmgr\."], good=(0, 1)
@@ -39,7 +39,7 @@ def installed(repository: Path) -> Installation:
 
 
 def install(found: Installation, wanted: Installation) -> None:
-    """Bring a repository from what it has to what is wanted: attributes last, away first."""
+    """Change a repository's merge-driver settings: attributes are added last, removed first."""
     before, _, after = _split(_attributes(found.git_dir))
     if not wanted.lines:
         _write_attributes(found.git_dir, before + after)

@@ -1,8 +1,8 @@
-"""The refs of one workspace in a store that all workspaces of the user share.
+"""The refs of one workspace in a store that all of the user's workspaces share.
 
-What is `refs/heads/x` to a workspace is `refs/patchmgr/<id>/heads/x` in a store. The id is kept in
-the workspace's private folder, so a workspace that is moved keeps its refs. A note in the cache
-says where the workspace of an id is: a copy of one that is still there gets an id of its own.
+A workspace's `refs/heads/x` is `refs/patchmgr/<id>/heads/x` in a store. The id is kept in the
+workspace's private folder, so a workspace that is moved keeps its refs. A note in the cache says
+where the workspace of an id is: a copy of one that is still there gets an id of its own.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def own_ref(root: Path, name: str) -> str:
-    """Return the full name in a store of a ref of the workspace."""
+    """Return the full name that a ref of the workspace has in a store."""
     return f"{REFS}{_own_id(root) or _made_of(root)}/{name.removeprefix('refs/')}"
 
 
 def claim(root: Path) -> None:
-    """Give the workspace an id unless it has one, and note where it is.
+    """Give the workspace an id unless it has one, and record its place.
 
-    One that may not be written to is known by its path.
+    A read-only one is identified by its path.
     """
     try:
         if _own_id(root) is None:
@@ -62,7 +62,7 @@ def claim(root: Path) -> None:
 
 
 def gone() -> Iterator[str]:
-    """Yield the ids of workspaces that are not where they were, and that changed nothing lately."""
+    """Yield the ids of workspaces that are gone from their place, and without recent changes."""
     with suppress(OSError):
         for note in sorted(_notes().iterdir()):
             root = _noted(note)
@@ -75,7 +75,7 @@ def gone() -> Iterator[str]:
 
 
 def forget(name: str) -> None:
-    """Drop the note of an id."""
+    """Delete the record of an id."""
     (_notes() / name).unlink(missing_ok=True)
 
 

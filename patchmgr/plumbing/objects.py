@@ -22,7 +22,7 @@ _AT_ONCE = 64  # questions: they fit into the smallest pipe, a page, as their an
 
 
 class Found(Struct, frozen=True):
-    """An object as cat-file gives it."""
+    """An object as cat-file returns it."""
 
     id: str
     kind: str
@@ -51,7 +51,7 @@ class ObjectReader(Closing):
         self._processes.clear()
 
     def find(self, name: str) -> Found | None:
-        """Return the object of that name (an id, or a revision), None where there is none."""
+        """Return the object with that name (an id, or a revision), or None."""
         if "\n" in name or not name:
             return None
         ((process, words),) = self._answers("contents", [name])
@@ -63,11 +63,11 @@ class ObjectReader(Closing):
         return Found(words[0].decode(), words[1].decode(), content)
 
     def kinds(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the kinds ("blob", "commit", ...) by id of those objects that are there."""
+        """Return the kinds ("blob", "commit", ...) of those objects that exist, by id."""
         return {name: words[1].decode() for name, words in self._facts(ids)}
 
     def sizes(self, ids: Iterable[str]) -> dict[str, int]:
-        """Return the sizes in bytes by id of those objects that are there."""
+        """Return the sizes in bytes of those objects that exist, by id."""
         return {name: int(words[2]) for name, words in self._facts(ids)}
 
     def _facts(self, ids: Iterable[str]) -> Iterator[tuple[str, list[bytes]]]:
@@ -114,7 +114,7 @@ class ObjectReader(Closing):
         return process
 
     def commit(self, name: str) -> str | None:
-        """Return the full id of the commit of that name, None where there is none."""
+        """Return the full id of the commit with that name, or None."""
         found = self.find(f"{name}^{{commit}}")
         return found.id if found is not None and found.kind == "commit" else None
 
@@ -126,7 +126,7 @@ class ObjectReader(Closing):
         return found.content[5:45].decode()
 
     def blob(self, blob: str) -> bytes:
-        """Return the content of a blob; raise PatchmgrError where it is missing."""
+        """Return the content of a blob; raise PatchmgrError if it is missing."""
         found = self.find(blob)
         if found is None:
             raise PatchmgrError(
@@ -148,7 +148,7 @@ class ObjectReader(Closing):
 
 
 def object_named(git_dir: Path, name: str) -> str | None:
-    """Return the object that a name stands for, a tag object too, None where there is none."""
+    """Return the object that a name stands for, also a tag object, or None."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))
     return None if code else printed.decode().strip()
@@ -165,7 +165,7 @@ def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 class StoredTree:
-    """The files of a tree in a repository, read only along the paths that are asked for."""
+    """The files of a tree in a repository, read only along the requested paths."""
 
     def __init__(self, reader: ObjectReader, tree: str) -> None:
         self.id = tree
@@ -173,12 +173,12 @@ class StoredTree:
         self._keys: dict[str, dict[str, list[str]]] = {}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the path, None where there is none."""
+        """Return the file at the path, or None if there is none."""
         found = self._find(path)
         return None if found is None or found[0] == TREE_MODE else Entry(*found)
 
     def is_directory(self, path: str) -> bool:
-        """Say whether the path is a directory."""
+        """Return whether the path is a directory."""
         found = self._find(path)
         return found is not None and found[0] == TREE_MODE
 
@@ -201,7 +201,7 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files whose paths have the same keys, name by name."""
+        """Yield the other files whose paths have the same keys, component by component."""
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):
             found = [

@@ -1,4 +1,4 @@
-"""The log of operations: what every change of a workspace replaced, kept within bounds."""
+"""The log of operations: what every change of a workspace replaced, within a size limit."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def write_operation(operation: Operation) -> bytes:
 
 
 def read_operation(raw: bytes, *, name: str) -> Operation:
-    """Read an entry; raise "broken-workspace" where it is not as it should be.
+    """Read an entry; raise "broken-workspace" if it is malformed.
 
-    The log may have come with a workspace of somebody else, so nothing in it is believed.
+    The log may come from somebody else's workspace, so nothing in it is trusted.
     """
     try:
         document = parse_json(raw)
@@ -73,7 +73,7 @@ LARGEST = 1 << 30
 
 
 class Contents:
-    """A folder of contents below a root; what is there is never written again."""
+    """A folder of contents below a root; existing contents are never rewritten."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._root, self._path = root, path
@@ -90,11 +90,11 @@ class Contents:
         return name
 
     def has(self, name: str) -> bool:
-        """Say whether a content is kept."""
+        """Return whether a content is kept."""
         return self._place(name).exists()
 
     def read(self, name: str) -> bytes:
-        """Return a content; raise PatchmgrError "forgotten" where it is not there, or not whole."""
+        """Return a content; raise PatchmgrError "forgotten" if it is missing or damaged."""
         try:
             unpacking = zlib.decompressobj()
             content = unpacking.decompress(self._place(name).read_bytes(), LARGEST)
@@ -141,7 +141,7 @@ _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
 class Told(Struct, frozen=True):
-    """What the log says of a change; `of` are the operations that it takes back or repeats."""
+    """The log's description of a change; `of` are the operations that it undoes or repeats."""
 
     command: str
     kind: OperationKind = OperationKind.DONE
@@ -161,7 +161,7 @@ class OperationLog:
         return tuple(sorted(int(m[1]) for name in names if (m := _ENTRY.fullmatch(name))))
 
     def read(self, number: int) -> Operation:
-        """Return an operation of that number."""
+        """Return the operation with that number."""
         path = _path(number)
         return read_operation(read_plain(self._root, path, limit=_LONGEST) or b"", name=path)
 
@@ -170,9 +170,9 @@ class OperationLog:
         return (self.read(number) for number in self.numbers())
 
     def note(self, change: Change, told: Told) -> None:
-        """Put the operation that a change is into the change itself; nothing where it is none.
+        """Add a change's operation to the change itself, or nothing if it is not an operation.
 
-        All contents that it replaces are kept before it is made.
+        All contents that it replaces are saved before it is made.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)
@@ -263,11 +263,11 @@ class OperationLog:
         return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
 
     def keep_record(self, record: Record) -> str:
-        """Keep a record as it is written down, and return its sha256."""
+        """Save a record in its written form, and return its sha256."""
         return self.contents.keep(_record_bytes(record))
 
     def prune(self) -> None:
-        """Forget the oldest operations where there are too many, or what they keep is too much."""
+        """Drop the oldest operations if there are too many, or their contents are too large."""
         numbers = self.numbers()
         if not numbers or numbers[-1] % _EVERY:
             return

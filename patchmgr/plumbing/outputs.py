@@ -1,4 +1,4 @@
-"""Write what a person named: a file whole or not at all, or a folder that somebody may read."""
+"""Write output that a person named: a whole file or nothing, or a folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from patchmgr.plumbing.durable import BESIDE, replace_file, synced, unwritable, 
 def refresh_folder(
     place: Path, files: Mapping[str, bytes], *, is_ours: Callable[[str], bool]
 ) -> None:
-    """Write the files in their order, then delete what else is there.
+    """Write the files in their order, then delete other files.
 
     A run that is killed leaves the first of the files new and the others as they were. Raises
-    PatchmgrError "usage" where the folder has a name that is not ours.
+    PatchmgrError "usage" if the folder contains foreign names.
     """
     check_ours(place, is_ours=is_ours)
     try:
@@ -39,7 +39,7 @@ def refresh_folder(
 
 
 def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
-    """Refuse a place where something else is."""
+    """Refuse an output place that has foreign files."""
     if not os.path.lexists(place):
         return
     is_free = place.is_dir() and not place.is_symlink()
@@ -50,9 +50,9 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
-    """Return a file that a person named, and no more than a byte beyond the limit of it.
+    """Return a file that a person named, up to one byte more than its limit.
 
-    Raises PatchmgrError "usage" where it cannot be read.
+    Raises PatchmgrError "usage" if it cannot be read.
     """
     try:
         with open(path, "rb") as file:
@@ -63,7 +63,7 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write beside it and rename; in place where it is not a plain file, or has other names."""
+    """Write to a temporary file and rename it; write in place if it is special or hard-linked."""
     found = path.lstat() if os.path.lexists(path) else None
     if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
         try:

@@ -34,7 +34,7 @@ _Rank = tuple[bool, int, str]
 
 
 class Archive(Struct, frozen=True):
-    """A file of a release: `kind` is "sdist" or "wheel", `url` a URL without credentials."""
+    """A file of a release: `kind` is "sdist" or "wheel"; `url` has no credentials."""
 
     filename: str
     url: str
@@ -46,7 +46,7 @@ class Archive(Struct, frozen=True):
 
 
 class Release(Struct, frozen=True):
-    """A version of a package, spelled as PEP 440 normalises it, and the archive to import."""
+    """A version of a package in PEP 440's normal form, and the archive to import."""
 
     version: str
     archive: Archive
@@ -55,9 +55,9 @@ class Release(Struct, frozen=True):
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     """Return every release, in version order, pre-releases and yanked ones too.
 
-    All indexes and find-links count, as with pip. Of several archives of a version an sdist
-    wins over a wheel for any platform, that over others; a yanked one is the last choice.
-    Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
+    All indexes and find-links count, as with pip. Among several archives of a version, an sdist is
+    preferred to a wheel for any platform, and that to other wheels; a yanked one is the last
+    choice. Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
     """
     name = normalised_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}

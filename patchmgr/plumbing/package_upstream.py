@@ -30,7 +30,7 @@ _VERSIONS = "patchmgr-versions"
 
 
 class Imported(Struct, frozen=True):
-    """A commit of a release that the store has, and the archive that it was made of."""
+    """The commit of a release in the store, and the archive it was made from."""
 
     commit: str
     archive: str
@@ -38,7 +38,7 @@ class Imported(Struct, frozen=True):
 
 
 def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | None:
-    """Return what the store has of a release, None where it has nothing."""
+    """Return the imported release, or None if the store does not have it."""
     form = "--format=%(objectname)%0a%(contents)"
     shown = git_process.text(
         git_process.output(["for-each-ref", form, folder + version], git_dir=store)
@@ -49,14 +49,14 @@ def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | No
 
 
 def newest_ref(store: Path) -> str | None:
-    """Return the ref of what was newest when the store was fetched last."""
+    """Return the ref of the newest release at the store's last fetch."""
     arguments = ["symbolic-ref", "--quiet", NEWEST]
     code, printed = git_process.run(arguments, git_dir=store, good=(0, 1))
     return None if code else git_process.text(printed).strip()
 
 
 class PackageUpstream:
-    """The package side (`Side`) of one upstream; `reader` is one of its store."""
+    """The package side (`Side`) of one upstream; `reader` reads its store."""
 
     step = "release"
     has_history = False
@@ -72,7 +72,7 @@ class PackageUpstream:
         self.store = reader.git_dir
 
     def releases(self) -> tuple[Release, ...]:
-        """Return what the index has, in version order; asked once a run."""
+        """Return the releases in the index, in version order; asked once per run."""
         if self._listed is None:
             from patchmgr.plumbing import index_session, package_index
 
@@ -84,7 +84,7 @@ class PackageUpstream:
         return self._listed
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the newest final release and the wanted ones; return the newest's commit."""
+        """Import the newest final release and the wanted ones; return the newest one's commit."""
         newest = newest_final(self.releases())
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
@@ -95,7 +95,7 @@ class PackageUpstream:
         return commit
 
     def resolve(self, ref: str) -> Resolved:
-        """Return the commit of a release; download it where the store does not have it.
+        """Return the commit of a release; download it if the store does not have it.
 
         Raises PatchmgrError "unknown-ref" with the nearest names.
         """
@@ -144,15 +144,15 @@ class PackageUpstream:
         return releases.import_release(self.store, self._package, release, path, progress=said)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Bring nothing: a release is in the store as a whole."""
+        """Fetch nothing: the store has every release as a whole."""
 
     def tip(self) -> None:
-        """Return None: releases are no branch of the project."""
+        """Return None: releases are not a branch of the project."""
 
     def bring_pin(self, pin: Pin) -> str:
-        """Bring the pinned release and return its version.
+        """Fetch the pinned release and return its version.
 
-        Raises PatchmgrError "checksum-mismatch" where the index has another archive of it.
+        Raises PatchmgrError "checksum-mismatch" if the index has another archive of it.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
         if imported(self.store, version) is None:
@@ -214,13 +214,13 @@ class PackageUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many releases in the store were looked at, and what they did to the paths."""
+        """Return how many releases in the store were examined, and their changes of the paths."""
         known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
         return release_changes(self.store, commits, paths, scratch=scratch)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest final release, and how many there are after the pin."""
+        """Return the newest final release, and how many releases the pin is behind."""
         if not (self.store / _VERSIONS).exists():
             return None, None
         start = Version(pin.ref.removeprefix("v"))

@@ -1,4 +1,4 @@
-"""Read plain files below a folder that may hold anything, and follow no link on the way."""
+"""Read plain files below a folder that may contain anything, without following links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
-    """Return the names in a folder below the root, sorted; none where there is no folder."""
+    """Return the names in a folder below the root, sorted, or none if there is no folder."""
     with _opened(root, path) as folder:
         if folder is None:
             return ()
@@ -29,10 +29,10 @@ def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
 
 
 def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
-    """Return a file's content, None where there is none.
+    """Return a file's content, or None if there is none.
 
-    Raises PatchmgrError "unsafe-path" for a link on the way, and "broken-workspace" for what is
-    no plain file or larger than the limit.
+    Raises PatchmgrError "unsafe-path" for a link on the way, and "broken-workspace" for a file that
+    is not plain, or larger than the limit.
     """
     above, _, name = path.rpartition("/")
     with _opened(root, above) as folder:
@@ -55,7 +55,7 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
 
 
 def read_json(root: Path, path: str) -> Any:
-    """Return the JSON document in a file of ours, None where there is none.
+    """Return the JSON document in a file of patchmgr's, or None if there is none.
 
     Raises PatchmgrError as `read_plain` does, and "broken-workspace" for what is not JSON.
     """
@@ -67,7 +67,7 @@ def read_json(root: Path, path: str) -> Any:
 
 
 def refuse_links(root: Path, path: str) -> None:
-    """Refuse to write through a link: a folder of ours may have come with a workspace."""
+    """Refuse to write through a link: a private folder may come with somebody else's workspace."""
     at = root
     for part in path.split("/"):
         at = at / part

@@ -1,4 +1,4 @@
-"""Programs that are run for a person: in a throw-away checkout, a resolver, an editor, a pager."""
+"""Programs run for a person: in a throwaway checkout, a resolver, an editor, a pager."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ThrowAway(Closing):
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def check_out(self, commit: str) -> None:
-        """Put the files of a commit in place; what is not tracked stays."""
+        """Write the files of a commit; untracked files stay."""
         arguments = ["checkout", "--quiet", "--force", "--detach", commit]
         try:
             git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
@@ -54,10 +54,10 @@ class ThrowAway(Closing):
     def run(
         self, command: Sequence[str], *, timeout: float, log: Path, told: Mapping[str, str]
     ) -> tuple[int, float]:
-        """Run a command here, and return exit code (TIMED_OUT where it was ended) and seconds.
+        """Run a command here; return its exit code (TIMED_OUT if it was ended) and the seconds.
 
-        Its output is appended to the log, and all its processes end with it. It has the
-        user's environment, less what names another git repository, and what it is told.
+        Its output is appended to the log, and all its processes end with it. It has the user's
+        environment without variables that name another git repository, and the given ones.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         start = time.monotonic()
@@ -88,7 +88,7 @@ class ThrowAway(Closing):
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and what it has started: gently first, then for good."""
+    """End a command and all that it started: first politely, then by force."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -107,14 +107,14 @@ _PIECE = 1 << 16
 
 
 class Resolver(Struct, frozen=True):
-    """A command of the shell; it has so many seconds and may answer with so many bytes."""
+    """A shell command with a time limit and a limit on the size of its answer."""
 
     command: str
     seconds: float
     most: int = 1 << 25
 
     def ask(self, question: bytes) -> bytes:
-        """Return what the program prints for a question on its standard input.
+        """Return what the program prints when given a question on standard input.
 
         It runs in an empty folder, with nothing of the user's environment but PATH; all that it
         started ends with it. Raises PatchmgrError "resolver-timeout", "resolver-too-large" and
@@ -171,7 +171,7 @@ _GOOD = (EXIT_DONE, EXIT_CONFLICTS, EXIT_FINDINGS)
 
 
 def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool, str]:
-    """Run a command in a workspace; return whether it answered, and what it printed."""
+    """Run a command in a workspace; return whether it succeeded, and its output."""
     done = subprocess.run(
         [sys.executable, "-m", "patchmgr", "-C", str(root), *words],
         input=data,
@@ -188,7 +188,7 @@ _NAMES = ("GIT_PAGER", "PAGER")
 
 
 def page(text: bytes) -> None:
-    """Show a text on the terminal, through the pager of the user where there is one."""
+    """Show a text on the terminal, through the user's pager if there is one."""
     pager = pager_command()
     if pager in _PLAIN or _shown_by(pager, text) == _NOT_FOUND:
         sys.stdout.buffer.write(text)
@@ -196,9 +196,9 @@ def page(text: bytes) -> None:
 
 
 def pager_command() -> str:
-    """Return what git runs: of GIT_PAGER, the user's core.pager, PAGER, or its own choice.
+    """Return the pager that git would run: GIT_PAGER, core.pager, PAGER, or git's default.
 
-    It is asked outside of every repository: what one names as its pager is not run.
+    Git is asked outside of any repository: a pager that a repository names is not run.
     """
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
     environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
@@ -226,9 +226,9 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Open a text in the editor of the environment and return what it was left as.
+    """Open a text in the user's editor and return the edited text.
 
-    Raises PatchmgrError "editor" where the editor fails.
+    Raises PatchmgrError "editor" if the editor fails.
     """
     editor = next((os.environ[n] for n in _NAMED_BY if os.environ.get(n)), "vi")
     with tempfile.TemporaryDirectory(prefix="patchmgr-edit-") as folder:
@@ -247,7 +247,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 
 
 class ToolFile(Struct, frozen=True):
-    """A file to merge: its name, its sides (None: no such file), and what it is so far."""
+    """A file to merge: its name, its sides (None: no such file), and its present content."""
 
     path: str
     base: bytes | None
@@ -257,7 +257,7 @@ class ToolFile(Struct, frozen=True):
 
 
 def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
-    """Return what the user's git has for merge tools in a folder, as names and values."""
+    """Return the user's settings for merge tools in a folder, as names and values."""
     _, printed = git_process.run(
         ["config", "--null", "--get-regexp", _SETTINGS],
         cwd=folder,
@@ -272,7 +272,7 @@ def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
 def run_tool(
     file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
 ) -> tuple[bool, bytes | None]:
-    """Let git open the tool on a file; return whether it ended well, and the file then.
+    """Let git open the tool on a file; return whether it succeeded, and the file afterwards.
 
     The tool runs with the terminal and the environment of the user. The file is None where it
     was deleted.
@@ -309,9 +309,9 @@ _PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # of another repositor
 
 
 def run_in(folder: Path, command: str) -> int:
-    """Run a command line of the shell in a folder, with the user's environment; return its code.
+    """Run a shell command in a folder, with the user's environment; return its exit code.
 
-    What it prints goes to stderr: stdout is for results.
+    Its output goes to stderr: stdout is for results.
     """
     env = {name: value for name, value in os.environ.items() if name not in _PLACES}
     line = ["sh", "-c", command]

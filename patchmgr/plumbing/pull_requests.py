@@ -22,7 +22,7 @@ _QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "
 
 
 class RefusedError(Exception):
-    """The server does not let this token do that; the message is the server's."""
+    """The server does not let this token do something; the message is the server's."""
 
 
 class Request(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Request(Struct, frozen=True):
 
 
 class Forge(Struct, frozen=True):
-    """A server's interface: the program that asks it, its paths, and its names for the same."""
+    """The interface of a server: its program, its paths, and its names for fields."""
 
     program: str
     path: str
@@ -48,7 +48,7 @@ class Forge(Struct, frozen=True):
 
 
 class PullRequests(Struct, frozen=True):
-    """The pull requests from a branch onto another one, of the repository in a folder."""
+    """The pull requests from one branch to another, in a folder's repository."""
 
     forge: Forge
     folder: Path
@@ -56,24 +56,24 @@ class PullRequests(Struct, frozen=True):
     base: str
 
     def find(self) -> tuple[Request, ...]:
-        """Return them, the newest first; those of forks are somebody else's."""
+        """Return them, newest first; those from forks are left out."""
         head, base = (quote(name, safe="") for name in (self.branch, self.base))
         query = self.forge.query.format(head=head, base=base)
         rows = self._ask("GET", f"{self.forge.path}?{query}")
         return tuple(self._read(row) for row in rows if _is_own(row))
 
     def open(self, title: str, body: str) -> Request:
-        """Open one."""
+        """Open a pull request."""
         sent = self._sent(head=self.branch, base=self.base, title=title, body=body)
         return self._read(self._ask("POST", self.forge.path, sent))
 
     def change(self, number: int, title: str, body: str, *, closes: bool = False) -> None:
-        """Give one another title and body."""
+        """Change the title and body of a pull request."""
         sent = self._sent(title=title, body=body) | dict([self.forge.closed] if closes else [])
         self._ask(self.forge.update, f"{self.forge.path}/{number}", sent)
 
     def comment(self, number: int, text: str) -> None:
-        """Add a comment to one."""
+        """Add a comment to a pull request."""
         self._ask("POST", self.forge.comments.format(number=number), {"body": text})
 
     def _sent(self, **values: str) -> dict[str, str]:

@@ -44,11 +44,11 @@ def import_release(
     """Import an archive as one commit without parents and return its id.
 
     The id depends on the archive alone. `refs/upstream/releases/<version>` names it when all is
-    written; a commit that another archive of the version gave before stays reachable below
+    written; an earlier commit from another archive of the version stays reachable below
     `refs/upstream/replaced/`. An archive that is in the store already is not read again.
 
     Raises PatchmgrError "bad-archive", "checksum-mismatch", "cache" where the store cannot be
-    written, or "busy"; the store then shows what it showed.
+    written, or "busy"; the store then stays as it was.
     """
     archive = release.archive
     _check_names(release)
@@ -86,7 +86,7 @@ def import_release(
 
 
 def seconds_of(mtime: int) -> int:
-    """Return the date of a commit that is made of an archive, by the newest time in it."""
+    """Return the date for a commit made from an archive, from the newest time in it."""
     return min(max(mtime, _OLDEST), _NEWEST)
 
 
@@ -173,13 +173,13 @@ _ARCHIVAL = frozenset({".git_archival.txt", ".git_archival.json"})
 
 
 class Packaging(Struct, frozen=True):
-    """What tells the generated files of one release: its normalised name and its version."""
+    """What identifies the generated files of a release: its normalised name and its version."""
 
     package: str
     version: str
 
     def is_generated(self, path: str, content: bytes) -> bool:
-        """Say whether a build tool made the file, so that it is in no upstream commit."""
+        """Return whether a build tool made the file, so that no upstream commit has it."""
         folder, _, name = path.rpartition("/")
         if path == "PKG-INFO" or self._is_egg_info(folder) or name.endswith(".pyc"):
             return True

@@ -1,4 +1,4 @@
-"""Where upstream moved files to, by git's own similarity, for the paths that a series needs."""
+"""Where upstream moved files, by git's own similarity, for the paths that a series needs."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def find_renames(
 ) -> Mapping[str, str]:
     """Return old path to new path for those of the paths that upstream moved (50 % alike).
 
-    What has no counterpart from end to end is followed along the way, move by move: after a long
-    one a file may be too little alike. No file moves to a path that a patch may not have.
-    `bring` fetches blobs that the store lacks.
+    A file without a match between the two ends is followed move by move: over many moves it may
+    become too different. Paths that a patch may not have are never a destination. `bring` fetches
+    blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(bench, base, onto, gone, bring)
@@ -74,7 +74,7 @@ def moved_folders(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Return where new files belong whose folder upstream moved as a whole, by path.
+    """Return the new places, by path, for new files whose folder upstream moved as a whole.
 
     As in git, the file is right in the folder, nothing is left of that, and more of its files are
     in one new folder than in any other; here it must be more than half of all.

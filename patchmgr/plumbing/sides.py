@@ -1,4 +1,4 @@
-"""What commands ask of an upstream, whichever way it is followed."""
+"""What commands ask of an upstream, however it is followed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from patchmgr.plumbing.stores import Resolved
 
 
 class Side(Protocol):
-    """One way to follow an upstream: its git, or the releases of its package.
+    """One way to follow an upstream: its git repository, or the releases of its package.
 
-    `step` is the word for what leads from one state to the next; `has_history` says that these
-    are commits of the project's own. `reader` is one of the store.
+    `step` is the word for one step between states; `has_history` says that the steps are the
+    project's own commits. `reader` reads the store.
     """
 
     step: str
@@ -26,7 +26,7 @@ class Side(Protocol):
     store: Path
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Bring what is tracked, and the wanted states; return the commit of what is tracked."""
+        """Fetch the tracked state and the wanted states; return the tracked state's commit."""
         ...
 
     def resolve(self, ref: str) -> Resolved:
@@ -34,7 +34,7 @@ class Side(Protocol):
         ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Bring what the upstream has of the ids, and neither the store nor `seen` has."""
+        """Fetch those of the objects that the upstream has, but neither the store nor `seen`."""
         ...
 
     def tip(self) -> str | None:
@@ -46,11 +46,11 @@ class Side(Protocol):
         ...
 
     def bring_pin(self, pin: Pin) -> str | None:
-        """Bring a pinned state; return its version where it is a release."""
+        """Fetch a pinned state; return its version if it is a release."""
         ...
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return what is tracked, as of the last fetch, and how many steps the pin is behind."""
+        """Return the tracked state as of the last fetch, and how many steps the pin is behind."""
         ...
 
     def history(self, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
@@ -60,11 +60,11 @@ class Side(Protocol):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of the last steps were looked at, and what they did to the paths."""
+        """Return how many of the last steps were examined, and their changes of the paths."""
         ...
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return the releases after one state up to another, or every so manieth commit."""
+        """Return the releases after one state up to another, or every Nth commit."""
         ...

@@ -1,4 +1,4 @@
-"""What is wrong with a store, or left over in it, and how each is put right."""
+"""Faults and leftovers of a store, and how each is put right."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OLD_HEADS = "refs/heads/"  # where all workspaces had them until 2026
 
 
 class Kind(str, Enum):
-    """What is wrong (to repair) or left over (to prune)."""
+    """The kind of a fault (to repair) or a leftover (to prune)."""
 
     BROKEN_STORE = "broken store"
     MISSING_ALTERNATE = "missing alternate"
@@ -38,7 +38,7 @@ class Kind(str, Enum):
 
     @property
     def is_broken(self) -> bool:
-        """Say whether it is a fault, which --repair mends; --prune deletes what is left over."""
+        """Return whether it is a fault for --repair, rather than a leftover for --prune."""
         return self in _BROKEN
 
 
@@ -46,7 +46,7 @@ _BROKEN = (Kind.BROKEN_STORE, Kind.MISSING_ALTERNATE, Kind.BROKEN_REF, Kind.STAL
 
 
 class StoreProblem(Struct, frozen=True):
-    """One thing of a store: the name of a ref, or a path below or beside the store."""
+    """A problem of a store: the name of a ref, or a path below or beside the store."""
 
     kind: Kind
     store: Path
@@ -54,13 +54,13 @@ class StoreProblem(Struct, frozen=True):
 
 
 def all_stores() -> Iterator[Path]:
-    """Yield the stores of the user, and what was begun to be one."""
+    """Yield the user's stores, and unfinished ones."""
     with suppress(OSError):
         yield from sorted(path for path in (cache_folder() / "stores").iterdir() if path.is_dir())
 
 
 def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
-    """Yield what is wrong with a store; without git, its refs are not looked at."""
+    """Yield the problems of a store; without git, its refs are not checked."""
     if not store.name.endswith(".git"):
         if _is_older(store, _DAY):
             yield StoreProblem(Kind.TEMPORARY, store, ".")
@@ -113,7 +113,7 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
 
 
 def mend(problem: StoreProblem) -> None:
-    """Put right what is wrong, or delete what is left over."""
+    """Repair a fault, or delete a leftover."""
     store, what = problem.store, problem.what
     try:
         if problem.kind is Kind.BROKEN_STORE and what == "HEAD":
@@ -150,7 +150,7 @@ def _is_older(path: Path, seconds: float) -> bool:
 
 
 def git_state() -> tuple[str, bool, str]:
-    """Return what git says that it is, whether it will do, and what is amiss with it."""
+    """Return git's version, whether it is new enough, and what is wrong with it."""
     try:
         version = git_process.git_version()
     except PatchmgrError as fault:

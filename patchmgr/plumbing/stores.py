@@ -25,7 +25,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Resolved(Struct, frozen=True):
-    """An upstream state by id; version, archive and sha256 are a release's, None for git."""
+    """An upstream state by id; version, archive and sha256 belong to releases, None for git."""
 
     ref: str
     commit: str
@@ -35,7 +35,7 @@ class Resolved(Struct, frozen=True):
 
 
 def cache_folder() -> Path:
-    """Return the folder of all stores and downloads: patchmgr's place in the user's cache."""
+    """Return the folder of all stores and downloads: patchmgr's folder in the user's cache."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base and os.path.isabs(base):
         return Path(base) / "patchmgr"
@@ -80,7 +80,7 @@ def create_store(path: Path) -> Path:
 def borrow(store: Path, lender: Path) -> None:
     """Let the store read another repository's objects in place.
 
-    Raises PatchmgrError "usage" where there is no repository.
+    Raises PatchmgrError "usage" if there is no repository.
     """
     objects = find_git_dir(lender).resolve() / "objects"
     alternates = store / "objects" / "info" / "alternates"
@@ -91,17 +91,17 @@ def borrow(store: Path, lender: Path) -> None:
 
 
 def is_ref_name(name: str) -> bool:
-    """Say whether git takes the full name of a ref."""
+    """Return whether git accepts the full name of a ref."""
     return git_process.run(["check-ref-format", name], good=(0, 1))[0] == 0
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Return ref name (below the prefix) to id; reads no object, which may be missing."""
+    """Return a map from ref name (without the prefix) to id; no object is read."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 
 def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
-    """Return name, id and target ("" of a ref that names none) of all refs below a prefix.
+    """Return name, id and target ("" if it is not symbolic) of all refs below a prefix.
 
     Reads no object, which may be missing.
     """
@@ -114,7 +114,7 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
 class RefMove(Struct, frozen=True):
     """A ref to move by compare-and-swap; `new` None deletes it.
 
-    `old` None means whatever is there, forty zeros that there is none.
+    `old` None accepts any value, forty zeros require that it does not exist.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""A folder that series are applied to: its record of what is applied, and changes to it.
+"""A folder that series are applied to: the record of what is applied, and its changes.
 
 Record and journal live in a private folder on the same file system. A change is first written
 beside the files that it replaces, then described in the journal, and only then moved into place:
-a run after a crash drops what had not begun to move, and finishes what had.
+the next run after a crash drops a change that had not started to move, and finishes one that had.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Replacement(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """All that one command changes in a target.
+    """All changes that one command makes in a target.
 
     `originals` are the contents that the record names. Of a checkout: `head` are the commits to
     move from and to (equal where it stays), `index` the entries to change, and git is told not
@@ -150,7 +150,7 @@ class Target:
         self._staging = folder / "staging"
 
     def record(self) -> Record | None:
-        """Return what is applied, None where nothing is."""
+        """Return what is applied, or None if nothing is."""
         path = self._folder / _RECORD
         if not path.exists():
             return None
@@ -166,7 +166,7 @@ class Target:
             ) from fault
 
     def original(self, name: str) -> bytes:
-        """Return an old content that the record names."""
+        """Return an old content named in the record."""
         if not name.isdigit():
             raise PatchmgrError("broken-target", f"the record in {self._folder} names {name}")
         try:
@@ -177,7 +177,7 @@ class Target:
             ) from fault
 
     def original_file(self, file: AppliedFile) -> WorkFile | None:
-        """Return the old file that a record names, None where there was none."""
+        """Return the old file named in a record, or None if there was none."""
         if file.before is None or file.original is None:
             return None
         content = self.original(file.original)
@@ -186,25 +186,25 @@ class Target:
         return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold the target for one command; raise PatchmgrError "busy" where another does."""
+        """Lock the target for one command; raise PatchmgrError "busy" if another holds it."""
         return held(self._folder, what=str(self.root))
 
     @property
     def private(self) -> Path:
-        """Return the folder of record and journal."""
+        """Return the folder of the record and the journal."""
         return self._folder
 
     @property
     def is_interrupted(self) -> bool:
-        """Say whether a change was begun and not finished."""
+        """Return whether a change was begun and not finished."""
         return (self._folder / _JOURNAL).exists()
 
     @uninterrupted()
     def recover(self) -> str | None:
-        """Finish or drop a change that was interrupted, and say which; None where none was.
+        """Finish or drop an interrupted change, and return which; None if there was none.
 
-        Raises PatchmgrError where a file was edited since, or put back while others are not: to
-        finish would take in what somebody threw away.
+        Raises PatchmgrError if a file was edited since, or put back while others are not: finishing
+        would bring back what somebody threw away.
         """
         path = self._folder / _JOURNAL
         try:
@@ -273,7 +273,7 @@ class Target:
 
     @uninterrupted()
     def replace(self, exchange: Exchange) -> None:
-        """Make a change: all of it, or nothing where something cannot be written."""
+        """Make a change: all of it, or nothing if something cannot be written."""
         journal = _planned(self.tree, exchange)
         self._stage_or_drop(exchange, journal, "moving")
         self._refuse_saved(journal)
@@ -292,9 +292,9 @@ class Target:
 
     @uninterrupted()
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
-        """Write all of a change beside, and return its token.
+        """Write a whole change next to its place, and return its token.
 
-        It is made by `finish`, once the journal of the workspace `decider` names the token.
+        `finish` puts it in place, once the journal of the workspace `decider` names the token.
         """
         journal, token = _planned(self.tree, exchange), secrets.token_hex(8)
         journal |= {"token": token, "decider": str(decider)}
@@ -303,13 +303,13 @@ class Target:
         return token
 
     def finish(self, token: str) -> None:
-        """Make the change that was prepared under the token."""
+        """Put the change prepared under the token in place."""
         journal = parse_json((self._folder / _JOURNAL).read_bytes())
         if journal.get("token") == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
-        """Drop the change that was prepared."""
+        """Discard the prepared change."""
         self._drop(parse_json((self._folder / _JOURNAL).read_bytes()))
 
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
@@ -410,7 +410,7 @@ class Target:
         return _short_state(found_state(self.tree.read(path)))
 
     def is_below_file(self, path: str, changed: Collection[str]) -> bool:
-        """Say whether a file of the same change stands, still or already, where a parent is."""
+        """Return whether a file of the same change is, still or already, in a parent's place."""
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:

@@ -22,7 +22,7 @@ _NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 
 
 class WorkFile(Struct, frozen=True):
-    """A file that is there: git's mode (octal string), content, and permission bits."""
+    """A file on disk: git's mode (octal string), content, and permission bits."""
 
     mode: str
     content: bytes
@@ -30,23 +30,23 @@ class WorkFile(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a file is written before it moves: a folder that is there, and folders to make."""
+    """Where a file is written before it moves: an existing folder, and the folders to make."""
 
     folder: str
     missing: tuple[str, ...]
 
 
 class WorkTree:
-    """A folder below which files are written beside their place and then moved there."""
+    """A folder whose files are written to temporary names first and then moved into place."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def read(self, path: str) -> WorkFile | None:
-        """Return the file, None where nothing is there.
+        """Return the file, or None if nothing is there.
 
-        Raises PatchmgrError "unsafe-path" where a parent is not a folder (a symbolic link, say), or
-        where there is no file but a folder or a device.
+        Raises PatchmgrError "unsafe-path" if a parent is not a folder (a symbolic link, say), or
+        if there is no file but a folder or a device.
         """
         try:
             with self._parent(path) as (parent, name):
@@ -67,7 +67,7 @@ class WorkTree:
             return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, file.read(), bits)
 
     def is_folder(self, path: str) -> bool:
-        """Say whether a folder (no link to one) is there."""
+        """Return whether a folder (no link to one) is there."""
         try:
             with self._parent(path) as (parent, name):
                 found = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -88,8 +88,8 @@ class WorkTree:
     def place(self, path: str, leaving: Collection[str]) -> Place:
         """Return where a new content for the path can be written, on the path's file system.
 
-        Paths that are `leaving` are files that the same change deletes: folders that will stand
-        in their places cannot be made before.
+        Paths that are `leaving` are files that the same change deletes: folders in their places
+        cannot be made earlier.
         """
         missing: list[str] = []
         present = ""
@@ -104,12 +104,12 @@ class WorkTree:
         return Place(missing[-1] if missing else present, tuple(missing))
 
     def make_folder(self, path: str) -> None:
-        """Make a folder where there is none."""
+        """Make a folder if there is none."""
         with self._parent(path) as (parent, name), suppress(FileExistsError):
             os.mkdir(name, dir_fd=parent)
 
     def write(self, path: str, mode: str, content: bytes, *, permissions: int | None) -> None:
-        """Write a file where there is none; `permissions` None leaves them to the umask."""
+        """Write a new file; `permissions` None leaves them to the umask."""
         with self._parent(path) as (parent, name):
             if mode == SYMLINK:
                 os.symlink(content, name, dir_fd=parent)
@@ -123,7 +123,7 @@ class WorkTree:
                 os.fsync(file.fileno())
 
     def move(self, beside: str, path: str) -> None:
-        """Move a file to its place; a hard link elsewhere keeps what was there."""
+        """Move a file into place; a hard link elsewhere keeps the old content."""
         for folder in parents_of(path):
             self.make_folder(folder)
         with self._parent(beside) as (source, old), self._parent(path) as (target, new):
@@ -143,7 +143,7 @@ class WorkTree:
             os.unlink(name, dir_fd=parent)
 
     def remove_folder(self, path: str) -> bool:
-        """Delete a folder if it is there and empty; say whether it was."""
+        """Delete a folder if it exists and is empty; return whether it was."""
         try:
             with self._parent(path) as (parent, name):
                 os.rmdir(name, dir_fd=parent)
@@ -189,9 +189,9 @@ def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
 
 
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:
-    """Return the permission bits of a file that takes the place of another, None for a new one.
+    """Return the permission bits for a file that replaces another, None for a new one.
 
-    They are those of the old file; who may read it may run it where git's mode says so.
+    They are those of the old file; if git's mode is executable, whoever may read it may run it.
     """
     if found is None or SYMLINK in (mode, found.mode):
         return None

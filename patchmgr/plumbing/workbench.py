@@ -1,4 +1,4 @@
-"""A throwaway repository on top of a store: what a run makes stays apart until published."""
+"""A throwaway repository on top of a store: a run's objects stay apart until published."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_HELD = 1 << 26  # bytes
 
 
 class Made(Closing):
-    """Contents by id; at most so many bytes of them are held in memory."""
+    """Contents by id, with a limit on the bytes held in memory."""
 
     def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
         self._folder = folder
@@ -36,7 +36,7 @@ class Made(Closing):
         return name in self._held or name in self._laid
 
     def get(self, name: str) -> bytes | None:
-        """Return a content, None where there is none of that id."""
+        """Return a content, or None if there is none of that id."""
         if name not in self._laid:
             return self._held.get(name)
         assert self._file is not None
@@ -46,7 +46,7 @@ class Made(Closing):
         return content
 
     def add(self, name: str, content: bytes) -> None:
-        """Keep a content; raise OSError where older ones must go to a disk that is full."""
+        """Keep a content; raise OSError if older ones must go to disk and it is full."""
         if name in self:
             return
         self._held[name] = content
@@ -81,9 +81,9 @@ _HEAD = 64  # bytes that the line before a blob has at most
 
 
 class ReadAhead(Closing):
-    """Reads blobs in the order in which they will be asked for.
+    """Reads blobs in the order in which they will be needed.
 
-    What has not come yet, or not at all, is nobody's loss: it is read in another way.
+    A blob that has not arrived is read in another way.
     """
 
     def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
@@ -108,7 +108,7 @@ class ReadAhead(Closing):
             raise
 
     def get(self, blob: str) -> bytes | None:
-        """Return a blob's content, None where it is not there yet."""
+        """Return a blob's content, or None if it is not there yet."""
         if blob not in self._wanted:
             return None
         while blob not in self._places:
@@ -202,7 +202,7 @@ class Workbench(Closing):
         return self.reader.blob(blob) if made is None else made
 
     def read_ahead(self, blobs: Sequence[str]) -> None:
-        """Begin to read what will be asked for, in that order, unless it is very much."""
+        """Start reading blobs that will be needed, in that order, unless there are too many."""
         if self._ahead is None and 0 < len(blobs) <= MOST:
             with suppress(OSError):  # without it everything takes a little longer
                 self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
@@ -214,7 +214,7 @@ class Workbench(Closing):
         return name
 
     def is_made(self, blob: str) -> bool:
-        """Say whether the blob was made in this run."""
+        """Return whether the blob was made in this run."""
         return blob in self._made
 
     def tree(self, commit: str) -> StoredTree:
@@ -234,7 +234,7 @@ class Workbench(Closing):
         return name
 
     def write_commit(self, tree: str, parent: str | None, message: str) -> str:
-        """Write a commit of nobody's, to merge with, and return its id."""
+        """Write a commit with a dummy author, for merging, and return its id."""
         who = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> 0 +0000"
         above = "" if parent is None else f"parent {parent}\n"
         head = f"tree {tree}\n{above}author {who}\ncommitter {who}\n"
