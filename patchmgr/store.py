@@ -1,4 +1,4 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and who may change them when."""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock for changing them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 class Workspace:
     """A directory with upstream.lock.
 
-    `command` is what the log of operations says of a change; without one, nothing is logged.
+    `command` is the log's description of a change; without one, nothing is logged.
     """
 
     def __init__(self, root: Path, *, command: str | None = None) -> None:
@@ -80,7 +80,7 @@ class Workspace:
 
     @property
     def log(self) -> OperationLog:
-        """Return what was changed here."""
+        """Return the log of changes."""
         return OperationLog(self.root)
 
     def lock(self) -> Lock:
@@ -88,9 +88,9 @@ class Workspace:
         return _parsed_lock(self.read(LOCK))
 
     def read(self, path: str) -> bytes:
-        """Return a file's content; raise PatchmgrError "broken-workspace" where it cannot be.
+        """Return a file's content; raise PatchmgrError "broken-workspace" if it cannot be read.
 
-        No link is followed: who made the workspace does not choose what else is read.
+        No link is followed: the workspace's author must not choose what else is read.
         """
         content = self.find(path)
         if content is None:
@@ -99,24 +99,24 @@ class Workspace:
         return content
 
     def find(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is none."""
+        """Return a file's content, or None if there is none."""
         return read_plain(self.root, path, limit=_LARGEST)
 
     def keep(self, path: str, value: object) -> None:
-        """Remember a value as JSON, in place of what is there; raise OSError if it cannot be."""
+        """Save a value as JSON, in place of the old one; raise OSError if that fails."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
 
     def kept(self, path: str, kind: type[T]) -> T | None:
-        """Return what is remembered; what cannot be read is as good as nothing."""
+        """Return a saved value; a file that cannot be read is ignored."""
         try:
             return convert(read_json(self.root, path), kind)
         except (PatchmgrError, OSError, ValueError):
             return None
 
     def series_record(self, name: str) -> SeriesRecord:
-        """Return what the lock says of a series; raise PatchmgrError "unknown-series"."""
+        """Return the lock's entry for a series; raise PatchmgrError "unknown-series"."""
         lock = self.lock()
         if name not in lock.series:
             raise _unknown("series", name, lock.series)
@@ -130,7 +130,7 @@ class Workspace:
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return a series' quilt series file, with what its groups say of each patch."""
+        """Return a series' quilt series file, with the groups of each patch."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(
@@ -143,9 +143,9 @@ class Workspace:
     def settings(
         self, name: str, *, changes: Mapping[str, bytes | None] | None = None
     ) -> SeriesSettings:
-        """Return the settings of a series, the defaults where it has no file.
+        """Return the settings of a series, or the defaults if it has no file.
 
-        `changes` are contents that files of the workspace will have.
+        `changes` are planned contents of workspace files.
         """
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
@@ -158,7 +158,7 @@ class Workspace:
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Return the patches of a series in order, parsed.
 
-        Raises PatchmgrError "broken-workspace" where the series names a file that is not there or
+        Raises PatchmgrError "broken-workspace" if the series names a file that is not there or
         that is empty.
         """
         return tuple(
@@ -178,7 +178,7 @@ class Workspace:
         return content
 
     def sources(self) -> tuple[Source, ...]:
-        """Return those whose resolutions were pulled, by name."""
+        """Return the sources of pulled resolutions, by name."""
         names = folder_names(self.root, PULLED, limit=_MANY)
         files = (
             (name, read_plain(self.root, f"{PULLED}/{name}/{SOURCE}", limit=MAX_META))
@@ -187,14 +187,14 @@ class Workspace:
         return tuple(parse_source(name, raw) for name, raw in files if raw is not None)
 
     def conflicts(self, source: Source | None = None) -> tuple[str, ...]:
-        """Return the ids of the conflicts on record here, or pulled from a source, sorted."""
+        """Return the ids of the conflicts recorded here, or pulled from a source, sorted."""
         names = folder_names(self.root, _folder(source), limit=_MANY)
         return tuple(name for name in names if is_conflict_id(name))
 
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
-        """Return a conflict on record, None where there is none of that id.
+        """Return a recorded conflict, or None if there is none with that id.
 
-        Raises PatchmgrError "bad-conflict" where its folder is not as it should be.
+        Raises PatchmgrError "bad-conflict" if its folder is malformed.
         """
         assert is_conflict_id(name)
         folder = f"{_folder(source)}/{name}"
@@ -208,10 +208,10 @@ class Workspace:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the workspace for one writing command.
+        """Lock the workspace for one writing command.
 
-        One that is read-only needs no holding: a dry run does as well there, and what writes is
-        refused when it does. Raises PatchmgrError "busy" at once where another process holds it.
+        A read-only workspace needs no lock: dry runs work there, and a write is refused when it
+        happens. Raises PatchmgrError "busy" at once where another process holds it.
         """
         private = self.root / PRIVATE
         with ExitStack() as held_now:
@@ -224,9 +224,9 @@ class Workspace:
             yield
 
     def settle(self) -> bool:
-        """Finish what a killed command left, before anything is read; say whether there was any.
+        """Finish what a killed command left, before anything is read; return whether there was any.
 
-        A command that is about to finish by itself gets a few seconds for that.
+        A command that is still running gets a few seconds to finish by itself.
         """
         end = time.monotonic() + _PATIENCE
         while Journal(self.root).is_there:
@@ -240,13 +240,13 @@ class Workspace:
         return False
 
     def recover(self) -> bool:
-        """Finish the change that a killed command had described; say whether there was one."""
+        """Finish the change that a killed command had described; return whether there was one."""
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
-        """Return the full name that a ref of this workspace has in a repository.
+        """Return the full name of this workspace's ref in a repository.
 
-        In a store, which other workspaces share, it is in this one's namespace.
+        In a shared store, it is in this workspace's namespace.
         """
         is_store = git_dir.parent == cache_folder() / "stores"
         return own_ref(self.root, name) if is_store else name
@@ -270,7 +270,7 @@ class Workspace:
                         raise
 
     def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
-        """Make a change, all of it or none, and let the log have what it replaces."""
+        """Make a change, all of it or none, and log what it replaces."""
         if is_dry_run:
             return
         told = told or (Told(self.command) if self.command is not None else None)
@@ -285,14 +285,14 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A workspace as a change would leave it, to be read only."""
+    """A workspace as a change would leave it, read only."""
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
         super().__init__(workspace.root)
         self._files = files
 
     def find(self, path: str) -> bytes | None:
-        """Return the content that a file would have."""
+        """Return a file's content after the change."""
         return self._files[path] if path in self._files else super().find(path)
 
 
@@ -318,7 +318,7 @@ def _finish_step(place: Path, token: str) -> None:
 
 
 def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
-    """Return the workspace that holds the folder; raise PatchmgrError "no-workspace"."""
+    """Return the workspace that contains the folder; raise PatchmgrError "no-workspace"."""
     if not start.is_dir():
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):

@@ -1,6 +1,6 @@
-"""A result to text, one file a form.
+"""Results as text, one file per output form.
 
-The command line gets a module when it first asks for it: `--help` needs none of them.
+Modules are imported at their first use: `--help` needs none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `apply` and its kin, `overlay`, `wheel` and `branch` did, as text and in plain values."""
+"""The results of `apply` and the commands like it, of `wheel` and `branch`, as text and values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
-    """Return a line a patch, then what was written."""
+    """Return one line per patch, then what was written."""
     where = clean(str(done.target))
     if not done.is_new:
         return f"{done.series} is in {where} already: {counted(len(done.paths), 'file')}.\n"
@@ -53,7 +53,7 @@ def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str
 
 
 def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return what `apply` did in plain values."""
+    """Return the result of `apply` as plain values."""
     return {
         "applied": not (done.has_conflicts or is_dry_run),
         "changed": done.is_new,
@@ -64,7 +64,7 @@ def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
 
 
 def verification_text(found: Verification, view: View) -> str:
-    """Return a line a file that is not as applied, and a verdict."""
+    """Return one line per file that differs from what was applied, and a verdict."""
     where = clean(str(found.target))
     if not found.is_applied:
         return f"{found.series} is not applied in {where}\n"
@@ -84,19 +84,19 @@ def verification_text(found: Verification, view: View) -> str:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield a line a file that is not as applied; all of them where all is wanted."""
+    """Yield one line per file that differs from what was applied, or per file if all are wanted."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"
 
 
 def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
-    """Return how a file stands in plain values."""
+    """Return the state of a file as plain values."""
     return {"path": file[0], "state": file[1].value}
 
 
 def built_text(built: Built) -> str:
-    """Return where the branch is."""
+    """Return a text that says where the branch is."""
     verb = "Would build" if built.is_dry_run else "Built"
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
@@ -120,7 +120,7 @@ _SAID = {
 def package_text(
     done: PackageApplication, *, is_dry_run: bool, view: View, copies: str = ""
 ) -> str:
-    """Return a line a patch, then what was written: to files, or to `copies` of them."""
+    """Return one line per patch, then what was written: to files, or to `copies` of them."""
     what = _what(done)
     if done.carried is None:
         return f"{done.series} is in {what} already: {counted(len(done.paths), 'file')}.\n"
@@ -167,7 +167,7 @@ def _what(found: PackageApplication | InstalledState) -> str:
 
 
 def package_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return what `apply` did in plain values."""
+    """Return the result of `apply` to a package as plain values."""
     known = done.carried
     carried = {"patches": (), "out_of_reach": (), "notes": ()}
     return {
@@ -196,7 +196,7 @@ def _package(found: PackageApplication | InstalledState) -> dict[str, Any]:
 
 
 def state_text(found: InstalledState, view: View) -> str:
-    """Return a line a file that is not as applied, and a verdict."""
+    """Return one line per file that differs from what was applied, and a verdict."""
 
     what = _what(found)
     is_told = found.state not in ("patched", "pristine") or view.is_all
@@ -210,7 +210,7 @@ def state_text(found: InstalledState, view: View) -> str:
 
 
 def state_value(found: InstalledState) -> dict[str, Any]:
-    """Return what `verify` found in plain values."""
+    """Return the result of `verify` as plain values."""
     return {
         "target": str(found.distribution.site),
         "applied": found.is_applied,
@@ -223,7 +223,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
 
 
 def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
-    """Return what `package_text` says, and how the overlay is used."""
+    """Return the text of `package_text`, and how to use the overlay."""
     lines = [f"  out of reach of an overlay: {clean(path)}" for path in made.left]
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
@@ -233,7 +233,7 @@ def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
 
 
 def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
-    """Return a line a patch, then the wheel that was written."""
+    """Return one line per patch, then the wheel that was written."""
     if made.place is None:
         what = clean(made.source.name)
         said = f"{made.series} does not go onto {what}; nothing was written."
@@ -246,6 +246,6 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
 
 
 def wheel_value(made: PatchedWheel) -> dict[str, Any]:
-    """Return what `wheel` made in plain values."""
+    """Return the result of `wheel` as plain values."""
     names = ("series", "version", "paths", "source")
     return fields(made, *names, wheel=made.place, **_carried_value(made.carried))

@@ -1,4 +1,4 @@
-"""What the authoring commands and the log tell, as text and in plain values."""
+"""The results of the authoring commands and the log, as text and as plain values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST = 10
 
 
 def pushed_text(done: Pushed) -> str:
-    """Return a line a patch that came or went, and what is the top now."""
+    """Return one line per patch that was pushed or popped, and the new top."""
     would = "Would " if done.is_dry_run else ""
     push, pop = (f"{would}push", f"{would}pop") if done.is_dry_run else ("Pushed", "Popped")
     lines = [f"{pop} {clean(name)}" for name in done.went]
@@ -49,7 +49,7 @@ def pushed_text(done: Pushed) -> str:
 
 
 def refreshed_text(done: Refreshed) -> str:
-    """Return what changed in a patch, and which files are not in."""
+    """Return what changed in a patch, and which files were left out."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"]
     if done.sameness is Sameness.IDENTICAL:
@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return which patches took edits, and which edits none took."""
+    """Return which patches got edits, and which edits no patch got."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
     lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
@@ -87,7 +87,7 @@ def distributed_text(done: Distributed) -> str:
 
 
 def revised_text(done: Revised) -> str:
-    """Return what became of the series."""
+    """Return what changed in the series."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
     lines = [f"{would}{drop} {clean(name)}" for name in done.gone]
@@ -101,7 +101,7 @@ def revised_text(done: Revised) -> str:
 
 
 def moved_text(done: Moved) -> str:
-    """Return which patch went where."""
+    """Return which patch moved where."""
     verb = "Would move" if done.is_dry_run else "Moved"
     return f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}\n"
 
@@ -118,7 +118,7 @@ def edited_header_text(done: Edited) -> str:
 
 
 def listing_text(found: Listing) -> str:
-    """Return a line a patch, with StGit's sign before its name."""
+    """Return one line per patch, with StGit's sign before its name."""
     lines = []
     for row in found.rows:
         guards = f"  {clean(' '.join(row.guards))}" if row.guards else ""
@@ -128,7 +128,7 @@ def listing_text(found: Listing) -> str:
 
 
 def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
-    """Return what a patch changes, in words: a line an edit, below the file's path."""
+    """Return a patch's changes in words: one line per edit, below the file's path."""
     lines = [f"{clean(patch.name)}: {clean(patch.subject)}"]
     for file in files:
         lines += ["", clean(file.path), *(f"  {clean(str(edit))}" for edit in file.edits)]
@@ -136,7 +136,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch in plain values, with the edits of its files where they were asked for."""
+    """Return a patch as plain values, with the edits of its files if they are wanted."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -158,7 +158,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> str:
-    """Return a line a patch with its guards, and the groups that keep it out."""
+    """Return one line per patch with its guards, and the groups that keep it out."""
     lines = []
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
@@ -168,7 +168,7 @@ def guards_text(found: Guarded) -> str:
 
 
 def guards_value(found: Guarded) -> list[dict[str, Any]]:
-    """Return the guards of each patch in plain values."""
+    """Return the guards of each patch as plain values."""
     return [
         fields(line, "name", "off", guards=[str(guard).removeprefix("#") for guard in line.guards])
         for line in found.lines
@@ -176,7 +176,7 @@ def guards_value(found: Guarded) -> list[dict[str, Any]]:
 
 
 def files_text(found: Files) -> str:
-    """Return a line a file, with a sign before its path."""
+    """Return one line per file, with a sign before its path."""
     lines = []
     for row in found.rows:
         edited = "  (edited)" if row.is_edited else ""
@@ -185,7 +185,7 @@ def files_text(found: Files) -> str:
 
 
 def log_text(found: Logged, *, most: int) -> str:
-    """Return a line an operation, newest first; `x` marks what was taken back."""
+    """Return one line per operation, newest first; `x` marks undone ones."""
     lines = []
     for operation in reversed(found.operations[-most:] if most else found.operations):
         mark = "x" if operation.number in found.undone else " "
@@ -195,7 +195,7 @@ def log_text(found: Logged, *, most: int) -> str:
 
 
 def operation_text(operation: Operation) -> str:
-    """Return what one operation touched."""
+    """Return what an operation changed."""
     at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(operation.at))
     lines = [f"{operation.number}  {at}  {clean(operation.command)}"]
     if operation.of:
@@ -213,7 +213,7 @@ def _sign(before: object, after: object) -> str:
 
 
 def log_value(found: Logged) -> list[dict[str, Any]]:
-    """Return the operations of the log in plain values, oldest first."""
+    """Return the operations of the log as plain values, oldest first."""
     return [
         fields(
             operation,
@@ -234,7 +234,7 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
 
 
 def turn_text(done: Turn, *, is_dry_run: bool) -> str:
-    """Return a line an operation, and what it touched."""
+    """Return one line per operation, and what it changed."""
     verbs = {"redo": ("Would do again", "Did again")}
     verb = verbs.get(done.kind.value, ("Would undo", "Undid"))[not is_dry_run]
     lines = [f"{verb} {o.number}: {clean(o.command)}" for o in done.operations]
@@ -245,7 +245,7 @@ def turn_text(done: Turn, *, is_dry_run: bool) -> str:
 
 
 def turn_value(done: Turn, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return what an undo did in plain values."""
+    """Return the result of an undo as plain values."""
     return {
         "dry_run": is_dry_run,
         "operations": [operation.number for operation in done.operations],

@@ -1,4 +1,4 @@
-"""What `check`, `audit` and `doctor` found, as text, JSON and JUnit."""
+"""The results of `check`, `audit` and `doctor`, as text, JSON and JUnit."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
-    """Return a line a gate that failed, its problems below, and how many gates were passed.
+    """Return one line per failed gate, its problems below, and the number of gates that passed.
 
-    Where all is wanted, every gate has its line; more problems than the limit are counted.
+    If all are wanted, every gate has its line; problems beyond the limit are only counted.
     """
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
@@ -96,7 +96,7 @@ def _place(problem: Problem) -> str:
 
 
 def checked_value(checked: Checked) -> dict[str, Any]:
-    """Return one series."""
+    """Return the result for one series."""
     return {
         "name": checked.series,
         "head": checked.head,
@@ -120,7 +120,7 @@ def _gate(gate: Gate) -> dict[str, Any]:
 
 
 def junit(results: Sequence[Checked]) -> str:
-    """Return the results as JUnit XML: a suite a series, a case a gate and patch."""
+    """Return the results as JUnit XML: one suite per series, one case per gate and patch."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for checked in results:
         cases = [case for gate in checked.gates for case in _cases(checked, gate)]
@@ -178,7 +178,7 @@ def _attribute(text: str) -> str:
 
 
 def audited_text(results: Sequence[Audited], view: View) -> str:
-    """Return what audits found, a line a finding: certain ones first."""
+    """Return the findings of audits, one line each: certain ones first."""
     lines: list[str] = []
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
@@ -194,7 +194,7 @@ def audited_text(results: Sequence[Audited], view: View) -> str:
 
 
 def audited_value(audited: Audited) -> dict[str, Any]:
-    """Return what an audit found in plain values."""
+    """Return the findings of an audit as plain values."""
     found = [{"patch": patch or None, **finding_value(one)} for patch, one in audited.findings]
     return {"name": audited.name, "sound": audited.is_sound, "findings": found}
 
@@ -203,7 +203,7 @@ _HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
 def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
-    """Return a line for each thing, below its area, and what to type below that."""
+    """Return one line for each thing, grouped by area, with what to type below it."""
     lines = []
     for area, members in groupby(found, key=lambda one: one.area):
         lines.append(painted(area, "1", colour=colour))
@@ -217,7 +217,7 @@ def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
 
 
 def doctor_value(found: Sequence[Diagnosis]) -> list[dict[str, Any]]:
-    """Return what was found in plain values."""
+    """Return the findings as plain values."""
     return [
         fields(one, "area", "health", what=clean(one.what), text=clean(one.text),
                hints=[*map(clean, one.hints)])

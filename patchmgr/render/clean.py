@@ -1,4 +1,4 @@
-"""Make what must not reach a terminal or a page visible instead."""
+"""Make characters visible that must not reach a terminal or a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def clean(text: str, *, keep: str = "") -> str:
 
 
 def escaped_json(document: str) -> str:
-    """Return a JSON document with such characters in its strings escaped; it says the same."""
+    """Return a JSON document with such characters in its strings escaped, to the same meaning."""
     return _UNSAFE.sub(
         lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
     )
@@ -43,7 +43,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def share(right: int, of: int) -> str:
-    """Return a share in percent, rounded down: 100 % is said only of all."""
+    """Return a share in percent, rounded down: only a full share is shown as 100 %."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"

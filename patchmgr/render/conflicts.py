@@ -1,4 +1,4 @@
-"""Conflicts in git's markers, with series, patch and both commits named."""
+"""Conflicts with git's markers; labels name the series, the patch and both commits."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST_LINES = 12  # of a suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return the conflict in git's markers; labels name series and patch, the pin and upstream.
+    """Return the conflict with git's markers; labels name series and patch, the pin and upstream.
 
-    Upstream's label names the commit that wrote what is shown, which may be later than the first
-    one that the patch does not fit any more.
+    Upstream's label names the commit that wrote the shown lines, which may be later than the first
+    commit that broke the patch.
     """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
     theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
@@ -84,7 +84,7 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 def conflicts_text(outcome: SeriesOutcome) -> str:
     """Return every conflict region of a series with a few lines around it.
 
-    Both texts of what landed in other words follow.
+    Then come both texts of each part that landed in other words.
     """
     shown: list[str] = []
     for patch in outcome.patches:

@@ -1,4 +1,4 @@
-"""Bills of materials as CycloneDX writes them: the same materials give the same bytes."""
+"""Bills of materials in CycloneDX format: the same materials give the same bytes."""
 
 from __future__ import annotations
 

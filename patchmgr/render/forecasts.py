@@ -21,7 +21,7 @@ _WIDTH = max(len(effect.value) for effect in PullEffect)
 
 
 def forecast_text(found: Forecast, view: View) -> str:
-    """Return the heading, and the pull requests that touch a patch, what breaks one first."""
+    """Return the heading, and the pull requests that touch a patch, the breaking ones first."""
     counts = [f"{_count(found, effect)} {effect.value}" for effect in _COLOURS]
     told = f"{counted(found.open, 'open pull request')}: {', '.join(counts)}"
     lines = [f"{clean(', '.join(found.series))} on {found.tip.commit[:12]}: {told}"]

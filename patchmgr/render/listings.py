@@ -1,4 +1,4 @@
-"""Upstreams, series, imports, exports and the status, as text and in plain values."""
+"""Upstreams, series, imports, exports and the status, as text and as plain values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> str:
-    """Return a line an upstream."""
+    """Return one line per upstream."""
     return table([*map(_upstream_row, upstreams)])
 
 
@@ -54,12 +54,12 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
 
 
 def fetched_text(fetched: Sequence[Fetched]) -> str:
-    """Return a line a fetched upstream."""
+    """Return one line per fetched upstream."""
     return table([(f.name, f.commit) for f in fetched])
 
 
 def series_list_text(views: Sequence[SeriesView]) -> str:
-    """Return a line a series."""
+    """Return one line per series."""
     return table([_series_row(view) for view in views])
 
 
@@ -71,7 +71,7 @@ def _series_row(view: SeriesView) -> tuple[str, ...]:
 
 
 def series_value(view: SeriesView) -> dict[str, Any]:
-    """Return a series in plain values, with the header of every patch."""
+    """Return a series as plain values, with the header of every patch."""
     record = view.record
     return fields(
         record,
@@ -121,7 +121,7 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
 
 
 def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> str:
-    """Return a line a patch, a line a file that runs by being there, and what became of merges."""
+    """Return one line per patch and per file that runs automatically, and the fork's merges."""
     lines = []
     for name, subject in ((clean(i.patch.name), clean(i.patch.subject)) for i in done.patches):
         full = f"  {name}  {subject}"
@@ -136,7 +136,7 @@ def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> st
 
 
 def started_text(done: Started, is_dry_run: bool, view: View) -> str:
-    """Say what workspace was made of a branch, then what was imported."""
+    """Return the workspace made from a branch, then what was imported."""
     fork_base = done.fork_base
     verb = "Would make" if is_dry_run else "Made"
     branch = f", branch {clean(done.upstream.branch)}" if done.upstream.branch else ""
@@ -155,7 +155,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
 
 
 def started_value(done: Started) -> dict[str, Any]:
-    """Return the workspace that was made of a branch in plain values, with what was imported."""
+    """Return the workspace made from a branch as plain values, with what was imported."""
     return {
         "workspace": done.folder,
         "upstream": fields(done.upstream, "name", "git", "branch"),
@@ -181,7 +181,7 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
 
 
 def imported_value(done: Import, series: str) -> dict[str, Any]:
-    """Return what was imported in plain values; `fork` is None where no merges were taken apart."""
+    """Return what was imported as plain values; `fork` is None if no merges were split."""
     patches = [
         {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]
@@ -204,7 +204,7 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
 
 
 def status_text(status: Status, view: View) -> str:
-    """Return a line a series, then what is in progress; pins and files where all is wanted."""
+    """Return one line per series, then the rebase in progress; pins and files if all is wanted."""
     if view.is_line:
         return f"{_status_summary(status)}\n"
     rows = [_status_row(row) for row in status.series]
@@ -279,7 +279,7 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
 
 
 def status_value(status: Status) -> dict[str, Any]:
-    """Return the status in plain values."""
+    """Return the status as plain values."""
     series = [
         fields(row, "name", "upstream", "patches", "follow_ups", base=pin_value(row.pin),
                behind=row.distance.count, unit=row.distance.unit, tip=row.distance.tip)
@@ -300,7 +300,7 @@ def status_value(status: Status) -> dict[str, Any]:
 
 
 def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> str:
-    """Return a line a patch with its next step below, under its series, and the sums."""
+    """Return one line per patch with its next step below, grouped by series, and the totals."""
     counts = Counter("landed" if row.verdict is Verdict.ABSORBED else row.stance for row in rows)
     told = ", ".join(f"{count} {getattr(key, 'value', key)}" for key, count in counts.items())
     summary = f"{counted(len(rows), 'patch')}: {told}\n" if rows else "no patches yet\n"
@@ -320,7 +320,7 @@ def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> str:
 
 
 def exported_text(done: Exported) -> str:
-    """Return where the series is now, and a line for each patch that is not there as it was."""
+    """Return where the series is now, and one line for each patch that was rewritten."""
     verb = "Would export" if done.is_dry_run else "Exported"
     what = f"{counted(len(done.patches), 'patch')} of {done.series} as {done.form}"
     write, delete = ("to write", "to delete") if done.is_dry_run else ("written", "deleted")
@@ -339,7 +339,7 @@ def exported_text(done: Exported) -> str:
 
 
 def graph_text(patches: Sequence[GraphPatch]) -> str:
-    """Return a line a patch, and below it one for each that it needs."""
+    """Return one line per patch, and below it one for each that it needs."""
     lines: list[str] = []
     for patch in patches:
         lines.append(clean(patch.name))
@@ -348,7 +348,7 @@ def graph_text(patches: Sequence[GraphPatch]) -> str:
 
 
 def graph_mermaid(patches: Sequence[GraphPatch]) -> str:
-    """Return a flow chart in Mermaid: an arrow leads from a patch to one that it needs."""
+    """Return a flow chart in Mermaid: an arrow goes from a patch to one that it needs."""
     numbers = {patch.name: number for number, patch in enumerate(patches, 1)}
     lines = ["flowchart BT"]
     for patch in patches:

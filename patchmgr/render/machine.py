@@ -25,13 +25,13 @@ FORMAT = 1
 
 
 def document(command: str, value: Struct | None = None, **content: Any) -> str:
-    """Return one JSON document with sorted keys, ended by a line feed: a value, and more keys."""
+    """Return one JSON document with sorted keys and a final line feed: a value, and more keys."""
     known = {} if value is None else keys(value)
     return _written({"format": FORMAT, "command": command, **known, **content})
 
 
 def keys(value: Struct) -> dict[str, Any]:
-    """Return the fields of a value by the names that they have in documents."""
+    """Return the fields of a value under their names in JSON documents."""
     names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
     return {name: getattr(value, field) for field, name in names}
 
@@ -49,12 +49,12 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return some fields of a value by their names, and further keys."""
+    """Return some fields of a value under their names, and further keys."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 
 def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:
-    """Return the document of `rebase --json`; `more` are further keys of it."""
+    """Return the document of `rebase --json`; `more` are further keys."""
     series = [series_value(outcome) for outcome in outcomes]
     return document("rebase", dry_run=is_dry_run, series=series, **more)
 
@@ -68,7 +68,7 @@ def pin_value(pin: Pin) -> dict[str, Any]:
 
 
 def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
-    """Return what became of one series, in plain values."""
+    """Return the outcome of one series as plain values."""
     pairs = zip(outcome.patches, outcome.commits, strict=True)
     value = fields(
         outcome,
@@ -98,7 +98,7 @@ _SIGHTING = ("commit", "subject", "pull", "paths")
 
 
 def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
-    """Return one patch's outcome."""
+    """Return the outcome of one patch."""
     open_findings = [_without_text(finding) for finding in patch.open_findings]
     return fields(
         patch,
@@ -136,7 +136,7 @@ def _conflict(conflict: FileConflict) -> dict[str, Any]:
 
 
 def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict[str, Any]]]:
-    """Return by region what it could become, the likeliest first."""
+    """Return for each region its possible resolutions, the likeliest first."""
     return [
         [
             fields(one, "reliability", text=_text(one.text), rule=one.reliability.rule)

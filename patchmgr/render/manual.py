@@ -21,24 +21,24 @@ _IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
 
 
 def topics_text(topics: Sequence[Topic]) -> str:
-    """Return a line a topic."""
+    """Return one line per topic."""
     rows = table([(f"  {topic.name}", topic.about) for topic in topics])
     return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
 
 
 def skill_text(topic: Topic) -> str:
-    """Return a topic as a skill file: front matter that says what it is for, and the page."""
+    """Return a topic as a skill file: front matter with its purpose, and the page."""
     about = json.dumps(f"patchmgr, {topic.name}: {topic.about}")
     return f"---\nname: patchmgr-{topic.name}\ndescription: {about}\n---\n\n{topic.text}"
 
 
 def topic_text(topic: Topic) -> str:
-    """Return a page as it is written."""
+    """Return a page as plain text."""
     return f"{topic.name}: {topic.about}\n\n{topic.text}"
 
 
 class Manual:
-    """Makes man pages of one version on one date."""
+    """Makes man pages for one version, with one date."""
 
     def __init__(self, version: str, day: date, *, first_line: str) -> None:
         self._source = f"patchmgr {version}"
@@ -167,7 +167,7 @@ def _escaped(text: str) -> str:
 
 
 def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple[Any, Any]]:
-    """Yield each command that is not hidden, and what is typed for it."""
+    """Yield each command that is not hidden, with the words to type for it."""
     for name, below in getattr(command, "commands", {}).items():
         if not below.hidden:
             yield below, (*words, name)
@@ -175,7 +175,7 @@ def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple
 
 
 def page_of(command: Any, words: tuple[str, ...]) -> CommandPage:
-    """Return what is said of a command, as typer has it."""
+    """Return the page of a command, from its typer declaration."""
     parts = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
     examples = [_EXAMPLE.sub("", part) for part in parts if _EXAMPLE.match(part)]
     text = [part for part in parts if part and not _EXAMPLE.match(part)]

@@ -1,4 +1,4 @@
-"""Put foreign text into GitHub Markdown so that it stays text, in tables too."""
+"""Escape foreign text for GitHub Markdown so that it stays text, in tables too."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def code(foreign: str) -> str:
 
 
 def code_cell(foreign: str) -> str:
-    """Return a code span for a cell of a table, where a bar ends the cell even in code."""
+    """Return a code span for a table cell, where a bar would end the cell even in code."""
     return code(foreign).replace("|", "\\|")
 
 
 def fenced(foreign: str) -> str:
-    """Return a block of code, with a fence that the text does not have."""
+    """Return a block of code, with a fence that the text does not contain."""
     shown = clean(foreign, keep="\n\t").rstrip("\n")
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     return f"{fence}\n{shown}\n{fence}"
 
 
 def shortened(foreign: str) -> str:
-    """Return the clean text, cut where it is too long to read."""
+    """Return the clean text, cut if it is too long to read."""
     shown = clean(foreign)
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""The note on a sync: as Markdown for a description on GitHub, and in plain values."""
+"""The note on a sync: as Markdown for a description on GitHub, and as plain values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FEW = 8
 
 
 def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
-    """Return the note; long lists are folded up, and what does not fit is counted."""
+    """Return the note; long lists are folded, and items that do not fit are counted."""
     blocks = [_head(note), _verdicts(note)]
     sections = (
         ("### Conflicts, and how each was resolved", [_solved(one) for one in note.solved], ""),

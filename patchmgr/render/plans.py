@@ -23,7 +23,7 @@ _LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
 
 
 def plan_text(plan: Plan, view: View) -> str:
-    """Return the heading, the steps, and what was tried."""
+    """Return the heading, the steps, and the rebases that were tried."""
     lines = [_heading(plan)]
     width = len(str(len(plan.steps)))
     indent = " " * (width + 4)
@@ -73,7 +73,7 @@ def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield what is assumed of patches in conflict, in one line, if anything is."""
+    """Yield in one line the assumptions about patches in conflict, if there are any."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
@@ -89,7 +89,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield verdict and name of a patch, and where it is touched, or why it is left."""
+    """Yield verdict and name of a patch, and where it is touched, or why it is in conflict."""
     verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -108,7 +108,7 @@ def _tried(plan: Plan) -> str:
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
-    """Return a section for the plan, and one with a body for each step, and how to take it."""
+    """Return a section for the plan, one with a body for each step, and how to take it."""
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
     return "\n\n".join([*blocks, _tried(plan)]) + "\n"

@@ -1,4 +1,4 @@
-"""What `diff`, `why`, `status --of` and `--build-env` answer, as text and as JSON."""
+"""The answers of `diff`, `why`, `status --of` and `--build-env`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> str:
-    """Return a line a patch that changed, and what stayed as it was in numbers."""
+    """Return one line per changed patch, and the number of unchanged ones."""
     counts = Counter(patch.sameness for patch in found.patches)
     words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
@@ -54,7 +54,7 @@ def _state(state: tuple[str, str]) -> str:
 
 
 def compared_value(found: ComparedSeries) -> dict[str, Any]:
-    """Return the compared states in plain values."""
+    """Return the compared states as plain values."""
     names = ("subject", "sameness", "before", "after", "paths", "diff")
     return fields(
         found,
@@ -67,7 +67,7 @@ def compared_value(found: ComparedSeries) -> dict[str, Any]:
 
 
 def origin_text(origin: LineOrigin) -> str:
-    """Return which patch a line is of."""
+    """Return which patch a line comes from."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
     head = f"{clean(origin.path)}:{origin.line}{symbol}\n    {clean(origin.text)}\n"
     if origin.patch is None:
@@ -100,12 +100,12 @@ def commit_text(found: CommitOrigin) -> str:
 
 
 def build_text(told: BuildEnvironment) -> str:
-    """Return a line a variable, as a shell reads it."""
+    """Return one line per variable, in shell syntax."""
     return "".join(f"{name}={shlex.quote(text)}\n" for name, text in told.variables.items())
 
 
 def commit_value(found: CommitOrigin) -> dict[str, Any]:
-    """Return what a commit is in plain values."""
+    """Return what a commit is, as plain values."""
     names = ("commit", "series", "position", "patches", "tags", "version", "digest")
     base = {"ref": found.ref, "commit": found.base}
     return fields(found, *names, base=base, current=found.is_current)

@@ -1,4 +1,4 @@
-"""Conflicts, decisions and merges of single files, as text and in plain values."""
+"""Conflicts, decisions and merges of single files, as text and as plain values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_EDITS = 12  # edits of a side that are told
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return the state of a conflict in one word."""
+    """Return the state of a conflict as one word."""
     if recorded.kind is Kind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -41,7 +41,7 @@ def state_of(recorded: Recorded) -> str:
 
 
 def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View) -> str:
-    """Return a line a conflict, those without a text last."""
+    """Return one line per conflict; those without a text come last."""
     lines = [*map(_line, listed), *map(_finding_line, findings)]
     shown = (part for line in lines for part in view.folded(line, ""))
     return "".join(f"{line}\n" for line in shown) or "No conflict is on record.\n"
@@ -55,7 +55,7 @@ def _finding_line(finding: ListedFinding) -> str:
 
 
 def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
-    """Return which findings were accepted."""
+    """Return the accepted findings."""
     word = "Would accept" if is_dry_run else "Accepted"
     return "".join(
         f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}\n" for one in accepted
@@ -86,10 +86,10 @@ def conflict_text(
     patches: Sequence[Patch] = (),
     edits: Sequence[SideEdits] = (),
 ) -> str:
-    """Return a conflict, and its parts: the sides in git's markers, and what became of them.
+    """Return a conflict and its parts: the sides with git's markers, and the resolutions.
 
-    What the headers of `patches`, which wait with it, say to who decides goes first. Of each
-    conflict there may be the `edits` of its sides.
+    First comes what the headers of its `patches` tell the person who decides. The `edits` of the
+    sides can be shown for each conflict.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
     told = zip_longest(recorded, edits[: len(recorded)])
@@ -160,7 +160,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
 
 
 def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
-    """Return what was put on record, with its diff."""
+    """Return the recorded resolution, with its diff."""
     word = "Would record" if is_dry_run else "Recorded"
     lines: list[str] = []
     for one in solved:
@@ -180,7 +180,7 @@ def replayed_text(replayed: Sequence[Recalled]) -> str:
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
-    """Yield what a rebase put on record, what it could not, and what it left out."""
+    """Yield what a rebase recorded, what it could not record, and what it left out."""
     for series, patch in result.skipped:
         name = clean(patch)
         would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
@@ -199,7 +199,7 @@ def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> str:
 
 
 def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
-    """Return what was learned of merges, file by file."""
+    """Return what was learned from merges, file by file."""
     lines: list[str] = []
     for file in learned.files:
         word = "learned" if file.learned else "nothing learned"
@@ -213,12 +213,12 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
 
 
 def replayed_value(recalled: Recalled) -> dict[str, Any]:
-    """Return a resolution that a run replayed, and in which patches."""
+    """Return a replayed resolution, and its patches."""
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
 
 
 def listed_value(one: Listed) -> dict[str, Any]:
-    """Return a conflict on record in plain values, or why it cannot be used."""
+    """Return a recorded conflict as plain values, or why it cannot be used."""
     if one.recorded is None:
         return {"id": one.id, "state": "broken", "fault": one.fault}
     return recorded_value(one.recorded)
@@ -227,7 +227,7 @@ def listed_value(one: Listed) -> dict[str, Any]:
 def conflict_value(
     recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
 ) -> dict[str, Any]:
-    """Return a conflict and its parts in plain values; `patches` wait with the conflict."""
+    """Return a conflict and its parts as plain values; `patches` are in that conflict."""
     conflict, *parts = (
         {**whole_value(one), "edits": fields(does, "ours", "theirs")}
         for one, does in zip(recorded, edits, strict=True)
@@ -240,7 +240,7 @@ def conflict_value(
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:
-    """Return the files that merges taught of, in plain values."""
+    """Return the files from which merges taught resolutions, as plain values."""
     return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
@@ -275,7 +275,7 @@ def whole_value(recorded: Recorded) -> dict[str, Any]:
 
 
 def decisions_text(decisions: Sequence[Decision]) -> str:
-    """Return a line a decision."""
+    """Return one line per decision."""
     lines = [_decision_line(decision) for decision in decisions]
     return "".join(f"{line}\n" for line in lines) or "Nothing is decided.\n"
 
@@ -283,7 +283,7 @@ def decisions_text(decisions: Sequence[Decision]) -> str:
 def decided_text(
     added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
 ) -> str:
-    """Return what was decided, and what was forgotten for it."""
+    """Return the new decision, and the ones it replaced."""
     would = "Would keep" if is_dry_run else "Kept"
     lines = [f"{would}: {_decision_line(decision)}" for decision in added]
     would = "Would forget" if is_dry_run else "Forgot"
@@ -301,7 +301,7 @@ def _decision_line(decision: Decision) -> str:
 
 
 def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
-    """Return decisions that are in force now, and those that are not any more, in plain values."""
+    """Return decisions now in force, and those that no longer are, as plain values."""
     return {
         "decisions": [*map(_decision_value, added)],
         "forgotten": [*map(_decision_value, removed)],
@@ -323,7 +323,7 @@ def _decision_value(decision: Decision) -> dict[str, Any]:
 
 
 def merged_lines(merged: MergedFile) -> Iterator[str]:
-    """Yield what a person should know of a merged file, a line each."""
+    """Yield notes on a merged file, one per line."""
     path = clean(merged.path)
     if merged.used:
         yield f"{path}: recorded: {', '.join(merged.used)}"
@@ -340,7 +340,7 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
 
 
 def merged_value(merged: MergedFile) -> dict[str, Any]:
-    """Return a merged file in plain values."""
+    """Return a merged file as plain values."""
     return fields(
         merged,
         *("path", "how", "warnings", "reliability"),
@@ -352,7 +352,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
 
 
 def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
-    """Return what was written where, or taken away."""
+    """Return what was written where, or removed."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
         return f"There is {'a' if driver.settings else 'no'} driver in {where} already.\n"
@@ -367,7 +367,7 @@ def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
 
 
 def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
-    """Yield what became of each file, and what to do next."""
+    """Yield the result for each file, and what to do next."""
     if is_dry_run:
         yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
         return

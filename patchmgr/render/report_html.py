@@ -1,4 +1,4 @@
-"""Reports as one HTML page that needs nothing from elsewhere: tables, and pictures of them."""
+"""Reports as one self-contained HTML page: tables and charts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Box(Struct, frozen=True):
 
 
 def squarified(sizes: Sequence[float], box: Box) -> tuple[Box, ...]:
-    """Return a rectangle a size, in their order; together they fill the box.
+    """Return one rectangle per size, in their order; together they fill the box.
 
     Sizes are positive, the largest first.
     """
@@ -182,7 +182,7 @@ def _fitting(text: str, width: float) -> str:
 
 
 def reach_bar(review: Review, own: str) -> str:
-    """Return how many changed sites reach whom, as one bar."""
+    """Return one bar with the number of changed sites by reach."""
     total = len(review.sites)
     if not total:
         return ""
@@ -239,7 +239,7 @@ def _depth(lines: int) -> int:
 
 
 def timeline(review: Review, own: str) -> str:
-    """Return what became of each patch at each rebase on record: letters, and colours."""
+    """Return the verdict of each patch at each recorded rebase, as letters and colours."""
     names = list(dict.fromkeys(name for m in review.moments for name, _ in m.verdicts))
     left, top = 400, 42
     cell = min(160.0, (WIDTH - left) / len(review.moments))

@@ -1,4 +1,4 @@
-"""The footprint as Markdown that fits the description of a pull request on GitHub."""
+"""The footprint as Markdown for the description of a pull request on GitHub."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SENTENCE = 160  # room for what says how much is left out
 
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
-    """Return the report on one series, with rows left out and counted where it gets too long."""
+    """Return the report on one series; if it gets too long, rows are left out and counted."""
     page = _Page(limit)
     page.add(_head(footprint))
     if footprint.files:
@@ -308,7 +308,7 @@ def _part_rows(review: Review) -> list[str]:
 
 
 def chart(review: Review) -> str:
-    """Return a Mermaid chart of the changed lines by subsystem, empty where it says nothing."""
+    """Return a Mermaid chart of the changed lines by subsystem, or empty if it shows nothing."""
     shown = [part for part in review.parts if part.added + part.removed][:MOST_IN_CHART]
     if len(shown) < 2:
         return ""

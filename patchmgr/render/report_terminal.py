@@ -19,7 +19,7 @@ _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
 def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
-    """Return the report on one series in lines of at most this width (40 at least).
+    """Return the report on one series in lines of at most this width (at least 40).
 
     The line that names the base may be longer: ids are never cut.
     """

@@ -1,4 +1,4 @@
-"""The words that reports for people use for what a footprint counts."""
+"""The words that reports use for the counts of a footprint."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return in how many steps of upstream the hotspots are counted."""
+    """Return in words the number of upstream steps in which hotspots are counted."""
     return counted(review.window or 0, review.step)
 
 
@@ -57,7 +57,7 @@ def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the file that alone makes up a language of the series."""
+    """Return the only file of a language in the series, if there is just one."""
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]
@@ -65,7 +65,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the symbols of the pin that a patch touches, most changed lines first."""
+    """Return the symbols of the pin that a patch touches, those with most changed lines first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:
@@ -83,7 +83,7 @@ class Site(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
-    """Return what patches touch in each file of the pin, by its last path; upstream's first."""
+    """Return the symbols that patches touch, by the last path of the file; upstream's first."""
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

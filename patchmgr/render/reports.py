@@ -1,4 +1,4 @@
-"""Footprint reports of several series in one of the forms; the one for JSON is here."""
+"""Footprint reports of several series in one output form, and the JSON form."""
 
 from __future__ import annotations
 

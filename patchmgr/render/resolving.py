@@ -1,4 +1,4 @@
-"""A conflict before a person who resolves it: what is listed, told, compared, and which keys."""
+"""A conflict shown to a person: the list, the texts to compare, and the keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Line = tuple[bool, str]
 
 
 class Pane(Struct, frozen=True):
-    """A text to compare with others; `name` is the key of its choice in a word."""
+    """A text to compare with others; `name` is the word for the key that chooses it."""
 
     title: str
     lines: tuple[Line, ...]
@@ -33,7 +33,7 @@ class Pane(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A line of the list: of a patch, or of a conflict of it, which one may be at."""
+    """A line of the list, for a patch or one of its conflicts; it may be the current one."""
 
     text: str
     verdict: Verdict | None
@@ -41,12 +41,12 @@ class Row(Struct, frozen=True):
 
 
 def cut(line: str, width: int) -> str:
-    """Return what of a line has room; a sign says that it is more."""
+    """Return the part of a line that fits; a sign marks a cut."""
     return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
 
 
 def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[Row]:
-    """Yield the patches with their verdicts, and below each its conflicts."""
+    """Yield the patches with their verdicts, each with its conflicts below."""
     for outcome in outcomes:
         yield Row(f"{clean(outcome.name)} -> {short_ref(outcome.onto.ref)}", None)
         for patch in outcome.patches:
@@ -99,7 +99,7 @@ def facts(order: WorkOrder) -> Iterator[str]:
 
 
 def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
-    """Return base, ours, theirs and the candidates of a region, each beside the others."""
+    """Return base, ours, theirs and the candidates of a region, to show side by side."""
     known = _lines_of(region.base)
     taken = None if choice is None else choice.taken
     sides = (
@@ -119,7 +119,7 @@ def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
 
 
 def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:
-    """Return what the place becomes, with the lines around it."""
+    """Return the region as resolved, with the lines around it."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())
     number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
@@ -157,7 +157,7 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return the lines of a text, each with whether it is none of the known ones."""
+    """Return the lines of a text, each with whether it is new."""
     lines = text.removesuffix("\n").split("\n") if text else []
     shown = [
         (known is not None and line not in known, clean(line, keep="\t").expandtabs(4))
@@ -168,7 +168,7 @@ def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
 
 
 def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
-    """Return the keys and what they do, as many in a line as have room."""
+    """Return the keys and what they do, as many per line as fit."""
     lines = [""]
     for one in keys:
         has_range = len(one.names) > 1 and one.names.isdigit()
@@ -181,6 +181,6 @@ def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
 
 
 def after_quitting(state: Resolving) -> Iterator[str]:
-    """Yield what a person is told who quit before the end."""
+    """Yield the messages after a person quits early."""
     yield f"{counted(len(state.left), 'conflict')} left; what you chose is kept"
     yield "go on with: patchmgr resolve"

@@ -1,4 +1,4 @@
-"""Resolutions of other workspaces as text: what was pulled, what was pushed."""
+"""Resolutions of other workspaces as text: those pulled and those pushed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def sources_text(sources: Sequence[Source]) -> str:
-    """Return a line for each place that was pulled from."""
+    """Return one line for each source that was pulled."""
     return "".join(f"pulled from {clean(s.place)} at {s.commit[:12]}\n" for s in sources)
 
 
 def pulled_text(pulled: Pulled) -> str:
-    """Return what a source has, what of it is not taken, and what the rest counts for."""
+    """Return what a source has, what was not taken from it, and how the rest is used."""
     would = "Would pull" if pulled.is_dry_run else "Pulled"
     told = [f"{len(pulled.new)} new"] + [f"{len(pulled.gone)} gone"] * bool(pulled.gone)
     lines = [
@@ -35,7 +35,7 @@ def pulled_text(pulled: Pulled) -> str:
 
 
 def pushed_text(pushed: Pushed) -> str:
-    """Return what a remote has now."""
+    """Return what a remote has after a push."""
     would = "Would push" if pushed.is_dry_run else "Pushed"
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"

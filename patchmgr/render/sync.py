@@ -32,13 +32,13 @@ _AGAIN = (
 
 
 def sync_state(proposal: Proposal) -> str:
-    """Return what a sync comes to, in a word: current, carried or conflicts."""
+    """Return the result of a sync in a word: current, carried or conflicts."""
     plan = proposal.plan
     return "conflicts" if plan.has_conflicts else "carried" if plan.steps else "current"
 
 
 def sync_title(proposal: Proposal) -> str:
-    """Return what a sync comes to, in one line."""
+    """Return the result of a sync in one line."""
     return f"{', '.join(map(clean, proposal.plan.series))}: {_words(proposal)}"
 
 
@@ -57,7 +57,7 @@ def _state(state: PlannedState) -> str:
 
 
 def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
-    """Return what a sync came to, where it went, and what waits."""
+    """Return the result of a sync, where it was pushed, and what needs a person."""
     lines = [sync_title(found.proposal)]
     lines += plan_text(found.proposal.plan, view).splitlines()[1:-1]
     lines += [f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders]
@@ -80,7 +80,7 @@ def _where(order: WorkOrder) -> str:
 
 
 def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
-    """Return all that is to be known of a proposal; whole items that do not fit are counted."""
+    """Return all about a proposal; whole items that do not fit are counted."""
     plan, orders = proposal.plan, list(map(_order, proposal.orders))
     blocks = [f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings]
     blocks += [_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]
@@ -127,7 +127,7 @@ def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
 
 
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
-    """Return which patches are other ones, with the lines that differ; nothing where none is."""
+    """Return which patches changed, with the lines that differ, or nothing if none did."""
     lines = [line for one in proposal.carried if _has_changed(one) for line in _compared(one)]
     kept = _fitting(lines, limit - _SENTENCES, "lines")
     return f"{fenced(chr(10).join(kept))}\n" if lines else ""
@@ -143,21 +143,21 @@ def _compared(one: CarriedSeries) -> list[str]:
 
 
 def comment_mark(comment: str) -> str:
-    """Return the mark by which a body says that a comment was written: none needs none."""
+    """Return the mark that tells that a body's comment was written; empty without a comment."""
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
 
 
 def annotations_text(found: Sync) -> str:
-    """Return workflow commands of GitHub: a warning for each thing that waits for a person."""
+    """Return GitHub's workflow commands: a warning for each thing that needs a person."""
     told = [("patchmgr sync", warning) for warning in found.warnings]
     told += [(f"conflict {order.id}", _where(order)) for order in found.proposal.orders]
     return "".join(f"{workflow_command(*one)}\n" for one in told)
 
 
 def workflow_command(title: str, message: str) -> str:
-    """Return a line that GitHub shows as a warning; foreign text in it commands nothing."""
+    """Return a line that GitHub shows as a warning; foreign text in it cannot be a command."""
     name = clean(title).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     return f"::warning title={name}::{clean(message).replace('%', '%25')}"
 
@@ -166,7 +166,7 @@ _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
-    """Return where a series stands after a sync, in words, and as shields.io reads a badge."""
+    """Return the state of a series after a sync, in words and as a shields.io badge."""
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",
@@ -176,7 +176,7 @@ def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
 
 
 def sync_value(found: Sync) -> dict[str, Any]:
-    """Return a sync in plain values: the keys of its plan, and more."""
+    """Return a sync as plain values: the keys of its plan, and more."""
     proposal = found.proposal
     return {
         **keys(proposal.plan),

@@ -1,4 +1,4 @@
-"""What becomes of patches on several targets, as a table: one row a patch, one column a target."""
+"""The patches of a rebase onto several targets as a table: a row per patch, a column per target."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _GAP = "  "
 
 
 def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str:
-    """Return the tables of all series as "markdown" or "terminal", a blank line between them.
+    """Return the tables of all series as "markdown" or "terminal", with a blank line between.
 
-    On a terminal a table that is wider than it goes on below, and patches that stay the same on
-    every target are counted, unless all is wanted.
+    On a terminal a table that is too wide continues below, and patches that stay the same on every
+    target are only counted, unless all are wanted.
     """
     if view.is_line:
         return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
@@ -34,7 +34,7 @@ def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str
 
 
 def after_targets(targets: Sequence[TargetOutcome]) -> str:
-    """Return the line that says whether something is left."""
+    """Return the line that says whether a target has conflicts left."""
     count = sum(target.has_conflicts for target in targets)
     left = f"Conflicts on {count} of {len(targets)} targets." if count else "No conflict."
     return f"{left} Nothing was written: this was a dry run."

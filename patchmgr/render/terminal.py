@@ -1,4 +1,4 @@
-"""Results as text for a terminal, and diffs in the colours that git gives them."""
+"""Results as text for a terminal, and diffs in git's colours."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # code, and what is typ
 
 
 def painted(text: str, code: str, *, colour: bool) -> str:
-    """Return the text in a colour (SGR code) where colour is wanted."""
+    """Return the text in a colour (SGR code) if colour is on."""
     return f"\x1b[{code}m{text}\x1b[0m" if colour else text
 
 
 def rebase_text(outcome: SeriesOutcome, view: View) -> str:
-    """Return the verdict table of one series: a heading, a line a patch, a summary."""
+    """Return the verdict table of one series: a heading, one line per patch, a summary."""
     if view.is_line:
         return f"{_heading(outcome)}: {_summary(outcome)}\n"
     lines = [_heading(outcome), *listed(outcome.patches, view), f"  {_summary(outcome)}"]
@@ -48,7 +48,7 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> str:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield the lines of all patches, or of those of which there is something to say."""
+    """Yield the lines of all patches, or of those with something to report."""
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:
@@ -67,12 +67,12 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def short_ref(ref: str) -> str:
-    """Return the name of an upstream state, a full commit id cut short."""
+    """Return the name of an upstream state; a full commit id is shortened."""
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
 def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
-    """Yield the lines of one patch: verdict, name, how, evidence or cause; a subject that fits."""
+    """Yield the lines of a patch: verdict, name, how, evidence or cause; the subject if it fits."""
     word = patch.verdict.value.ljust(_WIDTH)
     verdict = painted(word, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     how = ", ".join(dict.fromkeys(h.how.value for h in patch.hunks if h.how is not None))
@@ -168,7 +168,7 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def header_lines(description: str | None, drop_when: str | None) -> Iterator[str]:
-    """Yield what a patch's header says of why it is there, and until when."""
+    """Yield a header's text on why the patch exists, and when it can go."""
     for word, text in (("why", description), ("drop when", drop_when)):
         if text is not None:
             yield f"{word}: {clean(shorten(text, LONGEST_WORDS, placeholder=' ...'))}"
@@ -186,7 +186,7 @@ def _moves(patch: PatchOutcome) -> tuple[tuple[str, str], ...]:
 
 
 def sighting_text(sighting: Sighting | BreakingCommit) -> str:
-    """Return an upstream commit in one line: its pull request, where it has one, goes first."""
+    """Return an upstream commit in one line, with its pull request first if it has one."""
     pull = "" if sighting.pull is None else f"#{sighting.pull} "
     return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
 
@@ -226,7 +226,7 @@ def after_rebase(
     work: Path | None,
     waiting: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield what to do next, a line each; the last ones name the conflicts and the next command."""
+    """Yield what to do next, one step per line; the last name the conflicts and the command."""
     outcomes = tuple(outcomes)
     if work is not None:
         yield "Patch files, pin and branch are as they were."
@@ -244,7 +244,7 @@ def after_rebase(
 
 
 def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[str]:
-    """Yield what to do next where a checkout shows what stopped the rebase, or its end."""
+    """Yield what to do next if a checkout shows what stopped the rebase, or its end."""
     stopped = (p for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT)
     patch = next(stopped, None)
     if patch is None:
@@ -300,7 +300,7 @@ _CODES = (
 
 
 def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
-    """Return a patch for a terminal: nothing in it can move the cursor, and the diff is painted."""
+    """Return a patch for a terminal: control characters are removed, and the diff is coloured."""
     lines = content_lines(header) + [
         painted_line(line, colour=colour) for line in content_lines(diff)
     ]
@@ -314,6 +314,6 @@ def painted_line(line: str, *, colour: bool) -> str:
 
 
 def content_lines(content: bytes) -> list[str]:
-    """Return the lines of a content as a terminal may have them."""
+    """Return the lines of a content, cleaned for a terminal."""
     text = content.decode("utf-8", "surrogateescape")
     return [clean(line, keep="\t") for line in text.removesuffix("\n").split("\n")] if text else []

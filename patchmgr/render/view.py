@@ -1,4 +1,4 @@
-"""How much of a result a person wants to see, how wide, and whether in colour."""
+"""How much of a result to show, how wide, and whether in colour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNLIMITED = 1 << 30  # columns, of what is not a terminal
 
 
 class Detail(Enum):
-    """What of a result is listed: nothing but one line, what changed, or all."""
+    """How much of a result is listed: one line, the changes, or everything."""
 
     LINE = "line"
     CHANGES = "changes"
@@ -20,7 +20,7 @@ class Detail(Enum):
 
 
 class View(Struct, frozen=True):
-    """How a result is shown; `width` is that of the terminal."""
+    """How a result is shown; `width` is the terminal's."""
 
     detail: Detail = Detail.CHANGES
     width: int = UNLIMITED
@@ -28,16 +28,16 @@ class View(Struct, frozen=True):
 
     @property
     def is_line(self) -> bool:
-        """Say whether one line is wanted."""
+        """Return whether only one line is wanted."""
         return self.detail is Detail.LINE
 
     @property
     def is_all(self) -> bool:
-        """Say whether what is unchanged is listed, too."""
+        """Return whether unchanged items are listed, too."""
         return self.detail is Detail.ALL
 
     def folded(self, line: str, indent: str) -> Iterator[str]:
-        """Yield a line of prose behind an indent, and what does not fit below it."""
+        """Yield a line of prose after an indent, wrapped if it does not fit."""
         room = self.width - len(indent)
         if len(line) <= room:
             yield f"{indent}{line}"

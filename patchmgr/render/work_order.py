@@ -33,14 +33,14 @@ _Section = tuple[str, list[_Line | _Code]]
 
 
 def order_value(order: WorkOrder) -> dict[str, Any]:
-    """Return an order in plain values."""
+    """Return an order as plain values."""
     whole = {**keys(order), "base": pin_value(order.base), "onto": pin_value(order.onto)}
     plain: dict[str, Any] = to_builtins({**whole, "fields": dict(order.fields)})
     return plain
 
 
 def value_size(value: object) -> int:
-    """Return how many bytes a value has in a document, at the most."""
+    """Return an upper bound of the bytes that a value takes in a document."""
     return len(json.dumps(to_builtins(value, enc_hook=str), indent=1)) * _NESTED // 100
 
 
@@ -48,9 +48,10 @@ _NESTED = 110  # percent: what stands deeper in a document is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return what is on record of a conflict without its texts, where all is larger than so much.
+    """Return a recorded conflict without its texts, if it is larger than the limit.
 
-    The regions of the work order have them, and of many parts only the first are told.
+    The regions of the work order have the texts; if there are many parts, only the first are
+    listed.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
@@ -88,12 +89,12 @@ def html_text(foreign: str) -> str:
 
 
 def order_text(order: WorkOrder) -> str:
-    """Return what an order says besides the sides of the conflict, for a person."""
+    """Return an order for a person, without the sides of the conflict."""
     return "".join(_text(*section) for section in _sections(order, has_sides=False))
 
 
 def proposed_text(proposed: Proposed) -> str:
-    """Return whether a solution passes, and what it does not satisfy."""
+    """Return whether a solution passes, and the checks that it fails."""
     where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
     state = "passes" if proposed.has_passed else "does not pass"
     lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
@@ -104,7 +105,7 @@ def proposed_text(proposed: Proposed) -> str:
 
 
 def asked_text(asked: Sequence[Asked]) -> str:
-    """Return what became of each conflict that a program was asked about."""
+    """Return the result for each conflict that a program was asked about."""
     lines = list[str]()
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"

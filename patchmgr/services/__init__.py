@@ -1,6 +1,6 @@
-"""What verbs share: the session, loading and carrying a series, the work area, states, syncs.
+"""What commands share: the session, loading and carrying series, the work area, and more.
 
-The command line gets a module when it first asks for it: `--help` needs none of them.
+Modules are imported at their first use: `--help` needs none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A rebase in progress, carried again: as `--continue` would, in a bench that is thrown away."""
+"""A rebase in progress, carried again as `--continue` would, in a throwaway bench."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Place = tuple[str, str]
 def going_on(
     workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
 ) -> CarryOptions:
-    """Return how a rebase in progress goes on: with what was resolved and skipped since."""
+    """Return the request that continues a rebase, with what was resolved and skipped since."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
@@ -44,9 +44,9 @@ def going_on(
 
 
 class CarriedAgain(Struct, frozen=True):
-    """What became of a series, with the bench that has its files.
+    """The outcome of a series, with the bench that has its files.
 
-    `top` is the commit of all that was carried.
+    `top` is the commit with everything that was carried.
     """
 
     session: Session
@@ -58,18 +58,18 @@ class CarriedAgain(Struct, frozen=True):
 
     @property
     def contents(self) -> Fetching:
-        """Return how files are read; what a partial clone lacks is fetched."""
+        """Return a reader of files; contents that a partial clone lacks are fetched."""
         return Fetching(self.loaded.side, self.bench.reader, self.bench.read)
 
     def patch(self, name: str) -> PatchOutcome:
-        """Return what became of a patch; raise PatchmgrError where the series lost it."""
+        """Return the outcome of a patch; raise PatchmgrError if the series no longer has it."""
         for one in self.outcome.patches:
             if one.name == name:
                 return one
         raise PatchmgrError("broken-workspace", f"the series has no patch {name} any more")
 
     def conflict(self, place: Place) -> FileConflict | None:
-        """Return what is left in conflict of a file, None where nothing is."""
+        """Return what is still in conflict in a file, or None if nothing is."""
         name, path = place
         return next((one for one in self.patch(name).conflicts if one.path == path), None)
 
@@ -82,9 +82,9 @@ def carried_again(
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
 ) -> Iterator[CarriedAgain]:
-    """Carry a series of the rebase in progress again, and those that it stands on.
+    """Carry a series of the rebase in progress again, with those that it stands on.
 
-    What is made of the file at `place` is the `solution`, or nothing without one.
+    The file at `place` is resolved by the `solution`, or left alone without one.
     """
     options = going_on(session.workspace, in_progress, wants_detail=True)
     solved = {name: dict(files) for name, files in options.solved.items()}

@@ -1,4 +1,4 @@
-"""Carry a series from its pin to another state, in a workbench, and audit what came of it."""
+"""Carry a series from its pin to another state, in a workbench, and audit the result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less
 
 
 class Search(Struct, frozen=True):
-    """The patches that upstream may have, what each does to its side, and upstream's way."""
+    """The patches that upstream may have, their changes, and upstream's commits on the way."""
 
     items: tuple[Item, ...]
     folded: tuple[Folded, ...]
@@ -74,7 +74,7 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Return what is to be found: of patches that apply to the base, and are not refused."""
+    """Return the search for patches that apply to the base and are not kept out."""
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
     start = {path: base.entry(path) for path in paths}
@@ -99,9 +99,9 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Note on each patch what upstream has of it already.
+    """Add to each patch what upstream already has of it.
 
-    `on_search` is called before a search of many steps that no run before has made.
+    `on_search` is called before a long search that no earlier run has made.
     """
     way = search.way
     if not way.steps:
@@ -123,7 +123,7 @@ def with_absorbed(
 
 
 class CarryOptions(Struct, frozen=True):
-    """What a person asked of one run; `solved` is by series, then by patch and path.
+    """The options of one run; `solved` is by series, then by patch and path.
 
     `solved_on` has, alike, upstream's side of what was resolved, as the person saw it.
     `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
@@ -149,7 +149,7 @@ class CarryOptions(Struct, frozen=True):
 class Carried(Struct, frozen=True):
     """The judged patches, and the files that differ from the new upstream (None: deleted).
 
-    `left` are the conflicts behind the last patch, with their causes where a history tells.
+    `left` are the conflicts after the last patch, with their causes if a history tells them.
     `ledger` accounts for every line where a history is given.
     """
 
@@ -165,11 +165,11 @@ class Carried(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Say whether something is left for a person."""
+        """Return whether something is left for a person."""
         return any(outcome.is_left for outcome in self.outcomes)
 
     def drafts(self) -> tuple[Draft, ...]:
-        """Return the commits to write, one a carried patch."""
+        """Return the commits to write, one per carried patch."""
         return tuple(
             Draft(o.author, o.message, o.changes or {}) for o in self.outcomes if o.is_carried
         )
@@ -178,13 +178,13 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Pair each patch with what its guards say of the selected symbols."""
+    """Pair each patch with the answer of its guards for the selected symbols."""
     refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
 
 class CarryInput(Struct, frozen=True):
-    """A series on its way from one state to another, and what is known of the way.
+    """A series to carry from one state to another, and what is known about upstream's changes.
 
     `bring` fetches blobs of its history that the store lacks, as far as anybody has them.
     Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
@@ -214,14 +214,14 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Note that a patch is tried from now on."""
+        """Mark a patch as being tried."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")
 
 
 def carry(given: CarryInput) -> Carried:
-    """Fold a series over both sides and, where a history is given, explain the verdicts."""
+    """Fold a series over both sides and, if a history is given, explain the verdicts."""
     kept, confidence, progress = Answers(), given.options.confidence, given.session.progress
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence
@@ -407,7 +407,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, of what it says of its patches."""
+    """Return the ledger of a rebase, from its claims about its patches."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -421,7 +421,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return what a rebase says of one patch."""
+    """Return the claims of a rebase about one patch."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [sighting.commit for sighting in outcome.evidence]
@@ -473,10 +473,10 @@ Moves = dict[str, tuple[Move, ...]]
 
 
 class Auditor(Struct, frozen=True):
-    """What the states of an audit are made of, and where answers are kept.
+    """Prepares the states for an audit, and caches its answers.
 
-    `checks` are the checks of the audit. Nothing is kept of a run that lacked a file's content:
-    another one may have it.
+    `checks` are the checks of the audit. A run that lacked a file's content caches nothing: another
+    one may have it.
     """
 
     base: StoredTree
@@ -487,12 +487,12 @@ class Auditor(Struct, frozen=True):
     checks: Sequence[Check]
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
-        """Return the imports of moved names."""
+        """Return the imports of moved names to rewrite."""
         question = ("moves", self._about(states))
         return self._known(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Begin to run the checks on a result; what is returned waits for what they find."""
+        """Start the checks on a result; the returned function waits for the findings."""
         question = ("audit", self._about(states))
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:

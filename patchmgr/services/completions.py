@@ -1,4 +1,4 @@
-"""Names for a shell to complete: those of a workspace, read with as little as will do."""
+"""Names that a shell completes: those of a workspace, read with little work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace that a folder is in, or that a checkout around it was pushed from."""
+    """Return the workspace around a folder, or the one that the checkout around it belongs to."""
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():
@@ -34,7 +34,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names of one workspace; `about` are the series that the command line names already."""
+    """The names in one workspace; `about` are the series named on the command line already."""
 
     root: Path
     about: Collection[str] = ()
@@ -65,7 +65,7 @@ class Candidates(Struct, frozen=True, dict=True):
         return sorted(os.listdir(self.root / "conflicts"))
 
     def refs(self) -> Iterable[str]:
-        """Return the upstream states that have a name, as far as they were fetched."""
+        """Return the names of upstream states, as of the last fetch."""
         chosen = self._chosen()
         wanted = {self._lock.series[name].upstream for name in chosen} or set(self._lock.upstreams)
         found = dict.fromkeys(["upstream/main"])

@@ -1,4 +1,4 @@
-"""What the last rebase found for a person to decide or accept, and what they decided."""
+"""What the last rebase left for a person to decide or accept, and the decisions so far."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RULINGS = {ruling.value: ruling for ruling in Ruling}
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
-    """Return all decisions of a workspace; none where the file is missing."""
+    """Return all decisions of a workspace, or none if the file is missing."""
     if not (workspace.root / DECISIONS).exists():
         return ()
     return parse_decisions(workspace.read(DECISIONS))
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return what is decided about the patches of a series and the text that they meet."""
+    """Return the decisions about the patches of a series and the text they meet."""
     return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
@@ -44,9 +44,9 @@ _FILE = f"{PRIVATE}/findings.json"
 
 
 class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
-    """A patch that a rebase left in conflict, or to a decision: onto which commit, and why.
+    """A patch that a rebase left in conflict or undecided: onto which commit, and why.
 
-    `rows` are the passages in plain values. `commit` is the upstream commit that seems to have the
+    `rows` are the passages as plain values. `commit` is the upstream commit that seems to have the
     patch, or that it collides with.
     """
 
@@ -60,12 +60,12 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Return upstream's text that it is about."""
+        """Return the passages of upstream's text that it is about."""
         return tuple(Passage(*row) for row in self.rows)
 
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Remember what a rebase found in place of what an older one of the same series did."""
+    """Save what a rebase found, in place of the findings of an older one of the same series."""
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     found += [item for outcome in outcomes for item in _found(outcome)]
@@ -100,7 +100,7 @@ def _found(outcome: SeriesOutcome) -> list[Undecided]:
 
 
 def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
-    """Return what is remembered; what cannot be read is as good as nothing."""
+    """Return the saved findings; a file that cannot be read is ignored."""
     return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
 
 
@@ -108,7 +108,7 @@ _OPEN = f"{PRIVATE}/audit.json"
 
 
 class OpenFinding(Struct, frozen=True):
-    """A finding that the last rebase of a series stopped at; accepted by its id."""
+    """A finding that stopped the last rebase of a series; it is accepted by its id."""
 
     series: str
     patch: str
@@ -116,19 +116,19 @@ class OpenFinding(Struct, frozen=True):
 
 
 def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
-    """Return what persons accepted; nothing where the file is missing."""
+    """Return the accepted findings, or nothing if the file is missing."""
     if not (workspace.root / ACCEPTED).exists():
         return ()
     return parse_accepted(workspace.read(ACCEPTED))
 
 
 def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
-    """Return by id why findings were accepted."""
+    """Return the reasons of accepted findings, by id."""
     return {one.id: one.because for one in read_accepted(workspace)}
 
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Remember what a rebase stopped at, in place of what an older one of the series did."""
+    """Save the findings that stopped a rebase, in place of those of an older one of the series."""
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]
     found += [
@@ -147,16 +147,16 @@ def _shown(one: OpenFinding) -> OpenFinding:
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return what the last rebase of each series stopped at; what is unreadable is nothing."""
+    """Return the findings that stopped the last rebase of each series, if they can be read."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
 def accept_finding(
     session: Session, name: str, *, because: str, is_dry_run: bool
 ) -> tuple[Accepted, ...]:
-    """Accept what a rebase stopped at, by its id or the beginning of it.
+    """Accept a finding that stopped a rebase, by its id or the start of it.
 
-    Raises PatchmgrError "unknown-conflict" where no rebase stopped at it, and "usage" where no
+    Raises PatchmgrError "unknown-conflict" if no rebase stopped at it, and "usage" where no
     reason is given.
     """
     if not because.strip() or not because.isprintable():
@@ -178,7 +178,7 @@ def accept_finding(
 
 
 class ListedFinding(Struct, frozen=True):
-    """A finding by its id; `because` is the reason why a person accepted it, None while open."""
+    """A finding and its id; `because` is the reason of its acceptance, None while it is open."""
 
     id: str
     series: str
@@ -188,7 +188,7 @@ class ListedFinding(Struct, frozen=True):
 
 
 def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFinding, ...]:
-    """Return what the last rebases stopped at, and what was accepted, by id."""
+    """Return open and accepted findings, by id."""
     found = {
         one.finding.id: ListedFinding(one.finding.id, one.series, one.patch, one.finding.sentence())
         for one in open_findings(workspace)
@@ -199,9 +199,9 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:
-    """Say whether a name begins the id of a finding, open or accepted, and of no other conflict.
+    """Return whether a name is the start of a finding's id, open or accepted, and of no conflict's.
 
-    Raises PatchmgrError "unknown-conflict" where it begins ids of both kinds.
+    Raises PatchmgrError "unknown-conflict" if it begins ids of both kinds.
     """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
@@ -212,7 +212,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for the beginning of several ids."""
+    """Return the error for the start of several ids."""
     message = f"{shown(name)} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 

@@ -1,4 +1,4 @@
-"""A fork with merges of upstream in it, as one line of patches on the state last merged."""
+"""A fork that merged upstream, as one line of patches on the last merged state."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
 
 
 class Fork(Struct, frozen=True):
-    """What became of a fork: its patches, and what stands behind them.
+    """The result for a fork: its patches, and the facts about them.
 
-    `files` has what the fork's tree has otherwise than the base, by path; `rests` the numbers of
-    the patches that are what a merge changed itself, `lessons` the files of new resolutions.
-    `is_whole` says that no commit asked to be left out.
+    `files` has the fork's differences from the base, by path; `rests` the numbers of the patches
+    made from changes of a merge itself, `lessons` the files of new resolutions. `is_whole` says
+    that no commit asked to be left out.
     """
 
     base: str
@@ -67,9 +67,9 @@ class Fork(Struct, frozen=True):
 def read_fork(
     session: Session, record: SeriesRecord, repository: Path, commits: str, form: str | None
 ) -> Fork | None:
-    """Return a fork as patches; None where its commits apply one after the other as they are.
+    """Return a fork as patches, or None if its commits apply one after the other as they are.
 
-    Raises PatchmgrError "merges" where they do not and no form is given, and "base" where the
+    Raises PatchmgrError "merges" if they do not and no form is given, and "base" where the
     series is not on the upstream state that the fork merged last.
     """
     first, last = range_ends(commits)
@@ -107,7 +107,7 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """Where a branch stands: the upstream state that it merged last, and how it came by that."""
+    """Where a branch stands: the upstream state that it last merged, and how it was found."""
 
     base: str
     commits: int
@@ -116,9 +116,9 @@ class ForkBase(Struct, frozen=True):
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Return where a branch stands on upstream's, by its merges and by the trees of its commits.
+    """Return the upstream state under a branch, from its merges and the trees of its commits.
 
-    Raises PatchmgrError "usage" where the branch has nothing of its own.
+    Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
     git_dir = find_git_dir(repository)
     tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))

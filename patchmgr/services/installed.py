@@ -1,4 +1,4 @@
-"""Packages as they are installed: where one is, and how a series in it stands."""
+"""Installed packages: where one is, and the state of a series in it."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _STANDINGS = {
 
 
 class Location(Struct, frozen=True):
-    """Where a package is installed, as a person names it: an interpreter, or a folder.
+    """Where a package is installed, as a person gave it: an interpreter, or a folder.
 
-    `package` is its name where the upstream of the series does not tell it.
+    `package` is its name if the upstream of the series does not have one.
     """
 
     python: str | None = None
@@ -59,7 +59,7 @@ class Location(Struct, frozen=True):
 
 
 class InstalledState(Struct, frozen=True):
-    """What `verify` found of a package; `state` says it in a word."""
+    """The result of `verify` on a package; `state` is one word for it."""
 
     series: str
     distribution: Distribution
@@ -71,16 +71,16 @@ class InstalledState(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Say whether the present series is in, whole."""
+        """Return whether the package has the whole present series."""
         return self.state == "patched"
 
 
 def find_installed(
     session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return the environment that is meant, and in it the package that the series is for.
+    """Return the environment, and the package in it that the series is for.
 
-    With `takes_left`, what an uninstall left of a patched package stands for it.
+    With `takes_left`, the leftovers of an uninstalled patched package count as the package.
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -119,7 +119,7 @@ def package_digest(session: Session, record: SeriesRecord, selected: Collection[
 
 
 def package_state(name: str, target: Installation, applied: Record, digest: str) -> InstalledState:
-    """Return how the files of an applied series stand."""
+    """Return the state of an applied series' files."""
     distribution = target.distribution
     is_same = applied.onto == distribution.version
     files = tuple(
@@ -141,7 +141,7 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 
 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Say how the files stand that the series would change, as far as its patches tell it."""
+    """Return the state of the files that the series would change, as far as its patches tell."""
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
         target.distribution.record,
@@ -156,7 +156,7 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
 
 
 def known_packages(session: Session) -> tuple[Verification, ...]:
-    """Return what is applied in the packages that were noted; one that is gone is left out."""
+    """Return what is applied in the recorded packages; packages that are gone are left out."""
     found = []
     for private in known_targets(session.workspace):
         if private.parent.name != PRIVATE:

@@ -1,4 +1,4 @@
-"""`conflicts learn`: put on record how the conflicts of finished merges were resolved."""
+"""`conflicts learn`: record how the conflicts of finished merges were resolved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from patchmgr.store import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file in conflict: the commit that resolved it, what that teaches, and what it does not."""
+    """A file in conflict: the commit that resolved it, what it teaches, and what it does not."""
 
     commit: str
     path: str
@@ -41,7 +41,7 @@ class LearnedFile(Struct, frozen=True):
 
 
 class Learned(Struct, frozen=True):
-    """What was learned of how many merges, or of commits that were rebased."""
+    """What was learned, and from how many merges or rebased commits."""
 
     merges: int
     files: tuple[LearnedFile, ...]
@@ -50,7 +50,7 @@ class Learned(Struct, frozen=True):
 def learn_from(
     session: Session, repository: Path, name: str, *, was: str | None, is_dry_run: bool
 ) -> Learned:
-    """Learn from a merge, the merges of a range, or the commits of a range that were `was`."""
+    """Learn from a merge, the merges in a range, or the commits in a range that rebase `was`."""
     with session.writing():
         git_dir, merges = (
             find_merges(repository, name) if was is None else find_rebased(repository, name, was)
@@ -71,7 +71,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Make merges again on the bench, add what they teach, and return that file by file."""
+    """Redo merges on the bench, add what they teach, and return it file by file."""
     files: list[LearnedFile] = []
     session.progress.start("Merging again", len(merges))
     try:

@@ -1,4 +1,4 @@
-"""Read a series, bring its pin, and carry it: on the pin itself, or onto another state."""
+"""Read a series, fetch its pin, and carry it: on the pin itself, or onto another state."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
-    """The commits of a series, one a patch, None for one that has none.
+    """The commits of a series, one per patch, None for a patch without one.
 
-    `top` is what a series above stands on, and `tree` its files: the `head` of all commits, which
-    is None where a conflict is left. `diffs` are by commit those of patches to be written anew.
+    `top` is the commit for a series above, and `tree` its files: the `head` of all commits, which
+    is None where a conflict is left. `diffs` are by commit those of patches rewritten.
     """
 
     top: str
@@ -60,7 +60,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start to write the commits; one with all of them where a conflict is left."""
+        """Start writing the commits; all of the changes in one commit if a conflict is left."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -84,7 +84,7 @@ class Writing(Closing):
         return Written(top, tree, top, ids, diffs)
 
     def close(self) -> None:
-        """Let git come to its end."""
+        """Let git finish."""
         if self._ahead is not None:
             self._ahead.close()
 
@@ -101,9 +101,9 @@ def _write(
 
 
 class LoadedSeries(Struct, frozen=True):
-    """A series that is read and whose pin is there: what stays the same for every target.
+    """A series that was read and whose pin is in the store: the same for every target.
 
-    `below` is the series that it stands on, None where it stands on its pin.
+    `below` is the series that it stands on, or None if it stands on its pin.
     """
 
     record: SeriesRecord
@@ -130,10 +130,10 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 
 
 class Parent(Struct, frozen=True):
-    """What a series is carried onto: a commit, and the conflicts that the one below left.
+    """The commit that a series is carried onto, and the conflicts left by the series below.
 
-    Where the series below has conflicts, the commit holds what of it could be carried. `diffs` has
-    by commit those of the series' patches that are written anew, if they were wanted.
+    If the series below has conflicts, the commit has the part that could be carried. `diffs` has by
+    commit those of the series' patches that are rewritten, if they were wanted.
     """
 
     commit: str
@@ -148,7 +148,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that carries series onto other states, and what it knows meanwhile."""
+    """One run of a command that carries series onto other states, with its cached facts."""
 
     session: Session
     options: CarryOptions
@@ -160,7 +160,7 @@ class RebaseRun(Struct, frozen=True):
     def carry_onto(
         self, loaded: LoadedSeries, target: Resolved, parents: Parents, *, wants_diffs: bool = False
     ) -> SeriesOutcome:
-        """Carry a series onto a state, with the commits that this makes in the bench.
+        """Carry a series onto a state, and write its commits into the bench.
 
         A series of a stack goes from what the one below is on the old state to what became of it
         on the new one. `parents` has by name what the series carried so far leave to those above
@@ -233,14 +233,14 @@ class RebaseRun(Struct, frozen=True):
 
 @contextmanager
 def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator[RebaseRun]:
-    """Open a run on a store that nothing is kept of."""
+    """Open a run on a store, without caches of a workspace."""
     with Workbench([store]) as bench, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
         yield RebaseRun(session, options, bench, upstreams, memory, formatters)
 
 
 class SeriesAtPin(Struct, frozen=True):
-    """A series carried on its own pin, in a bench: what became of it on the files of `tree`.
+    """A series carried on its own pin, in a bench: its outcome on the files of `tree`.
 
     `base` is the commit that it is written on: the pin, or the last of the commits `below`, which
     are those of the series that it stands on.
@@ -254,12 +254,12 @@ class SeriesAtPin(Struct, frozen=True):
     below: tuple[str, ...]
 
     def commits(self) -> tuple[str, ...]:
-        """Write a commit a carried patch, and return all since the pin, oldest first."""
+        """Write one commit per carried patch, and return all since the pin, oldest first."""
         return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
 
     @property
     def is_broken(self) -> bool:
-        """Say whether a patch has no commit, so that there is no branch."""
+        """Return whether a patch has no commit, so that no branch can be built."""
         return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
 
     @property
@@ -273,7 +273,7 @@ class SeriesAtPin(Struct, frozen=True):
 def series_at_pin(
     session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
 ) -> Iterator[SeriesAtPin]:
-    """Carry a series in its place, in a bench of its own."""
+    """Carry a series on its own pin, in a bench of its own."""
     with Workbench([loaded.side.store]) as bench:
         yield _carry_at_pin(session, loaded, bench, UpstreamStates(session), options)
 
@@ -285,7 +285,7 @@ def base_commit(
     upstreams: UpstreamStates,
     options: CarryOptions = ANY,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the commit that a series is written on, and those that it stands on since the pin.
+    """Return the base commit of a series, and the commits of the series below since the pin.
 
     The latter are written into the bench.
     """
@@ -321,7 +321,7 @@ def _carry_at_pin(
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Refuse a series with a patch that does not ensure what its header says."""
+    """Refuse a series with a patch that breaks the promise in its header."""
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)

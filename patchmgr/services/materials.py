@@ -1,4 +1,4 @@
-"""What a component is made of: the branch of a series, or a wheel with it."""
+"""The materials of a component: of the branch of a series, or of a wheel with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
 
 
 def series_materials(session: Session, name: str, options: CarryOptions) -> Materials:
-    """Return what the branch of a series is made of."""
+    """Return the materials of the branch of a series."""
     loaded = load_series(session, name)
     record, pin = loaded.record, loaded.record.pin
     with series_at_pin(session, loaded, options) as at_pin:
@@ -44,7 +44,7 @@ def materials_of(
     sha256: str | None,
     used: tuple[PatchUsed, ...],
 ) -> Materials:
-    """Return what a component of a version is made of, on the base of upstream's."""
+    """Return the materials of a component of a version, on a base of upstream's."""
     pin, dates = record.pin, [nobody(session.side_of(record), record.pin).date]
     dates += [one.author.date for one in used]
     commit = pin.commit if pin.archive is None else None
@@ -56,7 +56,7 @@ def materials_of(
 def patches_used(
     carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
 ) -> tuple[PatchUsed, ...]:
-    """Return the patches that were carried, with the commit of each where it has one."""
+    """Return the carried patches, each with its commit if it has one."""
     by_name = {patch.name: patch for patch in patches}
 
     def used(one: PatchOutcome) -> PatchUsed:
@@ -69,7 +69,7 @@ def patches_used(
 
 
 def issues_of(patch: Patch) -> Iterator[Issue]:
-    """Yield what the header says to resolve: `Bug`, `CVE`, `References`, and CVEs in a subject."""
+    """Yield the issues that a header resolves: `Bug`, `CVE`, `References`, and CVEs in subjects."""
     for name, value in {**patch.fields, "Subject": patch.subject}.items():
         key = name.lower()
         if key in ("cve", "references", "subject") or key.startswith("bug"):

@@ -1,4 +1,4 @@
-"""The conflicts on record in a workspace: recall them, and add to them."""
+"""The recorded conflicts of a workspace: look them up, and add to them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """What a workspace knows of conflicts, as the port of the engines; read as it is asked."""
+    """A workspace's recorded conflicts, as the engines' port; read when needed."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -47,7 +47,7 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return a conflict on record; raise PatchmgrError "bad-conflict" for a broken one."""
+        """Return a recorded conflict; raise PatchmgrError "bad-conflict" if it is broken."""
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -57,7 +57,7 @@ class Memory:
         return self._known[name]
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return what a region became, None where nobody has resolved it."""
+        """Return the resolution of a region, or None if nobody has resolved it."""
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
@@ -66,7 +66,7 @@ class Memory:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return what a file became that is in conflict as a whole."""
+        """Return the resolution of a file in conflict as a whole."""
         name = conflict_id(base, ours, theirs, None)
         return self._find(name, Kind.FILE, (base, ours, theirs))
 
@@ -91,11 +91,11 @@ class Memory:
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
-        """Return those whose resolutions were pulled."""
+        """Return the sources of pulled resolutions."""
         return self._workspace.sources()
 
     def pulled(self, name: str) -> tuple[tuple[Source, Recorded], ...]:
-        """Return what others made of a conflict, each with its source; what is broken is none."""
+        """Return pulled resolutions of a conflict with their sources; broken ones are skipped."""
         if name not in self._pulled:
             self._pulled[name] = tuple(
                 (source, found)
@@ -113,13 +113,13 @@ class Memory:
         return None
 
     def whose(self, name: str, text: bytes | None) -> str | None:
-        """Return where the text of a conflict was pulled from, None where it was not."""
+        """Return the source that a conflict's text was pulled from, or None."""
         return next((s.place for s, one in self.pulled(name) if _made_of(one) == text), None)
 
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return what others made of a region, what most did first; apart what gives up a side."""
+        """Return pulled texts for a region, most frequent first; and those that give up a side."""
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
             text = _made_of(one)
@@ -137,16 +137,16 @@ class Memory:
         return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
-        """Note for whom resolutions are asked from now on: a series and its patch."""
+        """Record for which series and patch resolutions are looked up from now on."""
         self._place = place
 
     def used(self) -> tuple[Recalled, ...]:
-        """Return the conflicts whose resolution was asked for and given, once each."""
+        """Return the conflicts whose resolution was looked up and found, once each."""
         return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
 
 
 class Additions:
-    """Conflicts and resolutions to be written in one change; the first that is known counts."""
+    """Conflicts and resolutions to write in one change; the first one known counts."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -167,11 +167,11 @@ class Additions:
         }
 
     def recorded(self) -> tuple[Recorded, ...]:
-        """Return the conflicts that are new, or that are resolved now."""
+        """Return the conflicts that are new, or newly resolved."""
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return what a region became, by what is new or else on record."""
+        """Return the resolution of a region, from the additions or else from the records."""
         if base is not None and ours is not None and theirs is not None:
             known = self._new.get(region_id(base, ours, theirs))
             if known is not None and known.resolution is not None:
@@ -181,11 +181,11 @@ class Additions:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return what a file became, None where that is not known."""
+        """Return the resolution of a file, or None if it is not known."""
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
-        """Add a conflict; return why it is not taken, None where it is or is known."""
+        """Add a conflict; return why it is refused, or None if it is added or known."""
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a clone may have names that no workspace has
@@ -240,7 +240,7 @@ def of_region(region: Region, *, path: str, seen: str) -> Recorded:
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
-    """Return a region that is resolved; the resolution's content is the lesson's."""
+    """Return a resolved region; its resolution is the content of the lesson."""
     recorded = of_region(lesson.region, path=path, seen=seen)
     return replace(recorded, resolution=replace(resolution, content=lesson.resolution))
 
@@ -248,7 +248,7 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
     """Return a file's conflict, region by region, and as a group where there are several.
 
-    Regions that are not surely told from the text around them are left out.
+    Regions that cannot be certainly separated from the text around them are left out.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -273,7 +273,7 @@ ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 
 
 def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
-    """Yield what of a rebase in progress waits with a conflict, or a part of it."""
+    """Yield the parts of a rebase in progress that have a conflict, or a part of it."""
     in_progress = read_in_progress(workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = None
@@ -284,7 +284,7 @@ def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Itera
 
 
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:
-    """Return what is to be put on record of the conflicts that a rebase leaves."""
+    """Return what to record of the conflicts that a rebase leaves."""
     additions = Additions(memory)
     for outcome, patch, conflict in conflicts_left(outcomes):
         for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
@@ -295,7 +295,7 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     workspace: Workspace, memory: Memory, in_progress: InProgress, solved: ResolvedFiles
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return what a person's files teach, and a line for each thing that they do not."""
+    """Return what a person's files teach, and one line for each thing that they do not."""
     additions = Additions(memory)
     missed: list[str] = []
     skipped = set(in_progress.skipped)
@@ -348,9 +348,9 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files of conflicts that a rebase put on record and nobody has resolved: to delete.
+    """Return the files to delete: conflicts that a rebase recorded and nobody has resolved.
 
-    A group goes where none of its parts is resolved.
+    A group is deleted if none of its parts is resolved.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}
@@ -370,5 +370,5 @@ def closed_files(
 
 
 def folder_files(name: str) -> dict[str, bytes | None]:
-    """Return the files of a conflict's folder, all of them to delete."""
+    """Return the files of a conflict's folder, all to be deleted."""
     return {f"{CONFLICTS}/{name}/{file}": None for file in FILES}

@@ -1,4 +1,4 @@
-"""A series as a command finds it: the checkout where some of it is pushed, the proof, and edits."""
+"""A series opened by a command: its pushed patches, the checks on them, and edits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """Where and how an authoring command is to work: the checkout, the series, and what is let."""
+    """The options of an authoring command: the checkout, the series, and what is allowed."""
 
     to: Path | None = None
     series: str | None = None
@@ -48,9 +48,9 @@ class CheckoutOptions(Struct, frozen=True):
 
 
 class OpenSeries(Struct, frozen=True):
-    """A series as a command finds it, and what of it is pushed.
+    """A series opened by a command, and which of it is pushed.
 
-    `states` are the files before the first pushed patch and behind each, as differences from
+    `states` are the files before the first pushed patch and after each, as differences from
     the pin, and `head` is the commit that is checked out. `parent` is the commit that the first
     patch is written on: the pin, or the head of the series below. `hidden` tells why a patch is
     not to be pushed; one that is pushed already is not hidden. Without a checkout nothing is
@@ -91,17 +91,17 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def state(self) -> State:
-        """Return what the pushed patches make of the pin."""
+        """Return the state that the pushed patches make from the pin."""
         return self.states[-1]
 
     @property
     def forced(self) -> str | None:
-        """Return the top patch where it was forced and not refreshed since."""
+        """Return the top patch if it was pushed by force and not refreshed since."""
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property
     def rejects(self) -> tuple[str, ...]:
-        """Return the files with hunks of the top patch that had no place."""
+        """Return the `.rej` files: hunks of the top patch that did not fit."""
         return self.applied.rejects if self.applied is not None else ()
 
     def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
@@ -109,11 +109,11 @@ class OpenSeries(Struct, frozen=True):
         return tuple(self.patches[name] for name in names)
 
     def pick(self, given: str) -> str:
-        """Return the patch that a person means; raise PatchmgrError "unknown-patch"."""
+        """Return the patch with the given name; raise PatchmgrError "unknown-patch"."""
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
-        """Return the patch that a person means, the top unless it is named."""
+        """Return the patch with the given name, by default the top."""
         if given is not None:
             return self.pick(given)
         if self.top is None:
@@ -121,25 +121,25 @@ class OpenSeries(Struct, frozen=True):
         return self.top
 
     def position(self, name: str) -> int:
-        """Return the place (from 0) of a patch among the pushed ones."""
+        """Return the position (from 0) of a patch among the pushed ones."""
         if name not in self.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         return self.names.index(name)
 
     def refuse_hidden(self, *names: str) -> None:
-        """Raise PatchmgrError "hidden-patch" where guards or conditions keep one of them out."""
+        """Raise PatchmgrError "hidden-patch" if guards or conditions keep one of them out."""
         for name in names:
             if name in self.hidden:
                 message = f"{shown(name)} is hidden: {self.hidden[name]}"
                 raise PatchmgrError("hidden-patch", message, ("let it in with --select SYM",))
 
     def unpushed(self) -> tuple[str, ...]:
-        """Return the patches that are still to be pushed, without hidden ones."""
+        """Return the patches still to push, without hidden ones."""
         pushed = set(self.names)
         return tuple(n for n in self.file.names() if n not in pushed and n not in self.hidden)
 
     def need_checkout(self) -> Checkout:
-        """Return the checkout; raise PatchmgrError "usage" where there is none."""
+        """Return the checkout; raise PatchmgrError "usage" if there is none."""
         if self.checkout is None:
             message = "name a checkout with --to CHECKOUT, or run this in one"
             raise PatchmgrError("usage", message)
@@ -159,12 +159,12 @@ class OpenSeries(Struct, frozen=True):
 
 
 def diff_digest(patch: Patch) -> str:
-    """Return the sha256 of what a patch does; its header is none of it."""
+    """Return the sha256 of a patch's diff; its header does not count."""
     return hashlib.sha256(patch.diff + (b"-R" if patch.is_reversed else b"")).hexdigest()
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Refuse a checkout whose commit has other files than the pin where patches touch them."""
+    """Refuse a checkout whose files differ from the pin where patches touch them."""
     checkout = opened.need_checkout()
     head = opened.bench.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
@@ -197,13 +197,13 @@ def opened_series(
     only_reads: bool = False,
     at_any_place: bool = False,
 ) -> Iterator[OpenSeries]:
-    """Open the series of a command and hold workspace and checkout, the latter unless it is dry.
+    """Open the series of a command, and lock workspace and checkout (the latter unless it is dry).
 
-    A command that only reads holds neither. The pushed patches must be the lower end of the series,
-    or, for what only looks at them or takes them out, `at_any_place` of it.
+    A command that only reads locks neither. The pushed patches must be the first ones of the
+    series, or, for commands that only read or pop them, `at_any_place` in it.
 
-    Raises PatchmgrError "other-series" where another series is in the checkout, and
-    "changed-patch" where a pushed patch is not what it was when it was pushed.
+    Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
+    a pushed patch has changed since it was pushed.
     """
     with nullcontext() if only_reads else session.writing():
         pushed = pushed_targets(session.workspace, options.series) if options.to is None else ()
@@ -360,10 +360,10 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
 
 
 def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
-    """Return by path how the files are that differ from what the pushed patches make of them.
+    """Return by path the files that differ from what the pushed patches make of them.
 
-    Without names, those are files that git tracks, was told of (`git add`), or that a patch
-    made; with names, these files or what is below these folders. An empty name is the top.
+    Without names, these are files that git tracks, knows of (`git add`), or that a patch made; with
+    names, these files or those below these folders. An empty name is the top folder.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}
@@ -407,7 +407,7 @@ def _files_below(opened: OpenSeries, folder: str) -> set[str]:
 
 
 def is_in(path: str, places: Collection[str]) -> bool:
-    """Say whether a path is one of the places, or below one."""
+    """Return whether a path is one of the places, or below one."""
     return any(not place or path == place or path.startswith(place + "/") for place in places)
 
 
@@ -418,7 +418,7 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Return paths below the checkout: as seen from a folder in it, else from its top.
+    """Return paths relative to the checkout: seen from a folder in it, else from its top.
 
     The top itself is empty.
     """

@@ -1,4 +1,4 @@
-"""Carry a series from its pin onto the files of a package: installed ones, or those of a wheel."""
+"""Carry a series from its pin onto a package: the installed one, or a wheel."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class InRepository:
-    """The files of a repository: those of its states, or what patches say of them.
+    """The files of a repository: those of its states, or those that patches mention.
 
-    A package's file is one of them if it has that content in one of the states.
+    A package's file belongs to it if one of the states has that content.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -56,7 +56,7 @@ class InRepository:
 
     @property
     def is_whole(self) -> bool:
-        """Say whether all files are known."""
+        """Return whether all files are known."""
         return bool(self._trees)
 
     def names(self, folder: str) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class InRepository:
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
-        """Say whether the package has at the place what the repository has at the path."""
+        """Return whether the package has at the place what the repository has at the path."""
         found = self._blob(place)
         return bool(found) and any(found.startswith(known) for known in self._known(path))
 
@@ -112,7 +112,7 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 def installed_tree(
     bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
-    """Return what makes a tree of the pin one of the package's texts, as far as it has them."""
+    """Return changes that turn the tree of the pin into the package's texts, where it has them."""
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
     for path in base.files():
@@ -138,7 +138,7 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 
 
 class Ends(Struct, frozen=True):
-    """The states to start from and to go to; None where the files themselves stand for it.
+    """The start state and the target state, or None if the files themselves stand for it.
 
     `needs_all` says that the release could not be had: the installed files are the new side.
     """
@@ -152,11 +152,11 @@ class Ends(Struct, frozen=True):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Say whether the package is another release than the pin."""
+        """Return whether the installed release is not the pin."""
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return both states for those who only ask for their names."""
+        """Return both states, for callers that only need their names."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -187,7 +187,7 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
 
 
 def is_same_release(pin: Pin, version: str) -> bool:
-    """Say whether a version is the release that is pinned; a local part does not count."""
+    """Return whether a version is the pinned release, its local part aside."""
     try:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:
@@ -202,7 +202,7 @@ _ROUNDS = 4
 
 
 class Package(Struct, frozen=True):
-    """A package as its files are: `record` maps path to hash, `read` gives a file's original."""
+    """A package's files: `record` maps path to hash, `read` gives a file's original."""
 
     name: str
     version: str
@@ -212,10 +212,10 @@ class Package(Struct, frozen=True):
 
 
 class PackageResult(Struct, frozen=True):
-    """A series on a package: its files by their place in it (None: deleted).
+    """The result of a series on a package: its files by their place in it (None: deleted).
 
-    `unreachable` are patches with paths that the package does not have; `notes` say what could
-    not be looked at.
+    `unreachable` are patches with paths that the package does not have; `notes` say what could not
+    be checked.
     """
 
     outcome: SeriesOutcome
@@ -230,7 +230,7 @@ def carry_onto_package(
 ) -> PackageResult:
     """Carry a series onto a package, as `rebase` carries it onto the release.
 
-    Raises PatchmgrError "out-of-reach" where the package has none of the paths.
+    Raises PatchmgrError "out-of-reach" if the package has none of the paths.
     """
     with Workbench((session.side_of(record).store,)) as bench, Toolbox() as formatters:
         return _Run(session, record, package, options, bench, formatters).carry()

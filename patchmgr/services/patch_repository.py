@@ -1,4 +1,4 @@
-"""The git repository that a workspace is committed in, and branches that are pushed for it."""
+"""The git repository that contains a workspace, and the branches pushed for it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Files = Mapping[str, "bytes | None"]
 
 
 class PatchRepository(Struct, frozen=True):
-    """A repository at its HEAD; `prefix` is before the paths of the workspace in it.
+    """A repository at its HEAD; `prefix` is the path of the workspace in it.
 
     A dry run neither keeps a commit nor pushes one.
     """
@@ -41,7 +41,7 @@ class PatchRepository(Struct, frozen=True):
     is_dry_run: bool
 
     def branch(self) -> str | None:
-        """Return the branch that is checked out, None where HEAD names a commit."""
+        """Return the branch that is checked out, or None if HEAD names a commit."""
         _, printed = git_process.run(
             ["symbolic-ref", "--quiet", "--short", "HEAD"],
             git_dir=self.clone.private, good=(0, 1),
@@ -49,9 +49,9 @@ class PatchRepository(Struct, frozen=True):
         return git_process.text(printed).strip() or None
 
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
-        """Write a commit on HEAD with changed files of the workspace, and move no ref.
+        """Commit changed files of the workspace on HEAD, without moving a ref.
 
-        One that is alone has no parent, and these files only.
+        A standalone commit has no parent, and only these files.
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
@@ -69,11 +69,10 @@ class PatchRepository(Struct, frozen=True):
     def push(
         self, remote: str, branch: str, commit: str, *, git_dir: Path | None = None
     ) -> PushedBranch:
-        """Push a commit to a branch if that is not there, or is what was pushed to it last.
+        """Push a commit to a branch that does not exist, or has what was last pushed to it.
 
-        What anybody else pushed stays. The remote keeps the id of the last push in a ref of its
-        own, which moves along with the branch or not at all. The commit may be of another
-        repository.
+        Other people's pushes stay. The remote keeps the id of the last push in a ref of its own,
+        which moves along with the branch or not at all. The commit may be of another repository.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -96,7 +95,7 @@ class PatchRepository(Struct, frozen=True):
 
 
 def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
-    """Return the repository of a workspace; raise "usage" where HEAD is not what the files are."""
+    """Return the repository of a workspace; raise "usage" if its files differ from HEAD."""
     clone = find_clone(root)
     if clone is None:
         hint = "commit the workspace: git init, git add --all, git commit"

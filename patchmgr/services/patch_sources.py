@@ -1,4 +1,4 @@
-"""Where patches come from: files, folders of other tools, ranges, stacks, and upstream itself."""
+"""Where patches come from: files, folders of other tools, ranges, stacks, and upstream."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _BELOW = ("patches", "debian/patches")
 
 
 class SourcePatch(Struct, frozen=True):
-    """A patch in a source: its bytes, what to call it in an error, and a wished file name.
+    """A patch in a source: its bytes, its name in errors, and a wished file name.
 
-    `wish` is None where the subject gives the name; `line` is the patch's line in a series file,
-    and `strip` counts the leading directories of its paths. `commit` is the one that it is.
+    `wish` is None if the subject gives the name; `line` is the patch's line in a series file, and
+    `strip` counts the leading directories of its paths. `commit` is the one that it is.
     """
 
     raw: bytes
@@ -69,7 +69,7 @@ class SourcePatch(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """How sources are read: whom to tell what is left out, and -pN where a person gave it."""
+    """How sources are read: whom to tell what is left out, and -pN if a person gave it."""
 
     say: Callable[[str], None]
     strip: int | None = None
@@ -150,7 +150,7 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
 
 
 def read_source_file(path: Path) -> bytes:
-    """Return a file that a person named; raise PatchmgrError "usage" where it cannot be read."""
+    """Return a file that a person named; raise PatchmgrError "usage" if it cannot be read."""
     if path.exists() and path.stat().st_size > LARGEST_PATCH:
         raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
     return read_named(path)
@@ -164,7 +164,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range, under the names that `gbp pq` gave them if it did."""
+    """Return the commits of a range, under their names from `gbp pq` if they have any."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -175,7 +175,7 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range, under the names that `gbp pq` gave them if it did.
+    """Return the mails of a range, under their names from `gbp pq` if they have any.
 
     `dates` has by id the committer dates of the commits that the headers are to name.
     """
@@ -217,7 +217,7 @@ _PULL = re.compile(
 
 
 def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatch:
-    """Return a commit of the series' upstream as a patch: a backport, once the pin lacks it.
+    """Return a commit of the series' upstream as a patch: a backport if the pin lacks it.
 
     Raises PatchmgrError "usage" for a merge, "unknown-ref" where upstream has no such commit.
     """

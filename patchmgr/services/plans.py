@@ -1,4 +1,4 @@
-"""Plans that are kept in the workspace, and what `--onto plan:N` names."""
+"""Plans kept in the workspace, and the meaning of `--onto plan:N`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEP = re.compile(r"plan:([0-9]{1,9})")
 
 
 def keep_plan(workspace: Workspace, plan: Plan) -> None:
-    """Remember a plan in place of the one before; what cannot be written is left."""
+    """Save a plan in place of the previous one; a failed write is ignored."""
     with suppress(OSError):
         workspace.keep(f"{FOLDER}/{plan.series[0]}.json", plan)
 
@@ -27,7 +27,7 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Return by series what a step depends on: pin, order, guards and patches."""
+    """Return by series a digest of what a step depends on: pin, order, guards and patches."""
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}
 
@@ -35,9 +35,9 @@ def digests_of(
 def planned_state(
     session: Session, series: Sequence[str], onto: str, selected: Collection[str]
 ) -> str:
-    """Return the state of the step that `plan:N` names; another name stays as it is.
+    """Return the target of the step named `plan:N`; another name is returned as it is.
 
-    Raises PatchmgrError "stale-plan" where pin, patches or target have changed since.
+    Raises PatchmgrError "stale-plan" if pin, patches or target have changed since.
     """
     named = _STEP.fullmatch(onto)
     if named is None:

@@ -1,4 +1,4 @@
-"""States of a series that have a name: tags and their messages, commits, what a check found."""
+"""Named states of a series: tags and their messages, commits, the results of checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_PUBLISHED = 200
 
 
 class Published(Struct, frozen=True):
-    """One branch that was built, and the tags that name it and what it replaced."""
+    """A branch that was built, and the tags on it and on the head it replaced."""
 
     series: str
     repository: str
@@ -47,20 +47,20 @@ class Published(Struct, frozen=True):
 
     @property
     def git_dir(self) -> Path:
-        """Return the git directory of the repository that has it."""
+        """Return the git directory of the repository with the branch."""
         place = Path(self.repository)
         return place if (place / "HEAD").is_file() else place / ".git"
 
 
 def remember_published(workspace: Workspace, published: Published) -> None:
-    """Remember a branch in front of the others; what cannot be written is left."""
+    """Save a branch before the others; a failed write is ignored."""
     rest = [known for known in read_published(workspace) if known != published]
     with suppress(OSError):
         workspace.keep(_FILE, (published, *rest)[:_MOST_PUBLISHED])
 
 
 def read_published(workspace: Workspace) -> tuple[Published, ...]:
-    """Return what is remembered, newest first; what cannot be read is as good as nothing."""
+    """Return the saved branches, newest first; a file that cannot be read is ignored."""
     return workspace.kept(_FILE, tuple[Published, ...]) or ()
 
 
@@ -74,7 +74,7 @@ _MOST = 10_000
 
 
 class NamedState(Struct, frozen=True):
-    """A branch of a series: the repository that has it, its head, and the commits since the pin."""
+    """A branch of a series: its repository, its head, and the commits since the pin."""
 
     name: str
     git_dir: Path
@@ -86,9 +86,9 @@ class NamedState(Struct, frozen=True):
 def find_state(
     session: Session, loaded: LoadedSeries, name: str, *, repository: Path | None
 ) -> NamedState:
-    """Return the state of a name: in the store, in a repository, or where it was published.
+    """Return the state with a name: in the store, in a repository, or where it was published.
 
-    Raises PatchmgrError "unknown-ref" where there is none.
+    Raises PatchmgrError "unknown-ref" if there is none.
     """
     places = [loaded.side.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
@@ -115,21 +115,21 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
 
 
 def published_base(session: Session, head: str) -> str | None:
-    """Return what a head stands on that was published here, None where it was not."""
+    """Return the base of a head that was published here, or None if it was not."""
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
 def is_own_commit(content: bytes) -> bool:
-    """Say whether a commit is one that patchmgr wrote."""
+    """Return whether patchmgr wrote a commit."""
     return f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode() in content.split(b"\n\n", 1)[0]
 
 
 def own_commits(
     reader: ObjectReader, head: str, base: str | None = None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the commits that patchmgr wrote up to a head, oldest first, and what they stand on.
+    """Return the commits up to a head that patchmgr wrote, oldest first, and their base.
 
-    Where the base is known, all on it are: a person may be their committer.
+    If the base is known, all commits on it count: their committer may be a person.
     """
     found: list[str] = []
     at = head
@@ -158,7 +158,7 @@ def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tup
 
 
 def trailers_of(text: bytes) -> dict[str, str]:
-    """Return our trailers of a tag's message, by their names."""
+    """Return patchmgr's trailers in a tag's message, by name."""
     return {
         key.decode(): value.decode("utf-8", "replace").strip()
         for key, value in _TRAILER.findall(text)
@@ -232,7 +232,7 @@ FOLDER = f"{PRIVATE}/checks"
 
 
 class KeptGate(Struct, frozen=True):
-    """What is kept of a gate."""
+    """A gate as it is saved."""
 
     name: str
     standing: str
@@ -242,7 +242,7 @@ class KeptGate(Struct, frozen=True):
 
 
 class KeptCheck(Struct, frozen=True):
-    """What is kept of a check; it is about the series of that digest."""
+    """A check as it is saved; it belongs to the series with that digest."""
 
     digest: str
     head: str | None
@@ -250,7 +250,7 @@ class KeptCheck(Struct, frozen=True):
 
 
 def check_folder(workspace: Workspace) -> Path:
-    """Return the folder of results and logs, made if need be."""
+    """Return the folder of results and logs; make it if needed."""
     folder = workspace.root / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -262,7 +262,7 @@ def check_folder(workspace: Workspace) -> Path:
 def keep_checked(
     session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
 ) -> None:
-    """Remember what a check found; commands that did not run keep their last result."""
+    """Save the results of a check; commands that did not run keep their last result."""
     digest = series_digest(session, record, selected)
     before = last_checked(session.workspace, record.name)
     rows = {
@@ -281,12 +281,12 @@ def keep_checked(
 
 
 def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
-    """Return what is kept of a series; what cannot be read is as good as nothing."""
+    """Return the saved check of a series; a file that cannot be read is ignored."""
     return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
-    """Return the gates of the last check if it was of the series as it is now, else none."""
+    """Return the gates of the last check if the series has not changed since, else none."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

@@ -1,4 +1,4 @@
-"""A rebase in progress as a checkout: what stops it is shown there, and taken back from there."""
+"""A rebase in progress as a checkout: it shows what stops the rebase, and takes it back."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _STAGES = ".patchmgr-stages"  # a folder of a commit that brings contents along
 
 
 def check_checkout(session: Session, in_progress: InProgress) -> None:
-    """Raise PatchmgrError "usage" where the checkout of a rebase cannot be made, or is no one's."""
+    """Raise PatchmgrError "usage" if the checkout of a rebase cannot be made or used."""
     if not (in_progress.checkout or in_progress.command):
         return
     folder, workspace = Path(in_progress.checkout), session.workspace
@@ -94,9 +94,9 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
 
 
 class RebaseCheckout:
-    """The checkout of one run, in which the command runs on each carried patch.
+    """The checkout of one run, where its command runs on each carried patch.
 
-    Without a folder it is a temporary one, for the command alone. `ran` and `failed` are commits.
+    Without a folder it is temporary, only for the command. `ran` and `failed` are commits.
     """
 
     def __init__(
@@ -120,13 +120,13 @@ class RebaseCheckout:
 
     @property
     def root(self) -> Path | None:
-        """Return the folder of the checkout, None of a temporary one."""
+        """Return the folder of the checkout, or None if it is temporary."""
         return Path(self._asked.checkout) if self._asked.checkout else None
 
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
         """Run the command on each carried patch, and show what stops the series, or its end.
 
-        A patch that the command fails on is in conflict then.
+        A patch on which the command fails counts as in conflict.
         """
         if self._is_stopped:
             return outcome
@@ -219,7 +219,7 @@ class RebaseCheckout:
         return replace(outcome, head=None, patches=patches, commits=(None,) * len(patches))
 
     def release(self) -> None:
-        """Let the tree stand for itself: the rebase is made."""
+        """Give the worktree to the person: the rebase is done."""
         if self._tree is not None and self._temporary is None:
             self._tree.release()
 
@@ -285,7 +285,7 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """What becomes of edits beside a conflict: what a person said, or how to ask them.
+    """What to do with edits outside a conflict: the person's choice, or how to ask for it.
 
     `ask` gets the patch and the files, and returns one of `OTHER_EDITS`.
     """
@@ -294,7 +294,7 @@ class OtherEdits(Struct, frozen=True):
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return what a person wants; raise PatchmgrError "other-edits" where nobody says it."""
+        """Return the person's choice; raise PatchmgrError "other-edits" if there is none."""
         if self.said is not None:
             return self.said
         if self.ask is not None:
@@ -321,16 +321,16 @@ def _known_as(session: Session, in_progress: InProgress) -> Path:
 
 
 def trust(session: Session, in_progress: InProgress) -> None:
-    """Remember that the user named this checkout and this command for the workspace."""
+    """Record that the user named this checkout and this command for the workspace."""
     note = _known_as(session, in_progress)
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
 
 
 def require_trusted(session: Session, in_progress: InProgress) -> None:
-    """Raise PatchmgrError "usage" where nobody here named the checkout, or the command.
+    """Raise PatchmgrError "usage" if this user did not name the checkout or the command.
 
-    What is in progress may have come along with the folder of a stranger.
+    The rebase in progress may come with somebody else's folder.
     """
     is_asked = in_progress.checkout or in_progress.command
     if is_asked and not _known_as(session, in_progress).exists():
@@ -344,7 +344,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the checkout that shows a rebase, None where there is none of this workspace."""
+    """Return the checkout that shows a rebase, or None if there is none of this workspace."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)
@@ -358,10 +358,10 @@ def take_back(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[InProgress, LinkedWorktree | None]:
-    """Take what a person made of the patch that the checkout shows, and keep it in the workspace.
+    """Take a person's changes from the checkout that shows a patch, and keep them in the workspace.
 
-    Raises PatchmgrError "unresolved" where a file there is in conflict still and `is_answered`
-    does not say that it was resolved in another way, and "other-edits".
+    Raises PatchmgrError "unresolved" if a file there is still in conflict and `is_answered` does
+    not say that it was resolved elsewhere; raises "other-edits" as well.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()
@@ -399,7 +399,7 @@ def take_back(
 
 
 def stashed_text(root: Path) -> str:
-    """Return what a person is told of edits that were put into git's stash."""
+    """Return the message about edits that were put into git's stash."""
     return f"What was edited in {root} is in git's stash: git -C {root} stash list"
 
 
@@ -524,7 +524,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with the patches that edits in the checkout made, without their diffs."""
+    """Return a series with the patches made from edits in the checkout, without their diffs."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)
@@ -536,7 +536,7 @@ def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
 
 
 def edits_of(in_progress: InProgress) -> Mapping[str, Mapping[str, Edits]]:
-    """Return by series, patch and path what was edited beside conflicts."""
+    """Return the edits outside conflicts, by series, patch and path."""
     found: dict[str, dict[str, dict[str, tuple[Entry | None, Entry | None]]]] = {}
     for one in in_progress.edits:
         by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})

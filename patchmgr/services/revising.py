@@ -1,4 +1,4 @@
-"""What becomes of a series when patches change: layers anew, new diffs, all in one step."""
+"""Change the patches of a series: new layers and new diffs, all in one step."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from patchmgr.store import Change
 
 
 class Revision(Struct, frozen=True):
-    """What is to be: patch files by name (None: gone), the series file, the pushed patches.
+    """A planned change: patch files by name (None: deleted), series file, pushed patches.
 
     `state` is what these make of the pin. The checkout has the paths of `kept` as they are to
     be. `forced` names a pushed patch with hunks that had no place, and `rejects` are the files
@@ -221,10 +221,10 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return the new files of the patches that do not lead from state to state as they are.
+    """Return the new files of the patches that no longer lead from state to state as written.
 
-    Those of `fresh` are compared with what git makes of their states: positions count, too.
-    Those of `anew` among them have git's diff even if it says the same.
+    Those in `fresh` are compared with git's diff of their states, positions included. Those also in
+    `anew` get git's diff even if it makes the same change.
     """
     ground = opened.ground
     stale = [
@@ -265,9 +265,9 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """The patches that are not hidden in series order, and the states that they make.
+    """The patches that are not hidden, in series order, and the states that they make.
 
-    It ends before the first patch that does not apply, which is the `fault`.
+    It ends before the first patch that does not apply; `fault` is the error.
     """
 
     names: tuple[str, ...]
@@ -276,7 +276,7 @@ class Chain(Struct, frozen=True):
     fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
-        """Return the place of a patch (from 0); raise the fault where the chain ends before it."""
+        """Return the position of a patch (from 0); raise the fault if the chain ends before it."""
         if self.fault is not None and name not in self.names:
             raise self.fault
         return self.names.index(name)
@@ -285,7 +285,8 @@ class Chain(Struct, frozen=True):
 def chain_of(opened: OpenSeries) -> Chain:
     """Return the chain of an open series.
 
-    Raises PatchmgrError "rejects" where the top patch was forced: what stands on it is not known.
+    Raises PatchmgrError "rejects" if the top patch was pushed by force: the state above it is not
+    known.
     """
     _refuse_forced(opened)
     names, states = list(opened.names), list(opened.states)
@@ -301,7 +302,7 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def pushed_chain(opened: OpenSeries) -> Chain:
-    """Return the chain of the pushed patches alone: what a refresh of one may change."""
+    """Return the chain of the pushed patches alone: those that refreshing one may change."""
     _refuse_forced(opened)
     return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
@@ -315,10 +316,10 @@ def _refuse_forced(opened: OpenSeries) -> None:
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the states of other layers in the place of the chain's.
+    """Return the states of other layers, in place of the chain's.
 
-    Raises PatchmgrError "depends" where one needs what is not below it any more, or where the
-    end must be the same and is not.
+    Raises PatchmgrError "depends" if one needs a patch that is no longer below it, or if the end
+    must be the same and is not.
     """
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
@@ -375,9 +376,10 @@ def revision_of(
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
 ) -> Revision:
-    """Return the revision that makes these patches the chain, the first ones of them pushed.
+    """Return the revision that makes these patches the chain, the first of them pushed.
 
-    The files of patches that are not in `file` go; the diffs of those of `fresh` are made anew.
+    The files of patches that are not in `file` are deleted; the diffs of those in `fresh` are
+    rewritten.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)
@@ -390,7 +392,7 @@ _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
-    """What became of a series: its order, its pushed patches, and the rewritten ones."""
+    """The result for a series: its order, its pushed patches, and the rewritten ones."""
 
     series: str
     order: tuple[str, ...]
@@ -401,7 +403,7 @@ class Revised(Struct, frozen=True, rename=_KEYS):
 
 
 def revised(opened: OpenSeries, revision: Revision, options: CheckoutOptions) -> Revised:
-    """Make a revision, and return what became of the series."""
+    """Make a revision, and return its result."""
     make(opened, revision, is_dry_run=options.is_dry_run)
     gone = tuple(name for name, raw in revision.raws.items() if raw is None)
     new = tuple(name for name, raw in revision.raws.items() if raw is not None)

@@ -1,4 +1,4 @@
-"""What of a series verbs ask for: its paths and contents, and the series that it stands on."""
+"""The paths and contents of a series, and the series that it stands on."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the paths that patches put a file at and that base has not, once each."""
+    """Return the paths that patches create and the base does not have, once each."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the blobs of the paths in all trees, once each: what a run may have to read."""
+    """Return the blobs of the paths in all trees, once each: those that a run may have to read."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
@@ -34,10 +34,10 @@ Records = Mapping[str, SeriesRecord]
 
 
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the named series, or all, with what they stand on and what stands on them.
+    """Return the named series, or all, with the ones below and above them.
 
-    Each comes behind the one that it stands on. Raises PatchmgrError "usage" where there is no
-    series, "unknown-series" for a name that is none.
+    Each comes after the one that it stands on. Raises PatchmgrError "usage" if there is no series,
+    "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
     if not series:
@@ -73,15 +73,15 @@ def lowest(series: Records, name: str) -> str:
 
 
 def standing_on(series: Records, name: str) -> tuple[str, ...]:
-    """Return a series and all that stand on it, each behind the one that it stands on."""
+    """Return a series and all that stand on it, each after the one that it stands on."""
     above = sorted(upper for upper, record in series.items() if record.on == name)
     return (name, *(more for upper in above for more in standing_on(series, upper)))
 
 
 def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
-    """Return the patches and lines of a series behind those of the series that it stands on.
+    """Return the patches and lines of a series, after those of the series below it.
 
-    Raises PatchmgrError "bad-series" where two of them have a patch of one name.
+    Raises PatchmgrError "bad-series" if two of them have patches of the same name.
     """
     workspace = session.workspace
     patches, file = workspace.patches(record.name), workspace.series_file(record.name)
@@ -98,7 +98,7 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
 
 
 def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
-    """Refuse a series that is pinned to another state than the one that it stands on."""
+    """Refuse a series whose pin differs from that of the series below it."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
         message = f"the series {upper.name} stands on {lower.name}, but has another pin"
         raise PatchmgrError("broken-stack", message, ("put upstream.lock back as it was",))

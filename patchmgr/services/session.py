@@ -1,4 +1,4 @@
-"""What every command starts from: the workspace, its upstreams, and whom to tell of progress."""
+"""The start of every command: the workspace, its upstreams, and the progress listener."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from patchmgr.store import Workspace
 
 
 class Session(Struct, frozen=True):
-    """One run of a command; `readers` has those of stores, which go on until the end of it."""
+    """One run of a command; `readers` has the open readers of stores, closed at the end."""
 
     workspace: Workspace
     progress: Progress
@@ -41,7 +41,7 @@ class Session(Struct, frozen=True):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the workspace, and finish what a killed command left."""
+        """Lock the workspace, and finish what a killed command left."""
         with self.workspace.writing():
             if self.workspace.recover():
                 self.say("Finished the change that an interrupted command had begun.")
@@ -53,7 +53,7 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return the git, package or archive side of an upstream, its store made if need be."""
+        """Return the git, package or archive side of an upstream; make its store if needed."""
         kind = tracks or upstream.track
         store = create_store(store_path(kind, getattr(upstream, kind)))
         reader = self.readers.setdefault(store, ObjectReader(store))
@@ -65,7 +65,7 @@ class Session(Struct, frozen=True):
         return made(upstream, reader, self.progress)
 
     def side_of(self, record: SeriesRecord) -> Side:
-        """Return the side of a series' upstream that its pin is on."""
+        """Return the side of a series' upstream that its pin belongs to."""
         upstream = self.workspace.upstream(record.upstream)
         released = "archive" if upstream.archive else "package"
         return self.side(upstream, tracks=released if record.pin.archive else "git")
@@ -77,20 +77,20 @@ def make_pin(side: Side, found: Resolved) -> Pin:
 
 
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
-    """Return the pin of a resolved upstream state that the reader has."""
+    """Return the pin of a resolved upstream state that the reader can read."""
     tree = reader.tree_of(found.commit)
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
 
 def pinned_state(side: Side, pin: Pin) -> Resolved:
-    """Return a pinned state, with the version of a release; nothing is looked up elsewhere."""
+    """Return a pinned state, with the version of a release; nothing is fetched."""
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, side.version_of(pin))
 
 
 def require_pin(side: Side, pin: Pin) -> Resolved:
-    """Make sure that the store has the pinned state, exactly; return it.
+    """Make sure that the store has exactly the pinned state, and return it.
 
-    Raises PatchmgrError "checksum-mismatch" where the archive or the tree is another one.
+    Raises PatchmgrError "checksum-mismatch" if the archive or the tree differs.
     """
     is_there = side.reader.commit(pin.commit) is not None
     version = side.version_of(pin) if is_there else side.bring_pin(pin)
@@ -105,7 +105,7 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
 
 
 def subject_of(reader: ObjectReader, commit: str) -> str:
-    """Return the first line of a commit's message; nothing of a commit that is not there."""
+    """Return the first line of a commit's message, or empty if the commit is missing."""
     found = reader.find(commit)
     message = b"" if found is None else found.content.partition(b"\n\n")[2]
     return message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
@@ -119,7 +119,7 @@ class Fetching(Struct, frozen=True):
     lend: Callable[[str], bytes]
 
     def read(self, blob: str) -> bytes:
-        """Return a content; raise PatchmgrError where the upstream does not have it either."""
+        """Return a content; raise PatchmgrError if the upstream does not have it either."""
         try:
             return self.lend(blob)
         except PatchmgrError:
@@ -127,7 +127,7 @@ class Fetching(Struct, frozen=True):
             return self.lend(blob)
 
     def file(self, tree: Tree, path: str) -> bytes | None:
-        """Return the content of a tree's file, None where there is no such file."""
+        """Return the content of a tree's file, or None if there is no such file."""
         entry = tree.entry(path)
         return None if entry is None or entry.mode not in FILE_MODES else self.read(entry.blob)
 

@@ -26,10 +26,10 @@ def keep_syncs(
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
 ) -> list[dict[str, Any]]:
-    """Remember what a rebase found, in place of what one between the same states found.
+    """Save the findings of a rebase, in place of those of one between the same states.
 
-    What cannot be written is left: everything in it can be computed again. Returns what was
-    found, as it is read again.
+    A failed write is ignored: everything in it can be computed again. Returns the findings as they
+    are read back.
     """
     found: list[dict[str, Any]] = []
     for outcome in outcomes:
@@ -49,7 +49,7 @@ def sync_facts(
     old_head: str | None,
     known: Sequence[Recorded | Recalled],
 ) -> dict[str, Any]:
-    """Return what a rebase found, as it is kept and read again."""
+    """Return the findings of a rebase, in the form that is saved and read back."""
     value = {
         "format": FORMAT,
         "dry_run": is_dry_run,
@@ -68,13 +68,13 @@ def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:
 
 
 def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the commits that a kept sync went from and to."""
+    """Return the start and end commits of a saved sync."""
     outcome = row["outcome"]
     return str(outcome["base"]["commit"]), str(outcome["onto"]["commit"])
 
 
 def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
-    """Return the kept syncs of a series, newest first; what cannot be read is as good as none."""
+    """Return the saved syncs of a series, newest first; a file that cannot be read is ignored."""
     try:
         rows = workspace.kept(f"{FOLDER}/{series}.json", list[dict[str, Any]]) or []
         kept = [row for row in rows if row["format"] == FORMAT]
@@ -97,7 +97,7 @@ ANEW = "new text was written"
 
 
 def solved_as(recorded: Recorded) -> str:
-    """Return what a person, or the program in a person's words, made of a conflict."""
+    """Return in words how a conflict was resolved, by a person or by a program."""
     resolution = recorded.resolution
     if resolution is None:
         return OPEN

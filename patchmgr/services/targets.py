@@ -1,4 +1,4 @@
-"""Where patches are applied: checkouts as they were noted, and how what is in them stands."""
+"""Where patches are applied: the recorded checkouts, and the state of what is in them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _KEYS = {"is_applied": "applied", "is_current": "current"}
 
 
 class Verification(Struct, frozen=True, rename=_KEYS):
-    """What `verify` found; `is_current` says that the series has not changed since.
+    """The result of `verify`; `is_current` says that the series has not changed since.
 
-    `pushed` is the number of pushed patches where these are not the whole series.
+    `pushed` is the number of pushed patches if these are not the whole series.
     """
 
     series: str
@@ -52,7 +52,7 @@ class Verification(Struct, frozen=True, rename=_KEYS):
 
     @property
     def is_sound(self) -> bool:
-        """Say whether the present series is in, whole."""
+        """Return whether the checkout has the whole present series."""
         all_in = all(standing is Standing.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 
@@ -66,7 +66,7 @@ def series_digest(
 ) -> str:
     """Return the sha256 (64 hex) of pin, series file, selection and patch files.
 
-    `changes` are contents that files of the workspace will have, by path.
+    `changes` are planned contents of workspace files, by path.
     """
 
     def read(name: str) -> bytes:
@@ -90,13 +90,13 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open a checkout for a command; hold it, unless the run is dry and nothing is in progress."""
+    """Open a checkout for a command; lock it, unless the run is dry and nothing is unfinished."""
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
 @contextmanager
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
-    """Hold a target and finish what a killed command left; not if the run is dry and none did."""
+    """Lock a target and finish an interrupted change; a dry run does neither without one."""
     if is_dry_run and not target.is_interrupted:
         yield target
         return
@@ -108,10 +108,10 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 
 
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
-    """Return the record of what is applied, None where git has taken it out or over since.
+    """Return the record of what is applied, or None if git has removed or committed it since.
 
-    A series in commits is in as long as they are below HEAD. One in files alone is in as long
-    as one of these still differs from HEAD as the record says.
+    A series in commits is applied as long as HEAD contains them. One in files alone is applied as
+    long as one of these still differs from HEAD as recorded.
     """
     record = checkout.record()
     if record is None:
@@ -128,7 +128,7 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 
 
 def applied_now(checkout: Checkout, head: str) -> Record | None:
-    """Return the record in force: of pushed patches until git has put all their files back."""
+    """Return the record in force; pushed patches count until git has put all their files back."""
     record = checkout.record()
     if record is not None and record.pushed is not None:
         stands = checkout.standings(record.files)
@@ -148,7 +148,7 @@ def _has_empty_top(record: Record) -> bool:
 def verification_of(
     session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
 ) -> Verification:
-    """Return how a series stands in an open checkout."""
+    """Return the state of a series in an open checkout."""
     applied, target = checkout.record(), checkout.clone.root
     nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
     if applied is None or applied.series != record.name:
@@ -168,7 +168,7 @@ def verification_of(
 
 
 def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
-    """Note where something was applied, so that `status` can look there.
+    """Record where something was applied, so that `status` can look there.
 
     `git_dir` is the private one of a checkout: `git worktree move` leaves it where it is.
     """
@@ -183,7 +183,7 @@ def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = N
 
 
 def known_applications(session: Session) -> tuple[Verification, ...]:
-    """Return what is applied in the targets that were noted; one that is gone is left out."""
+    """Return what is applied in the recorded targets; those that are gone are left out."""
     found = []
     for _, checkout, applied in _noted_checkouts(session.workspace):
         with suppress(PatchmgrError):
@@ -205,7 +205,7 @@ def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Rec
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
-    """Yield where something was applied: work trees, and private folders of packages."""
+    """Yield the places where something was applied: work trees, private folders of packages."""
     found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
@@ -224,7 +224,7 @@ def _moved_to(git_dir: Path) -> Path | None:
 
 
 def only_series(session: Session, name: str | None = None) -> str:
-    """Return the one series that is meant: the named one, or the only one of the workspace."""
+    """Return the series that is meant: the named one, or the only one in the workspace."""
     if name:
         return session.workspace.series_record(name).name
     known = sorted(session.workspace.lock().series)
@@ -238,11 +238,11 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return where a workspace is looked for, and the checkout that is meant, None where none is.
+    """Return where to look for a workspace, and the checkout that is meant, or None.
 
     In a checkout that patches were pushed to, its record names the workspace; `named` is the
-    workspace that a person named, and `to` the checkout. A command that `begins` to push makes
-    one of any checkout around it.
+    workspace that a person named, and `to` the checkout. A command that `begins` to push accepts
+    any checkout around it.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root
@@ -284,7 +284,7 @@ def _noted_workspace(clone: Clone) -> Path | None:
 
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:
-    """Return the checkouts with patches of this workspace pushed one by one."""
+    """Return the checkouts into which patches of this workspace were pushed."""
     root = str(workspace.root)
     return tuple(
         target

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class End(Struct, frozen=True):
-    """One end of a rebase; `tags` is the repository whose tags say what release it is."""
+    """One end of a rebase; `tags` is the repository whose tags give its release."""
 
     found: Resolved
     tree: StoredTree
@@ -36,7 +36,7 @@ class End(Struct, frozen=True):
 
 
 class UpstreamStates:
-    """What one run sees of upstreams; a state is looked up once."""
+    """The upstream states of one run; each is looked up once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -52,7 +52,7 @@ class UpstreamStates:
         base: End,
         onto: End | None = None,
     ) -> Views | None:
-        """Return both ends of a rebase, None where no patch has a condition.
+        """Return both ends of a rebase, or None if no patch has a condition.
 
         Without `onto`, the series stays where it is.
         """
@@ -66,7 +66,7 @@ class UpstreamStates:
         return Views(there, _state(upstream, side, onto, contents), self)
 
     def state(self, upstream: str, ref: str | None) -> State:
-        """Return a state of an upstream, what is tracked of it where no ref is given."""
+        """Return a state of an upstream; without a ref, the tracked state."""
         key = (upstream, ref or "upstream/main")
         if key not in self._states:
             try:

@@ -1,4 +1,4 @@
-"""What upstream has of the commits that headers of patches name, and says of them since."""
+"""The upstream commits that headers of patches name, and later commits about them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from patchmgr.services.session import Session
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Return the commits of these names, of upstream's git as far as the store has them.
+    """Return the named upstream commits that the store's git side has.
 
-    With the first release that holds each, None where none does.
+    With the first release that holds each, or None if none does.
     """
     wanted = [*filter(None, names)]
     if not wanted or session.workspace.upstream(record.upstream).git is None:
@@ -39,7 +39,7 @@ def pinned_commit(
 ) -> tuple[GitUpstream, str] | None:
     """Return the git side of a series' upstream, and the commit of a pin in it.
 
-    None where there is no git, or its store does not know the pinned release.
+    None if there is no git, or its store does not know the pinned release.
     """
     if session.workspace.upstream(record.upstream).git is None:
         return None
@@ -54,9 +54,9 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return what upstream, as of the last fetch, says since the pin of what patches are.
+    """Return what upstream's commits since the pin, as of the last fetch, say about the patches.
 
-    What a person decided to know is left out.
+    Commits that a person marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))
@@ -76,7 +76,7 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Warn of what upstream did since to what patches are that stay in the series."""
+    """Add warnings about later upstream commits that concern patches which stay in the series."""
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
     told = defaultdict[str, list[str]](list)

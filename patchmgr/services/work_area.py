@@ -41,7 +41,7 @@ _EDITS = ".edits"  # contents of what was changed beside conflicts
 class Waiting(Struct, frozen=True, array_like=True):
     """A conflicted file: its series, patch, path in the patch, and name in the work area.
 
-    `conflict` is the conflict's id, empty where an older patchmgr left the file.
+    `conflict` is the conflict's id, or empty if an older patchmgr left the file.
     """
 
     series: str
@@ -52,7 +52,7 @@ class Waiting(Struct, frozen=True, array_like=True):
 
 
 class Edited(Struct, frozen=True, array_like=True):
-    """A file that a person changed for a patch, beside its conflicts: before and after."""
+    """A file that a person changed for a patch, outside its conflicts: before and after."""
 
     series: str
     patch: str
@@ -62,7 +62,7 @@ class Edited(Struct, frozen=True, array_like=True):
 
 
 class Added(Struct, frozen=True, array_like=True):
-    """A patch that edits made, behind another one; `header` is its file without a diff."""
+    """A patch made from edits, after another one; `header` is its file without a diff."""
 
     series: str
     after: str
@@ -71,7 +71,7 @@ class Added(Struct, frozen=True, array_like=True):
 
 
 class InProgress(Struct, frozen=True):
-    """A rebase with conflicts left: what was asked, and which files wait where.
+    """A rebase with conflicts left: the request, and the files to resolve.
 
     `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
     series and patch. `opened` are the conflicts that it put on record, `confidence` what was asked
@@ -100,7 +100,7 @@ class InProgress(Struct, frozen=True):
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:
-    """Return the rebase in progress, None where there is none."""
+    """Return the rebase in progress, or None if there is none."""
     try:
         document = read_json(workspace.root, STATE)
         if document is None:
@@ -133,10 +133,10 @@ def _refuse_newer(document: dict[str, Any]) -> None:
 def work_files(
     workspace: Workspace, outcomes: Sequence[SeriesOutcome], in_progress: InProgress
 ) -> dict[str, bytes | None]:
-    """Return the files that leave conflicts to a person, by path below the workspace.
+    """Return the files in which a person resolves conflicts, by path below the workspace.
 
-    What waits already stays as it is, unless the file below it has changed since it was resolved.
-    What is there without a state means nothing, and goes.
+    A file that already waits stays as it is, unless the file under it has changed since it was
+    resolved. Files there without a state mean nothing, and are deleted.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
@@ -166,7 +166,7 @@ def work_files(
 def conflicts_left(
     outcomes: Sequence[SeriesOutcome],
 ) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
-    """Yield the files that are in conflict, with their series and patches."""
+    """Yield the files in conflict, with their series and patches."""
     for outcome in outcomes:
         for patch in outcome.patches:
             for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
@@ -174,7 +174,7 @@ def conflicts_left(
 
 
 def state_file(in_progress: InProgress) -> bytes:
-    """Return the file that says what is in progress."""
+    """Return the file that records the rebase in progress."""
     document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(in_progress)}
     return json.dumps(document, indent=1).encode()
 
@@ -182,7 +182,7 @@ def state_file(in_progress: InProgress) -> bytes:
 def unresolved_items(
     workspace: Workspace, in_progress: InProgress, outcomes: Sequence[SeriesOutcome]
 ) -> tuple[Waiting, ...]:
-    """Return what waits and still has markers, less what the outcomes tell no conflict of."""
+    """Return the waiting files with markers, except those that no longer conflict."""
     left = {(o.name, p.name, c.path) for o, p, c in conflicts_left(outcomes)}
     return tuple(
         item
@@ -192,13 +192,13 @@ def unresolved_items(
 
 
 def is_unresolved(workspace: Workspace, item: Waiting) -> bool:
-    """Say whether a waiting file still has markers."""
+    """Return whether a waiting file still has markers."""
     content = _read(work_file(workspace, item))
     return content is not None and has_marker(content)
 
 
 def is_refused(workspace: Workspace, item: Waiting) -> bool:
-    """Say whether a rebase that goes on would refuse a waiting file as it is."""
+    """Return whether `rebase --continue` would refuse a waiting file as it is."""
     return _problem(workspace, item, is_accepted=False) is not None
 
 
@@ -216,9 +216,9 @@ Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
 
 
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
-    """Return by series, then by patch and path, what a person made of the waiting files.
+    """Return by series, then by patch and path, the files that a person resolved.
 
-    A file that is gone means that the file is to be deleted; one with markers is not resolved.
+    A missing file means that the file is to be deleted; one with markers is not resolved.
     """
     solved: Solved = {}
     for item in in_progress.waiting:
@@ -231,7 +231,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 def solved_on(
     workspace: Workspace, in_progress: InProgress
 ) -> dict[str, dict[tuple[str, str], bytes]]:
-    """Return, by series, then by patch and path, upstream's side of what waits."""
+    """Return by series, then by patch and path, upstream's side of the waiting files."""
     found: dict[str, dict[tuple[str, str], bytes]] = {}
     for item in in_progress.waiting:
         ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
@@ -241,12 +241,12 @@ def solved_on(
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the file that keeps a content of an edit, by path below the workspace."""
+    """Return the file that stores an edit's content, by path below the workspace."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
 def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes, ...]:
-    """Return the contents that edits are about."""
+    """Return the contents of edits."""
     entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
     blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
     found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
@@ -254,10 +254,10 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
 
 
 def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]) -> None:
-    """Raise PatchmgrError "unresolved" where a file that a person left cannot be taken as it is.
+    """Raise PatchmgrError "unresolved" if a file that a person left cannot be taken as it is.
 
-    A file of the rebase that is gone, and one that compiles no more, are taken only if `accepted`
-    names them: by their place below the work area, or the end of it.
+    Files of the rebase that are deleted, or no longer compile, are taken only if `accepted` names
+    them: by their place below the work area, or the end of it.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -291,7 +291,7 @@ _LEFT = "a conflict marker is left"
 
 
 def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
-    """Say whether a waiting file is named: by its place, or by the end of it."""
+    """Return whether a waiting file is named: by its place, or by the end of it."""
     file = work_file(workspace, item)
     return any(
         item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()
@@ -310,7 +310,7 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
 def content_problem(
     workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
 ) -> str | None:
-    """Return why what a file became cannot be taken; None where it can, or is not resolved."""
+    """Return why a resolved file cannot be taken; None if it can, or is not resolved."""
     if has_marker(content):
         return None
     sides = _sides(workspace, item)
@@ -334,7 +334,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a waiting file as it was left, None where it has no regions."""
+    """Return a waiting file as it was first written, or None if it has no regions."""
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
@@ -350,12 +350,12 @@ def _read(file: Path) -> bytes | None:
 
 
 def has_marker(content: bytes) -> bool:
-    """Say whether a content has the first or the last line of a conflict."""
+    """Return whether a content has the first or last marker line of a conflict."""
     return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the files that wait for a person as ones to delete, so that the log has them."""
+    """Return the waiting files as deletions, so that the log records them."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}
@@ -365,12 +365,12 @@ def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
 
 
 def work_folder(workspace: Workspace) -> Path:
-    """Return the folder where conflicts wait."""
+    """Return the folder of the files to resolve."""
     return workspace.root / _FOLDER
 
 
 def forget_work(workspace: Workspace) -> None:
-    """Delete the work area: the state first, so that half of it is no state."""
+    """Delete the work area: the state first, so that a partial deletion has no state."""
     folder = workspace.root / _FOLDER
     try:
         (workspace.root / STATE).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Work orders: what a rebase, upstream's history and the workspace know of a conflict."""
+"""Work orders: everything a rebase, upstream's history and the workspace know of a conflict."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _SOLUTION = (
 
 
 def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
-    """Return the order of a conflict that a rebase in progress waits with, None for any other.
+    """Return the order for a conflict of a rebase in progress, None for any other.
 
     `name` is its full id, and `found` what is on record of it, None for a finding.
     """
@@ -96,7 +96,7 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
 def open_conflicts(
     session: Session, in_progress: InProgress, series: str
 ) -> tuple[SeriesOutcome, tuple[OpenConflict, ...]]:
-    """Return what is open in a series of the rebase in progress: the orders of all of it."""
+    """Return the orders of all open conflicts in a series of the rebase in progress."""
     files = {
         (item.patch, item.path): item.conflict
         for item in in_progress.waiting
@@ -124,9 +124,9 @@ def waiting_orders(session: Session, series: str) -> Iterator[WorkOrder]:
 
 
 def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:
-    """Return the order of a file in conflict, None where nothing of it is left.
+    """Return the order of a file in conflict, or None if nothing of it is left.
 
-    `name` is the id that was asked for: of all that is in conflict in the file, or of one region.
+    `name` is the requested id: that of all conflicts in the file, or of one region.
     """
     conflict = carried.conflict(place)
     if conflict is None or carried.patch(place[0]).verdict is not Verdict.CONFLICT:
@@ -150,7 +150,7 @@ def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder |
 
 
 def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder | None:
-    """Return the order of what the audit, the ledger or a condition stopped at."""
+    """Return the order for a finding of the audit, the ledger or a condition."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:
@@ -172,7 +172,7 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
 
 
 def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
-    """Return an order, and what is on record of its conflict, cut to what is read in one go."""
+    """Return an order, and the record of its conflict, cut to a size that is read in one go."""
     known = without_sides(value, MOST // 3)
     cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
     left = MOST - value_size(known)
