@@ -84,5 +84,5 @@ def test_nothing_chosen_is_nothing_to_split(desk: Hands, monkeypatch: pytest.Mon
 
 
 def test_options_that_do_not_go_together(desk: Hands) -> None:
-    assert "goes without" in desk.run("refresh", "--auto", "-i", code=2).err
-    assert "goes without" in desk.run("split", "one", "x", "-i", "--file", "new", code=2).err
+    assert "cannot be used with" in desk.run("refresh", "--auto", "-i", code=2).err
+    assert "cannot be used with" in desk.run("split", "one", "x", "-i", "--file", "new", code=2).err
