@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -136,7 +136,7 @@ def accept_side(
 
 
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
-    """Forget the resolution of a conflict and of its parts; return their ids.
+    """Forget the resolution of a conflict, of its parts and of its whole file; return their ids.
 
     A conflict of a rebase in progress stays on record, unresolved.
     """
@@ -147,6 +147,7 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
         listed = _listed(memory, full)
         if listed.recorded is not None:
             names += [part.id for part in _parts(memory, listed.recorded)]
+            names += _whole_files(memory, workspace.conflicts(), listed.recorded.path, names)
         change = Change()
         for one in names:
             is_open = one in open_ids and _listed(memory, one).recorded is not None
@@ -154,6 +155,18 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
             change.files.update(_reopened(memory, one) if is_open else files)
         workspace.make(change, is_dry_run=is_dry_run)
         return tuple(names)
+
+
+def _whole_files(
+    memory: Memory, known: Iterable[str], path: str, names: Collection[str]
+) -> Iterator[str]:
+    """Yield the files on record as a whole at a path, which have what is forgotten in them."""
+    for name in known:
+        found = None if name in names else _listed(memory, name).recorded
+        if found is None or found.kind is not Kind.FILE or found.path != path:
+            continue
+        if None not in (found.base, found.ours, found.theirs):
+            yield name
 
 
 def _reopened(memory: Memory, name: str) -> dict[str, bytes | None]:

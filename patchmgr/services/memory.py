@@ -333,12 +333,23 @@ def _learn(
             lesson = of_lesson(one, path=item.path, seen=seen, resolution=resolution)
             told += _told(additions.add(lesson), f"{one.id}: ")
     missed = [f"{one.id}: {one.reason}" for one in found if isinstance(one, Missed)]
-    whole = whole_sides(marked) if missed and not has_marker(content) else None
-    if whole is not None:
+    whole = None if _is_all(marked, found, content) else whole_sides(marked)
+    if whole is not None and not has_marker(content):
         known = Recorded(conflict_id(*whole, None), Kind.FILE, *whole, path=item.path, seen=seen)
         if additions.add(replace(known, resolution=resolution)) is None:
             return [*told, *(f"recorded for the same file only: {reason}" for reason in missed)]
     return [*told, *(f"not recorded: {reason}" for reason in missed)]
+
+
+def _is_all(marked: bytes, found: Sequence[Lesson | Missed], content: bytes) -> bool:
+    """Say whether what the regions became is all that a person made of a file."""
+    made = {one.id: one.resolution for one in found if isinstance(one, Lesson)}
+    split = split_marked(marked)
+    names = [region_id(r.base, r.ours, r.theirs) for r in (one.region for one in split.regions)]
+    if not made.keys() >= set(names):
+        return False
+    whole = split.with_each(tuple(made[name] for name in names))
+    return whole.rstrip(b"\n") == content.rstrip(b"\n")
 
 
 def _told(reason: str | None, name: str = "") -> list[str]:

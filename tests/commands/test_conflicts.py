@@ -228,10 +228,14 @@ def test_a_person_who_solves_it_otherwise_is_told_and_nothing_is_replaced(
     assert document["conflict"]["resolution"] == "theirs\n"
 
 
-def test_what_is_no_resolution_of_the_region_is_good_for_the_same_file(collided: Scene) -> None:
-    """A person takes upstream's lines, and puts the change elsewhere."""
+@pytest.mark.parametrize("line", ["theirs\n", "both\n"])
+def test_a_file_that_was_changed_elsewhere_too_is_good_for_the_same_file(
+    collided: Scene, line: str
+) -> None:
+    """A person puts lines elsewhere, and takes upstream's or others for the lines in conflict."""
     names = ("upstream.lock", "series/s/fork-change-1.patch")
     before = {name: (collided.root / name).read_bytes() for name in names}
+    region = only_id(collided)
 
     def again(code: int) -> bytes:
         for name, content in before.items():
@@ -239,11 +243,16 @@ def test_what_is_no_resolution_of_the_region_is_good_for_the_same_file(collided:
         collided.rebase("s", "--onto", "upstream/main", code=code)
         return (collided.root / names[1]).read_bytes()
 
-    (collided.root / WORK / "a").write_text(text(l9="mine\n", l10="theirs\n"))
-    assert "recorded for the same file only" in collided.call("rebase", "--continue").err
+    (collided.root / WORK / "a").write_text(text(l10=line, l30="mine\n"))
+    said = collided.call("rebase", "--continue").err
+    assert ("recorded for the same file only" in said) is (line == "theirs\n")
     after = (collided.root / names[1]).read_bytes()
     assert b"+mine" in after
     assert again(code=0) == after
+    if line == "both\n":
+        assert len(conflicts(collided, "forget", region, "--json").json["forgotten"]) == 2
+        again(code=3)
+        return
     collided.upstream.commit({"a": text(l10="theirs\n", l40="later\n")}, "upstream: more")
     collided.call("upstream", "fetch")
     again(code=3)

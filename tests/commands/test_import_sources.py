@@ -187,7 +187,9 @@ def test_a_stack_of_an_old_stgit_on_the_branch_that_is_checked_out(empty: Stage)
     assert "no branch checked out" in refuses(empty, "--stgit", clone.root, code=2)
     assert "has no stack" in refuses(empty, "--stgit", clone.root, "main", code=2)
     assert "one branch at most" in refuses(empty, "--stgit", clone.root, "a", "b", code=2)
-    assert "cannot be used together" in refuses(empty, "--stgit", clone.root, "--git", clone.root, "a", code=2)
+    assert "cannot be used together" in refuses(
+        empty, "--stgit", clone.root, "--git", clone.root, "a", code=2
+    )
 
 
 @pytest.mark.parametrize("name", ["../../x", "-x", "a b", "..", ".x", "\x1b[2J"])

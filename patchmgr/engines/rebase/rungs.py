@@ -84,14 +84,14 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
     """Replace regions that a person resolved before with the recorded resolutions."""
     if mergers.recall is None:
         return left
-    ends = has_last_newline(left.base, left.upstream, left.fork)
-    replayed = replay(left.marked, mergers.recall.find, ends_with_newline=ends)
-    if replayed.is_clean:
-        return Solved(replayed.marked, How.RECORDED, replayed.used)
     whole = whole_sides(left.marked)
     known = None if whole is None else mergers.recall.find_file(*whole)
     if whole is not None and known is not None and known.content is not None:
         return Solved(known.content, How.RECORDED, (conflict_id(*whole, None),))
+    ends = has_last_newline(left.base, left.upstream, left.fork)
+    replayed = replay(left.marked, mergers.recall.find, ends_with_newline=ends)
+    if replayed.is_clean:
+        return Solved(replayed.marked, How.RECORDED, replayed.used)
     if not replayed.used:
         return left
     base, ours, theirs = sides_of(replayed.marked)
