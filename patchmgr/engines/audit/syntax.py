@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
+from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets, tokens
+from patchmgr.engines.languages.names import CXX
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.formats import toml_text
 from patchmgr.model.audit import AuditFinding
@@ -54,7 +56,7 @@ def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
 def fault_of(path: str, content: bytes) -> Fault | None:
     """Return why a text does not parse, or None if it does, or that is not known.
 
-    It is known for Python, JSON and TOML up to a size.
+    It is known for Python, JSON and TOML up to a size, and for brackets and `#if`s of C and C++.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     return None if read is None or len(content) > LARGEST else read(content)
@@ -103,6 +105,16 @@ def _toml_fault(content: bytes) -> Fault | None:
     return None
 
 
+def _cxx_fault(content: bytes) -> Fault | None:
+    try:
+        text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+        match_brackets(token.text for token in tokens(text))
+    except UnclearSource:
+        return Fault("brackets, quotes or `#if`s do not match", 0)
+    return None
+
+
 _READ_BY = {
     "py": _python_fault, "pyi": _python_fault, "json": _json_fault, "toml": _toml_fault,
+    **{suffix.removeprefix("."): _cxx_fault for suffix in CXX},
 }  # fmt: skip

@@ -78,7 +78,8 @@ def check_file(
         return ()
     fault = new_fault(path, sides[1:], merged)
     if fault is not None:
-        return (f"both sides parse, and their merge does not: line {fault.line}, {fault.what}.",)
+        where = f"line {fault.line}, " if fault.line else ""
+        return (f"both sides parse, and their merge does not: {where}{fault.what}.",)
     texts, text = Texts(*map(_decoded, sides)), _decoded(merged)
     return (*suspect(texts, text, path), *_outdated(texts, text, growths(texts, text)))
 

@@ -115,6 +115,22 @@ def rows(*pairs: tuple[str, str]) -> str:
             None,
             id="no-change-two-tables",
         ),
+        pytest.param(
+            "a.hpp",
+            f"#if FAST\nint a;\n#endif\n{APART}#endif\n",
+            f"#if FAST\nint a;\n{APART}#endif\n",
+            f"#if FAST\nint a;\n#endif\n{APART}",
+            0,
+            id="each-removes-another-endif",
+        ),
+        pytest.param(
+            "a.cu",
+            f"#if FAST\nint f() {{\n#else\nint g() {{\n#endif\n{APART}  return 0;\n}}\n",
+            f"#if FAST\nint f() {{\n#else\nint g() {{\n#endif\n{APART}  return 1;\n}}\n",
+            f"#if FAST\nint f() {{\n#else\nint h() {{\n#endif\n{APART}  return 0;\n}}\n",
+            None,
+            id="no-change-branches-that-open-one-body",
+        ),
     ],
 )
 def test_what_both_sides_can_read_and_the_merge_cannot(
