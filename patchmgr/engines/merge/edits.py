@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from patchmgr.engines.merge.align import aligned
 from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of
-from patchmgr.engines.merge.python import refined
-from patchmgr.engines.merge.statements import read
+from patchmgr.engines.merge.statements import read, refined
 from patchmgr.engines.merge.tree import Node, lines_of
 from patchmgr.model.edits import Edit
 

@@ -22,10 +22,9 @@ from patchmgr.engines.merge.features import (
 )
 from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of, lex, unframed
-from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
 from patchmgr.engines.merge.replay import Place, Policy, Replay
-from patchmgr.engines.merge.statements import read
+from patchmgr.engines.merge.statements import read, refined
 from patchmgr.engines.merge.tree import Node, leaf, tree
 from patchmgr.engines.merge.verify import Surroundings, fails, is_same_code, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.languages import PYTHON, lex
 from patchmgr.engines.merge.tree import Node, leaf, lines_of, tree, with_comments
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 _BEFORE = {
     "else": "if 1:\n pass\n",
@@ -25,7 +24,7 @@ _BEHIND = {"try": " pass\nfinally:\n pass\n", "match": " case 1:\n  pass\n", "@"
 _PARAMETERS = ("posonly_params", "params", "star_arg", "kwonly_params", "star_kwarg")
 
 
-def refined(node: Node) -> Node:
+def with_parts(node: Node) -> Node:
     """Return a logical line with the parts that libcst sees, as it is where that cannot parse."""
     return _refined(node.text, node.lead) or node
 
@@ -60,11 +59,9 @@ def _first_word(text: str) -> str:
 
 
 def _parsed(text: str) -> cst.Module | None:
-    import libcst
-
     try:
-        return libcst.parse_module(text)
-    except (libcst.ParserSyntaxError, RecursionError, ValueError, UnicodeError):
+        return cst.parse_module(text)
+    except (cst.ParserSyntaxError, RecursionError, ValueError, UnicodeError):
         return None
 
 
@@ -72,8 +69,6 @@ class _Reader:
     """The lists of a module, by where they stand in its text."""
 
     def __init__(self, module: cst.Module, text: str) -> None:
-        from libcst.metadata import MetadataWrapper, PositionProvider
-
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
         self._positions = wrapper.resolve(PositionProvider)
         self._starts = [0]
@@ -176,46 +171,40 @@ def _lists(node: Any) -> list[tuple[str, Sequence[Any]]]:
 
 def _items(node: Any) -> tuple[str, Sequence[Any]]:
     """Return what kind of list a node is, and its items; none of what is no list."""
-    import libcst
-
-    if isinstance(node, libcst.Call):
+    if isinstance(node, cst.Call):
         return "call", node.args
-    if isinstance(node, libcst.List | libcst.Tuple | libcst.Set | libcst.Dict):
+    if isinstance(node, cst.List | cst.Tuple | cst.Set | cst.Dict):
         return type(node).__name__.lower(), node.elements
-    if isinstance(node, libcst.Parameters):
+    if isinstance(node, cst.Parameters):
         groups = [getattr(node, name) for name in _PARAMETERS]
         return "parameters", [
             p
             for group in groups
             for p in (group if isinstance(group, tuple | list) else [group])
-            if isinstance(p, libcst.Param)
+            if isinstance(p, cst.Param)
         ]
-    if isinstance(node, libcst.ImportFrom | libcst.Import):
+    if isinstance(node, cst.ImportFrom | cst.Import):
         names = node.names
         return "import", names if isinstance(names, tuple | list) else ()
-    if isinstance(node, libcst.Subscript):
+    if isinstance(node, cst.Subscript):
         return "subscript", node.slice
     return "", ()
 
 
 def _key(item: Any) -> str:
     """Return what tells the item from the others of its list, nothing where its place does."""
-    import libcst
-
-    if isinstance(item, libcst.Arg):
+    if isinstance(item, cst.Arg):
         return f"{item.keyword.value}=" if item.keyword else ""
-    if isinstance(item, libcst.DictElement):
+    if isinstance(item, cst.DictElement):
         return _code(item.key)
-    if isinstance(item, libcst.Param):
+    if isinstance(item, cst.Param):
         return item.name.value
-    if isinstance(item, libcst.ImportAlias):
+    if isinstance(item, cst.ImportAlias):
         return _code(item)
     return ""
 
 
 def _code(node: Any) -> str:
-    import libcst
-
-    if isinstance(node, libcst.ImportAlias):
-        node = node.with_changes(comma=libcst.MaybeSentinel.DEFAULT)
-    return libcst.Module([]).code_for_node(node).strip()
+    if isinstance(node, cst.ImportAlias):
+        node = node.with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    return cst.Module([]).code_for_node(node).strip()

@@ -24,6 +24,16 @@ def read(text: str, language: Language) -> Node:
         return tree("block", [tree("statement", flat)])
 
 
+def refined(node: Node) -> Node:
+    """Return a logical line of Python with the parts that libcst sees.
+
+    libcst is loaded for that alone, and here alone.
+    """
+    from patchmgr.engines.merge.python import with_parts
+
+    return with_parts(node)
+
+
 # ---- lines and indentation
 
 

@@ -14,9 +14,8 @@ from msgspec import Struct
 from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.merge.languages import PYTHON
-from patchmgr.engines.merge.python import refined
 from patchmgr.engines.merge.replay import Policy, Replay
-from patchmgr.engines.merge.statements import read
+from patchmgr.engines.merge.statements import read, refined
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchmgr.engines.merge.languages import language_of
-from patchmgr.engines.merge.python import refined
-from patchmgr.engines.merge.statements import read
+from patchmgr.engines.merge.statements import read, refined
 from patchmgr.engines.merge.tree import Node
 from tests.long import examples
 from tests.tables import table
