@@ -74,9 +74,9 @@ CLASSES = {
 WITHOUT_TEXT = [name for name, of in CLASSES.items() if of.kind in ("condition", "finding")]
 
 
-def leave(scene: Scene, name: str) -> str:
-    """Leave a conflict of a class behind a rebase; return its id."""
-    made = CLASSES[name]
+def leave(scene: Scene, name: str, made: Class | None = None) -> str:
+    """Leave a conflict of a class behind a rebase, or of another one like it; return its id."""
+    made = made or CLASSES[name]
     fork(scene, made.ours, on=made.on)
     made.before(scene)
     if made.link:

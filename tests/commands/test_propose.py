@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.classes import CLASSES, WITHOUT_TEXT, leave
+from tests.commands.classes import WITHOUT_TEXT, leave
 from tests.commands.conftest import Scene
-from tests.commands.scenes import picture
 from tests.commands.test_rebase import fork, verdicts
 
 BASE = (
@@ -53,35 +52,6 @@ def test_what_passes_is_kept_and_accepted_by_a_person(scene: Scene) -> None:
     head = document["series"][0]["head"]
     scene.call("branch", "s", "--repo", scene.upstream.root, "--name", "made")
     assert scene.upstream.git("show", "made:a.py") + "\n" == BOTH, head
-
-
-TEXTS = [name for name in CLASSES if name not in WITHOUT_TEXT]
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_no_hostile_solution_of_any_class_passes_or_leaves_a_trace(scene: Scene, name: str) -> None:
-    found = leave(scene, name)
-    (region,) = scene.call("conflicts", "show", found, "--json").json["work_order"]["regions"]
-    waiting = next(p for p in (scene.root / ".patchmgr/rebase/s").rglob("*") if p.is_file())
-    sides = [region[side] for side in ("base", "ours", "theirs")]
-    hostile = {
-        "markers": waiting.read_bytes(),
-        "large": b"x = 1\n" * 1_700_000,
-        "outside": b"import sys\n" + waiting.read_bytes(),
-        "empty": b"",
-        "binary": b"\0\1\2",
-        **{side: (region[side] or {}).get("text") or b"" for side in ("base", "ours", "theirs")},
-    }
-    before = picture(scene.root, without=("lock", "log"))
-    for content in hostile.values():
-        made = propose(scene, found, content, code=4)
-        assert (made["passed"], bool(made["failures"])) == (False, True)
-    made = scene.call("conflicts", "propose", found, "--delete", "--json", code=4).json
-    assert made["failures"]
-    answer = scene.call("conflicts", "accept", found, "proposed", "--json", code=1)
-    assert answer.json["error"]["kind"] == "not-accepted"
-    assert picture(scene.root, without=("lock", "log")) == before
-    assert sides
 
 
 @pytest.mark.parametrize("name", WITHOUT_TEXT)
