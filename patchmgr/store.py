@@ -151,9 +151,8 @@ class Workspace:
         changed = (changes or {}).get(path)
         if changed is not None:
             return parse_settings(changed, series=name)
-        if not (self.root / path).exists():
-            return SeriesSettings()
-        return parse_settings(self.read(path), series=name)
+        raw = self.find(path)
+        return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Return the patches of a series in order, parsed.
@@ -294,6 +293,15 @@ class Foreseen(Workspace):
     def find(self, path: str) -> bytes | None:
         """Return a file's content after the change."""
         return self._files[path] if path in self._files else super().find(path)
+
+
+class Committed(Foreseen):
+    """A workspace whose lock and series are those of a commit, to be read only."""
+
+    def find(self, path: str) -> bytes | None:
+        """Return the content of a file; of the commit, where that is to have it."""
+        is_own = path == LOCK or path.startswith("series/")
+        return self._files.get(path) if is_own else super().find(path)
 
 
 def _folder(source: Source | None) -> str:

@@ -30,7 +30,10 @@ from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
     from patchmgr.model.materials import Materials
+    from patchmgr.render.view import View
+    from patchmgr.services.carry import CarryOptions
     from patchmgr.services.installed import Location
+    from patchmgr.services.session import Session
 
 
 Python = Annotated[str | None, option("--python EXE", "The interpreter of an environment.")]
@@ -322,6 +325,21 @@ def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
         raise PatchmgrError("missing-extra", message, (hint,)) from fault
 
 
+def _compare(
+    session: Session, base: str, names: list[str], form: str, view: View, options: CarryOptions
+) -> None:
+    if form not in ("terminal", "markdown", "json"):
+        raise PatchmgrError("usage", f"--compare is for terminal, markdown and json; not {form}")
+    commit, found = commands.report.compare(session, base, names, options=options)
+    page = render.report_compared
+    if form == "markdown":
+        show("\n".join(page.compared_markdown(one, base) for one in found))
+        return
+    text = "\n".join(page.compared_text(one, base, view) for one in found)
+    values = [page.compared_value(one) for one in found]
+    answer("report", None, text, since={"ref": base, "commit": commit}, series=values)
+
+
 def report(
     names: Names = None,
     format_: Annotated[
@@ -330,6 +348,10 @@ def report(
             "--format terminal|markdown|json|html|cyclonedx|cyclonedx-1.5", "The output format."
         ),
     ] = "terminal",
+    compare: Annotated[
+        str | None,
+        option("--compare BASE", "What is other than at BASE, a commit of the workspace."),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -343,6 +365,8 @@ def report(
     Example: patchmgr report vllm --format markdown
 
     Example: patchmgr report vllm --format html > report.html
+
+    Example: patchmgr report --compare origin/main --format markdown
     """
     form = "json" if json else format_
     if form not in _FORMS:
@@ -350,6 +374,9 @@ def report(
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
     options = services.carry.CarryOptions(frozenset(select))
+    if compare is not None:
+        _compare(session, compare, names or [], form, view_of(quiet=quiet), options)
+        return
     if form.startswith("cyclonedx"):
         find = services.materials.series_materials
         show(_bill(form)([find(session, name, options) for name in chosen]))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.gating.words import Words
+from patchmgr.engines.report.compared import State, compared
 from patchmgr.engines.report.footprint import footprint
 from patchmgr.engines.report.review import (
     Judge,
@@ -26,7 +27,13 @@ from patchmgr.engines.report.review import (
 from patchmgr.engines.report.risks import find_risks
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.report.sync_facts import reliabilities
-from patchmgr.model.footprint import Area, FileChange, Footprint, PatchFootprint
+from patchmgr.model.footprint import (
+    Area,
+    ComparedFootprint,
+    FileChange,
+    Footprint,
+    PatchFootprint,
+)
 from patchmgr.model.gating import ChangedSite
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
@@ -47,6 +54,8 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
+from patchmgr.services.patch_repository import workspace_at
+from patchmgr.services.series import patch_commits
 from patchmgr.services.session import Fetching, Session
 from patchmgr.services.syncs import read_syncs
 
@@ -186,6 +195,30 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
                 answers=answers,
             )
             return replace(found, review=looked, skipped=tuple(skipped.items()))
+
+
+def compare(
+    session: Session, base: str, names: Sequence[str], *, options: CarryOptions
+) -> tuple[str, tuple[ComparedFootprint, ...]]:
+    """Return a commit of the workspace's repository, and series as they were there and are now.
+
+    Without names it is all series of both.
+    """
+    commit, then = workspace_at(session.workspace, base)
+    both = replace(session, workspace=then), session
+    known = [each.workspace.lock().series for each in both]
+    for name in names:
+        if name not in known[0]:
+            session.workspace.series_record(name)
+
+    def state(at: int, name: str) -> State | None:
+        if name not in known[at]:
+            return None
+        found = report(both[at], name, options=options)
+        return found, patch_commits(both[at].workspace, name)
+
+    chosen = names or sorted({*known[0], *known[1]})
+    return commit, tuple(compared(name, state(0, name), state(1, name)) for name in chosen)
 
 
 def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from patchmgr.commands.branch import check_remote
 from patchmgr.commands.notes import note_on
 from patchmgr.commands.plan import Planning, planned, states_to
 from patchmgr.commands.report import report
-from patchmgr.engines.series.comparison import OwnCommit, compare_states
+from patchmgr.engines.series.comparison import compare_states
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.outcome import SeriesOutcome
@@ -33,7 +33,7 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory
 from patchmgr.services.patch_repository import PatchRepository, open_patch_repository
-from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.series import patch_commits, stacks_of, whole_stacks
 from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
@@ -152,17 +152,11 @@ def _carried(
         outcomes = [step[number] for step in steps]
         note = note_on(after, name, ends, outcomes, run.memory.used())
         before, now = (report(each, name, options=run.options) for each in both)
-        patches = compare_states(*(list(_commits(each, name)) for each in both))
+        patches = compare_states(*(patch_commits(each.workspace, name) for each in both))
         same, other = (tuple(path for path, _ in kind) for kind in (note.identical, note.changed))
         start, end = ((one.ref, one.commit) for one in ends)
         compared = ComparedSeries(name, start, end, patches, same, other)
         yield CarriedSeries(note, before, now, compared)
-
-
-def _commits(session: Session, name: str) -> Iterator[OwnCommit]:
-    """Yield the patches of a series as its branch would have them."""
-    for patch in session.workspace.patches(name):
-        yield OwnCommit(patch.name, patch.message, patch.diff)
 
 
 class _Publisher(Struct, frozen=True):

@@ -6,6 +6,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from patchmgr.model.comparison import ComparedPatch
 from patchmgr.model.review import Review
 from patchmgr.model.upstream import Pin
 
@@ -170,3 +171,21 @@ class Footprint(Struct, frozen=True):
     def patch_removed(self) -> int:
         """Count the removed lines patch by patch."""
         return sum(p.removed for p in self.patches)
+
+
+Touched = tuple[str, "str | None"]
+"""A path, and the symbol of upstream in it; None is the file itself."""
+
+
+class ComparedFootprint(Struct, frozen=True):
+    """A series at a commit of the patch repository, and as it is: None where it does not exist.
+
+    `touched` is what only the later one touches, `left` what only the earlier one does.
+    """
+
+    series: str
+    before: Footprint | None
+    after: Footprint | None
+    patches: tuple[ComparedPatch, ...]
+    touched: tuple[Touched, ...]
+    left: tuple[Touched, ...]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from patchmgr.model.comparison import ComparedSeries, Sameness
+from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields
+from patchmgr.render.machine import fields, keys
 from patchmgr.render.terminal import painted, painted_line
 from patchmgr.render.view import View
 
@@ -21,14 +22,30 @@ _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> str:
     """Return one line per changed patch, and the number of unchanged ones."""
-    counts = Counter(patch.sameness for patch in found.patches)
-    words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
-    summary = f"{counted(len(found.patches), 'patch')}: {', '.join(words) or 'none'}"
+    summary = comparison_sums(found.patches)
     if view.is_line:
         return f"{heading}: {summary}\n"
-    lines = [heading]
-    for patch in found.patches:
+    lines = [heading, *comparison_lines(found.patches, view, shows_lines=shows_lines), summary]
+    files = f"{counted(len(found.identical), 'file')} byte-identical"
+    lines.append(f"{files}, {len(found.different)} not")
+    lines += [f"  other  {clean(path)}" for path in found.different]
+    lines += [f"  held   {clean(place)} {digest}" for place, digest in found.claims]
+    return "\n".join(lines) + "\n"
+
+
+def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
+    """Return how many patches there are of each kind."""
+    counts = Counter(patch.sameness for patch in patches)
+    words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
+    return f"{counted(len(patches), 'patch')}: {', '.join(words) or 'none'}"
+
+
+def comparison_lines(
+    patches: Sequence[ComparedPatch], view: View, *, shows_lines: bool
+) -> Iterator[str]:
+    """Yield one line per changed patch, with what differs if that is wanted."""
+    for patch in patches:
         if not view.is_all and patch.sameness not in _COLOURS:
             continue
         word = painted(
@@ -36,16 +53,9 @@ def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> st
             _COLOURS.get(patch.sameness, "2"),
             colour=view.colour,
         )
-        lines.append(f"  {word}  {clean(patch.subject)}")
-        if shows_lines:
-            diff = [clean(line, keep="\t") for line in patch.diff]
-            lines += [f"      {painted_line(line, colour=view.colour)}" for line in diff]
-    lines.append(summary)
-    files = f"{counted(len(found.identical), 'file')} byte-identical"
-    lines.append(f"{files}, {len(found.different)} not")
-    lines += [f"  other  {clean(path)}" for path in found.different]
-    lines += [f"  held   {clean(place)} {digest}" for place, digest in found.claims]
-    return "\n".join(lines) + "\n"
+        yield f"  {word}  {clean(patch.subject)}"
+        diff = [clean(line, keep="\t") for line in patch.diff] if shows_lines else []
+        yield from (f"      {painted_line(line, colour=view.colour)}" for line in diff)
 
 
 def _state(state: tuple[str, str]) -> str:
@@ -55,13 +65,12 @@ def _state(state: tuple[str, str]) -> str:
 
 def compared_value(found: ComparedSeries) -> dict[str, Any]:
     """Return the compared states as plain values."""
-    names = ("subject", "sameness", "before", "after", "paths", "diff")
     return fields(
         found,
         *("series", "identical", "different"),
         start={"name": found.start[0], "head": found.start[1]},
         end={"name": found.end[0], "head": found.end[1]},
-        patches=[fields(patch, *names) for patch in found.patches],
+        patches=[keys(patch) for patch in found.patches],
         claims=[{"place": place, "digest": digest} for place, digest in found.claims],
     )
 

@@ -40,7 +40,7 @@ _SENTENCE = 160  # room for what says how much is left out
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
     """Return the report on one series; if it gets too long, rows are left out and counted."""
-    page = _Page(limit)
+    page = Page(limit)
     page.add(_head(footprint))
     if footprint.files:
         _add_groups(page, footprint)
@@ -55,7 +55,7 @@ def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
     return page.whole()
 
 
-class _Page:
+class Page:
     """Blocks of Markdown that together stay under a limit of characters."""
 
     def __init__(self, limit: int) -> None:
@@ -69,6 +69,11 @@ class _Page:
     def add(self, block: str) -> None:
         """Add a block as it is."""
         self._blocks.append(block)
+
+    def fitting(self, block: str) -> None:
+        """Add a block if there is room for it."""
+        if len(self.whole()) + len(block) + 2 <= self._limit:
+            self.add(block)
 
     def table(
         self,
@@ -145,7 +150,7 @@ def _head(footprint: Footprint) -> str:
     return f"{title}\n\n{' '.join(sentences)}"
 
 
-def _add_groups(page: _Page, footprint: Footprint) -> None:
+def _add_groups(page: Page, footprint: Footprint) -> None:
     page.table(["", "Files", "Added", "Removed"], _group_rows(footprint), what="groups")
     page.add("### Languages")
     columns = ["Language", "Files", "Added", "Removed", "The only file"]
@@ -183,7 +188,7 @@ def _language_rows(footprint: Footprint) -> list[str]:
     return rows
 
 
-def _add_rebuilds(page: _Page, footprint: Footprint) -> None:
+def _add_rebuilds(page: Page, footprint: Footprint) -> None:
     rebuilds = [file for file in footprint.files if file.build is Build.REBUILD]
     if not rebuilds:
         page.add("### Rebuild\n\nNo file asks for a rebuild.")
@@ -197,14 +202,14 @@ def _change(file: FileFootprint) -> str:
     return "binary" if file.is_binary else f"+{file.added} -{file.removed}"
 
 
-def _add_passing(page: _Page, footprint: Footprint) -> None:
+def _add_passing(page: Page, footprint: Footprint) -> None:
     number = len(footprint.passing)
     verb = "ends" if number == 1 else "end"
     title = f"{counted(number, 'path')} touched by patches {verb} as the base has it."
     page.bullets(title, [code(path) for path in footprint.passing], what="paths")
 
 
-def _add_review(page: _Page, review: Review) -> None:
+def _add_review(page: Page, review: Review) -> None:
     columns = ["Subsystem", "Files", "Added", "Removed", "Tests", "Of these", "Languages", "Needs"]
     title = f"### Subsystems (by {review.parts_by})"
     page.table(columns, _part_rows(review), what="subsystems", title=title, share=0.3)
@@ -224,13 +229,13 @@ def _add_review(page: _Page, review: Review) -> None:
     page.bullets("### Risks", [*map(_risk, review.risks)], what="risks")
 
 
-def _add_patches(page: _Page, footprint: Footprint) -> None:
+def _add_patches(page: Page, footprint: Footprint) -> None:
     columns = ["#", "Patch", "Files", "Added", "Removed", "Languages", "Upstream symbols"]
     rows = [_patch_row(number, p) for number, p in enumerate(footprint.patches, start=1)]
     page.table(columns, rows, what="patches", summary=counted(len(rows), "patch"))
 
 
-def _add_words(page: _Page, footprint: Footprint) -> None:
+def _add_words(page: Page, footprint: Footprint) -> None:
     """Say what each patch does to each file that upstream has, edit by edit."""
     rows = [_words_row(p, file) for p in footprint.patches for file in p.files if file.edits]
     summary = "What the patches do, in words"
@@ -259,7 +264,7 @@ def _patch_row(number: int, patch: PatchFootprint) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _add_new_files(page: _Page, footprint: Footprint) -> None:
+def _add_new_files(page: Page, footprint: Footprint) -> None:
     rows = [_new_row(file) for file in footprint.files if file.kind is Kind.NEW]
     summary = counted(len(rows), "new file")
     page.table(["File", "Language", "Added"], rows, what="files", summary=summary)
@@ -270,7 +275,7 @@ def _new_row(file: FileFootprint) -> str:
     return f"| {code_cell(file.path)} | {file.language} | {lines} |"
 
 
-def _add_edits(page: _Page, footprint: Footprint) -> None:
+def _add_edits(page: Page, footprint: Footprint) -> None:
     sites = sites_by_path(footprint)
     edits = [file for file in footprint.files if file.kind is not Kind.NEW]
     rows = [_edit_row(file, sites.get(file.path, ())) for file in edits]

@@ -13,15 +13,16 @@ from msgspec.structs import replace
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
-from patchmgr.model.snapshot import REGULAR, Entry
+from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.model.sync import PushedBranch, Standing
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, find_clone
 from patchmgr.plumbing.committing import push_refs, remote_refs
 from patchmgr.plumbing.fast_import import Draft, write_commits
+from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
 from patchmgr.plumbing.stores import RefMove
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.store import LOCK
+from patchmgr.store import LOCK, Committed, Workspace
 
 PUSHED = "refs/patchmgr/pushed/"
 """Where a remote has, by branch, the commit that was pushed last."""
@@ -94,14 +95,47 @@ class PatchRepository(Struct, frozen=True):
         return found
 
 
-def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
-    """Return the repository of a workspace; raise "usage" if its files differ from HEAD."""
+def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
+    """Return a commit of a workspace's repository, and the workspace with the series of then.
+
+    Raises PatchmgrError "usage" where there is no such commit, or it has no workspace.
+    """
+    clone = _clone_of(workspace.root)
+    commit = None if name.startswith("-") else object_named(clone.private, f"{name}^{{commit}}")
+    if commit is None:
+        hint = "a shallow clone lacks what came before: git fetch --unshallow"
+        raise PatchmgrError("usage", f"{clone.root} has no commit {shown(name)}", (hint,))
+    prefix, files = _prefix(workspace.root, clone), dict[str, bytes | None]()
+    with ObjectReader(clone.git_dir) as reader:
+        tree = StoredTree(reader, reader.tree_of(commit))
+        folder = f"{prefix}series"
+        below = tree.files_below(folder) if tree.is_directory(folder) else ()
+        for path in (f"{prefix}{LOCK}", *below):
+            entry = tree.entry(path)
+            if entry is not None and entry.mode in FILE_MODES:
+                files[path.removeprefix(prefix)] = reader.blob(entry.blob)
+    if LOCK not in files:
+        raise PatchmgrError("usage", f"{shown(name)} has no {prefix}{LOCK}")
+    return commit, Committed(workspace, files)
+
+
+def _clone_of(root: Path) -> Clone:
     clone = find_clone(root)
     if clone is None:
         hint = "commit the workspace: git init, git add --all, git commit"
         raise PatchmgrError("usage", f"{root} is in no git repository", (hint,))
+    return clone
+
+
+def _prefix(root: Path, clone: Clone) -> str:
     inside = os.path.relpath(root, clone.root)
-    prefix = "" if inside == "." else f"{inside}/"
+    return "" if inside == "." else f"{inside}/"
+
+
+def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
+    """Return the repository of a workspace; raise "usage" if its files differ from HEAD."""
+    clone = _clone_of(root)
+    prefix = _prefix(root, clone)
     own = tuple(f"{prefix}{name}" for name in (LOCK, "series/", "conflicts/"))
     edited = [p for p in (*clone.changed_paths(), *clone.untracked()) if p.startswith(own)]
     if edited:

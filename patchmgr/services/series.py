@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from patchmgr.engines.series.comparison import OwnCommit
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
@@ -11,11 +12,18 @@ from patchmgr.model.snapshot import GITLINK
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.services.session import Session
+from patchmgr.store import Workspace
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
     """Return every path that a patch names, once each."""
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
+
+
+def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
+    """Return the patches of a series as its branch would have them, each with its name for id."""
+    patches = workspace.patches(name)
+    return tuple(OwnCommit(patch.name, patch.message, patch.diff) for patch in patches)
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
