@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -267,6 +268,6 @@ def status(
     if repo is not None:
         raise PatchmgrError("usage", "--repo needs --of")
     view = view_of(verbose=verbose, quiet=quiet)
-    found = commands.status.status(session)
+    found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)
     answer("status", None, render.listings.status_text(found, view), **value)

@@ -15,6 +15,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Ruling
 from patchmgr.model.stance import FollowUp
+from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_upstream import tags_of
@@ -23,6 +24,7 @@ from patchmgr.services.decisions import read_decisions
 from patchmgr.services.installed import known_packages
 from patchmgr.services.load import load_series, refuse_broken, series_at_pin
 from patchmgr.services.memory import Memory
+from patchmgr.services.patch_repository import last_syncs
 from patchmgr.services.published import (
     DIGEST,
     REF,
@@ -55,6 +57,7 @@ class SeriesStatus(Struct, frozen=True):
     """One series: its pin, the number of patches, and its distance to upstream.
 
     `follow_ups` are later upstream commits about its patches that nobody has decided on.
+    `last_sync` is None where no remote has a badge of it.
     """
 
     name: str
@@ -63,6 +66,7 @@ class SeriesStatus(Struct, frozen=True):
     patches: int
     distance: Distance
     follow_ups: tuple[FollowUp, ...] = ()
+    last_sync: LastSync | None = None
 
 
 class Status(Struct, frozen=True):
@@ -80,9 +84,12 @@ class Status(Struct, frozen=True):
     resolved: tuple[str, ...] = ()
 
 
-def status(session: Session) -> Status:
-    """Return where every series stands; contacts no upstream."""
+def status(session: Session, now: int) -> Status:
+    """Return where every series stands; contacts no upstream and no remote. `now` is in seconds."""
     lock = session.workspace.lock()
+    syncs: Mapping[str, LastSync] = {}
+    with suppress(PatchmgrError):  # there is no git, or none that may be asked
+        syncs = last_syncs(session.workspace.root, now)
     rows = []
     for name, record in sorted(lock.series.items()):
         rows.append(
@@ -93,6 +100,7 @@ def status(session: Session) -> Status:
                 len(session.workspace.series_file(name).names()),
                 _distance(session, record),
                 find_follow_ups(session, record, session.workspace.patches(name)),
+                syncs.get(name),
             )
         )
     in_progress = read_in_progress(session.workspace)

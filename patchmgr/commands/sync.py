@@ -32,13 +32,11 @@ from patchmgr.services.carried_again import CarriedAgain
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory
-from patchmgr.services.patch_repository import PatchRepository, open_patch_repository
+from patchmgr.services.patch_repository import BADGE, PatchRepository, open_patch_repository
 from patchmgr.services.series import patch_commits, stacks_of, whole_stacks
 from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
-
-BADGE = "patchmgr/badge-"
 
 
 class SyncRequest(Struct, frozen=True):

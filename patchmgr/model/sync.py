@@ -77,3 +77,15 @@ class Sync(Struct, frozen=True):
     branches: tuple[PushedBranch, ...] = ()
     pull_request: PullRequest | None = None
     warnings: tuple[str, ...] = ()
+
+
+class LastSync(Struct, frozen=True):
+    """The last sync without a fault, as the badge on a remote has it: its time and age in seconds.
+
+    `words` are what it came to.
+    """
+
+    remote: str
+    time: int
+    age: int
+    words: str

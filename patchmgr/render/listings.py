@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import GraphPatch, Need
+from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Upstream
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import fields, pin_value
@@ -213,6 +214,8 @@ def status_text(status: Status, view: View) -> str:
         lines.append(f"{line}\n")
         if view.is_all:
             lines.append(f"  commit {row.pin.commit}\n")
+        if row.last_sync is not None:
+            lines.append(f"  {_last_sync(row.last_sync)}\n")
         for one in row.follow_ups:
             lines.append(f"  {clean(one.patch)}: {clean(one.sentence())}\n")
             lines.append(f"    answer with: {clean(one.answers(row.name))}\n")
@@ -233,6 +236,14 @@ def status_text(status: Status, view: View) -> str:
         lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]
         lines.append("go on with: patchmgr rebase --continue    (or --skip, --abort)\n")
     return "".join(lines)
+
+
+def _last_sync(found: LastSync) -> str:
+    """Return when the last sync was, and what it came to; minutes are of no interest."""
+    hours = max(found.age, 0) // 3600
+    age = counted(hours // 24, "day") if hours >= 48 else counted(hours, "hour")
+    when = f"{age} ago" if hours else "within the last hour"
+    return f"last sync {when}: {clean(found.words)} ({clean(found.remote)})"
 
 
 def _status_summary(status: Status) -> str:
@@ -281,8 +292,9 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
 def status_value(status: Status) -> dict[str, Any]:
     """Return the status as plain values."""
     series = [
-        fields(row, "name", "upstream", "patches", "follow_ups", base=pin_value(row.pin),
-               behind=row.distance.count, unit=row.distance.unit, tip=row.distance.tip)
+        fields(row, "name", "upstream", "patches", "follow_ups", "last_sync",
+               base=pin_value(row.pin), behind=row.distance.count, unit=row.distance.unit,
+               tip=row.distance.tip)
         for row in status.series
     ]  # fmt: skip
     applied = [

@@ -14,7 +14,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
-from patchmgr.model.sync import PushedBranch, Standing
+from patchmgr.model.sync import LastSync, PushedBranch, Standing
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, find_clone
 from patchmgr.plumbing.committing import push_refs, remote_refs
@@ -26,6 +26,9 @@ from patchmgr.store import LOCK, Committed, Workspace
 
 PUSHED = "refs/patchmgr/pushed/"
 """Where a remote has, by branch, the commit that was pushed last."""
+
+BADGE = "patchmgr/badge-"
+"""The branch with what the last sync of a series came to, before its name."""
 
 Files = Mapping[str, "bytes | None"]
 
@@ -93,6 +96,24 @@ class PatchRepository(Struct, frozen=True):
                 raise
             return replace(found, standing=Standing.HELD, there=now)
         return found
+
+
+def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
+    """Return by series what its badge says, as of the last fetch: the newest of all remotes."""
+    parts = ("refname:lstrip=2", "committerdate:unix", "subject")
+    _, printed = git_process.run(
+        [
+            "for-each-ref", "--sort=committerdate", f"refs/remotes/*/{BADGE}*",
+            f"--format={'%00'.join(f'%({part})' for part in parts)}",
+        ],
+        cwd=root, good=(0, 128),
+    )  # fmt: skip
+    found = dict[str, LastSync]()
+    for line in git_process.text(printed).splitlines():
+        name, time, words = line.split("\0")
+        remote, _, series = name.partition(f"/{BADGE}")
+        found[series] = LastSync(remote, int(time), now - int(time), words)
+    return found
 
 
 def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
