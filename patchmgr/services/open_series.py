@@ -402,8 +402,9 @@ def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | 
 
 
 def _files_below(opened: OpenSeries, folder: str) -> set[str]:
-    """Return the files below a folder that git does not ignore."""
-    return {path for path in opened.need_checkout().clone.untracked() if is_in(path, (folder,))}
+    """Return the files below a folder that git does not ignore; another repository is no file."""
+    files = (p for p in opened.need_checkout().clone.untracked() if not p.endswith("/"))
+    return {path for path in files if is_in(path, (folder,))}
 
 
 def is_in(path: str, places: Collection[str]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
 from tests.commands.desks import Hands, hands, made
 from tests.commands.scenes import Stage, one_line, picture, text, work_tree
+from tests.conftest import Repository
 from tests.tables import table
 
 
@@ -183,7 +185,10 @@ def test_edits_go_in_whole_or_by_path(desk: Hands) -> None:
     assert answer["paths"] == ["pkg/b.py", "pkg/known"]
     assert answer["untracked"] == ["untracked"]
     assert answer["change"] == "changed"
-    desk.run("refresh", ".")
+    Repository(desk.root / "nested")
+    said = desk.run("refresh", ".").out.splitlines()
+    assert "Not in, for git does not track them: nested/" in said
+    shutil.rmtree(desk.root / "nested")
     assert b"+++ b/untracked\n" in desk.raw("one.patch")
     after = work_tree(desk.checkout)
     desk.run("pop", code=0)
