@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -74,7 +73,7 @@ def subject_of(
         "revives": _revives(base, ours, theirs),
         "both add": _shared(ours - base, theirs - base),
     }
-    names = words_in(("".join(lines) for lines in region.sides), language)
+    names = words_in(*("".join(lines) for lines in region.sides))
     return Subject(base, ours, theirs, names, features)
 
 
@@ -152,21 +151,9 @@ class FileWords(Struct, frozen=True):
         return "no" if not left else "gone" if 0 in left else "fewer"
 
 
-def words_in(sides: Iterable[str], language: Language) -> FileWords:
-    """Count the names in base, ours and theirs; comments, and strings of words, have none."""
-    rest = (_prose(language).sub(_without_prose, text) for text in sides)
-    return FileWords(*(Counter(_NAME.findall(text)) for text in rest))
-
-
-@cache
-def _prose(language: Language) -> re.Pattern[str]:
-    pattern = rf"(?P<comment>{language.comment})|{language.string}"
-    return re.compile(pattern, re.VERBOSE | re.DOTALL)
-
-
-def _without_prose(found: re.Match[str]) -> str:
-    is_prose = found["comment"] is not None or (" " in found[0] and "{" not in found[0])
-    return " " if is_prose else found[0]
+def words_in(base: str, ours: str, theirs: str) -> FileWords:
+    """Count the names in the three texts of a file."""
+    return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
 
 
 def _shared(ours: Words, theirs: Words) -> str:

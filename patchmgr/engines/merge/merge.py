@@ -74,7 +74,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     pieces = widened(grown(pieces, base), language)
     found: list[str | RegionCandidates] = []
     known = _Known(
-        words_in(texts.sides(), language),
+        words_in(base, ours, theirs),
         {"regions": bucket(len(pieces) // 2, REGIONS)},
         FileImports(
             base, ours, theirs, "".join(x for p in pieces if isinstance(p, tuple) for x in p)

@@ -356,8 +356,8 @@ class Replay:
         """Say why two insertions at one place are a person's to order."""
         if chunk.kind == "code":
             return "order"
-        if chunk.bracket in _IN_ORDER:
-            return "" if all(_is_named(p) for p in (*earlier, *later)) else "order"
+        if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
+            return "" if all(map(_is_named, later)) else "order"
         heads = [
             {p.parts[0].parts[0].said for p in run if p.kind == "compound" and p.parts[0].parts}
             for run in (earlier, later)
