@@ -98,9 +98,10 @@ def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_
     if head:
         yield at[0], at[1], head
     ends = len(old) - tail, len(new) - tail
-    yield from _between(
-        old[head : ends[0]], new[head : ends[1]], (at[0] + head, at[1] + head), depth
-    )
+    if head < min(ends):
+        yield from _between(
+            old[head : ends[0]], new[head : ends[1]], (at[0] + head, at[1] + head), depth
+        )
     if tail:
         yield at[0] + ends[0], at[1] + ends[1], tail
 
