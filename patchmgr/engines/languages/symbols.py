@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -271,6 +272,11 @@ _SCANNERS: dict[str, Scanner] = {
 }
 
 
+@lru_cache(maxsize=16)  # a text is asked about for several patches, and in several of its roles
+def _symbols(scan: Scanner, content: bytes) -> Sequence[str | None]:
+    return scan(content)
+
+
 class SymbolIndex:
     """The enclosing symbol of each line of one content, computed at the first question."""
 
@@ -293,7 +299,7 @@ class SymbolIndex:
 
     def _scanned(self) -> Sequence[str | None]:
         if self._symbols is None:
-            self._symbols = () if self._scan is None else self._scan(self._content)
+            self._symbols = () if self._scan is None else _symbols(self._scan, self._content)
         return self._symbols
 
 
