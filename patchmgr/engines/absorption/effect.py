@@ -97,11 +97,11 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
     """Pair nodes with lines: those of the base or of the series' end first, whichever is nearer."""
     nodes = weave.nodes
-    states = [[at for at, n in enumerate(nodes) if n.is_alive(p)] for p in (weave.last, -1)]
-    found = [matched_lines([nodes[at].key for at in state], keys) for state in states]
+    found = [matched_lines(there, keys) for _, there in weave.ends]
     nearer = int(not weave.is_made and len(found[1]) >= len(found[0]))
-    pairs = {states[nearer][i]: j for i, j in found[nearer]}
-    rest = sorted(set(range(len(nodes))).difference(states[nearer]))
+    state = weave.ends[nearer][0]
+    pairs = {state[i]: j for i, j in found[nearer]}
+    rest = sorted(set(range(len(nodes))).difference(state))
     for (at, line), (stop, end) in pairwise([(-1, -1), *pairs.items(), (len(nodes), len(keys))]):
         some = rest[bisect(rest, at) : bisect(rest, stop)]
         if some and end > line + 1:

@@ -154,6 +154,12 @@ class Weave:
         """Patches, each with a hunk of another patch that undoes what it does to a line."""
         return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
+    @cached_property
+    def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
+        """The nodes that are there behind the series, and before it, with their keys."""
+        states = ([n for n, x in enumerate(self.nodes) if x.is_alive(p)] for p in (self.last, -1))
+        return tuple((state, [self.nodes[n].key for n in state]) for state in states)
+
     def state(self, run: Run, patch: int) -> list[bytes]:
         """Return the keys that a run has after a patch (-1: in the base)."""
         return [n.key for n in self.nodes[run.start : run.end] if n.is_alive(patch)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -516,6 +516,7 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, L
     return None
 
 
+@lru_cache(maxsize=8)  # the hunks of a file ask about the same versions
 def _words(text: bytes) -> frozenset[bytes]:
     """Return the words that names are made of."""
     return frozenset(part.lower() for part in _PARTS.findall(text))
