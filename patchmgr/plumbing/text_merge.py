@@ -36,7 +36,7 @@ class GitTextMerge:
         self._bench = bench
         self._kept = kept
         self._spares_git = spares_git
-        self._known: dict[tuple[str, ...], Conflicted | str] = {}  # a clean one by its id
+        self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # texts by their ids
         self._id = lru_cache(_TEXTS)(blob_id)
         self._text = lru_cache(_TEXTS)(Text)
         self._changes = lru_cache(_PAIRS)(
@@ -71,11 +71,14 @@ class GitTextMerge:
         )
 
     def _know(self, key: tuple[str, ...], merge: Merge) -> None:
-        self._known[key] = self._bench.add(merge.content) if isinstance(merge, Clean) else merge
+        content = merge.content if isinstance(merge, Clean) else merge.marked
+        blob = None if content is None else self._bench.add(content)
+        self._known[key] = isinstance(merge, Clean), blob
 
     def _recall(self, key: tuple[str, ...]) -> Merge:
-        known = self._known[key]
-        return Clean(self._bench.read(known)) if isinstance(known, str) else known
+        is_clean, blob = self._known[key]
+        content = None if blob is None else self._bench.read(blob)
+        return Clean(content) if is_clean and content is not None else Conflicted(content)
 
     def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
         if self._spares_git:

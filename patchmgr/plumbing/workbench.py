@@ -17,7 +17,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 
-MOST_HELD = 1 << 26  # bytes
+MOST_HELD = 1 << 24  # bytes
 
 
 class Made(Closing):

@@ -110,7 +110,10 @@ def with_absorbed(
     def find() -> Mapping[int, Absorption]:
         if len(way.steps) >= FEWEST_KEPT:
             on_search()
-        return find_absorbed(Series(search.folded, way, bench, elsewhere=elsewhere.gaining))
+        series = Series(search.folded, way, bench, elsewhere=elsewhere.gaining)
+        absorptions = find_absorbed(series)
+        vars(series).clear()  # its caches hold it, and it every line of the files
+        return absorptions
 
     about = (search.folded, way.start, way.target, sorted(way.homes.items()), way.steps)
     few = len(way.steps) < FEWEST_KEPT

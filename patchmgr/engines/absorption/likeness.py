@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cache, cached_property
+from functools import cached_property
 from math import fsum, log2
 
 from msgspec import Struct
@@ -120,7 +120,7 @@ class Comparison:
         self.base, self.ours = split_lines(base), split_lines(ours)
         self._content = base
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
-        self._brought_by = cache(self._brought_by_block)
+        self._brought: dict[Block, list[Brought]] = {}
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -142,10 +142,12 @@ class Comparison:
         """Return what upstream added in some blocks, in order."""
         return [word for block in blocks for word in self._brought_by(block)]
 
-    def _brought_by_block(self, block: Block) -> list[Brought]:
-        old = self.base[block.old_start : block.old_end]
-        put = self._put(old, self.ours[block.new_start : block.new_end])
-        return [(block.new_start + n, word) for n, word in put]
+    def _brought_by(self, block: Block) -> list[Brought]:
+        if block not in self._brought:
+            old = self.base[block.old_start : block.old_end]
+            put = self._put(old, self.ours[block.new_start : block.new_end])
+            self._brought[block] = [(block.new_start + n, word) for n, word in put]
+        return self._brought[block]
 
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
         """Yield the words of each new line that are not only kept from the old ones."""
