@@ -15,7 +15,7 @@ from patchmgr.engines.absorption.landing import find_absorbed
 from patchmgr.engines.absorption.reliability import with_reliability
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, absorbed_before
-from patchmgr.engines.audit.checks import CHECKS
+from patchmgr.engines.audit.checks import CHECKS, LONGEST
 from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in
 from patchmgr.engines.audit.rebased import AuditedUpstream, since_in, states_of, with_findings
 from patchmgr.engines.audit.states import Check, States, Told, run_checks
@@ -500,14 +500,16 @@ class Auditor(Struct, frozen=True):
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:
             return lambda: known
-        *shorter, longest = self.checks
-        last = partial(_checked, states, [longest])
+        longest = {n: check for n, check in enumerate(self.checks) if check in LONGEST}
+        others = {n: check for n, check in enumerate(self.checks) if n not in longest}
+        last = partial(_checked, states, longest)
         running = last if len(states.carriers) < FEW else beside(last)
 
         def found() -> tuple[Told, ...]:
-            told = run_checks(states, shorter)
+            some, _ = _checked(states, others)
             more, lacks = running()
-            told = tuple(dict.fromkeys((*told, *more)))
+            in_order = sorted((some | more).items())
+            told = tuple(dict.fromkeys(one for _, ones in in_order for one in ones))
             if not lacks and not states.lacks:
                 self.kept.put(question, msgspec.to_builtins(told))
             return told
@@ -550,6 +552,8 @@ class Auditor(Struct, frozen=True):
         return None
 
 
-def _checked(states: States, checks: Sequence[Check]) -> tuple[tuple[Told, ...], bool]:
-    """Return what the checks find, and whether some content was there for nobody."""
-    return run_checks(states, checks), states.lacks
+def _checked(
+    states: States, checks: Mapping[int, Check]
+) -> tuple[dict[int, tuple[Told, ...]], bool]:
+    """Return what each check finds, and whether some content was there for nobody."""
+    return {n: run_checks(states, [check]) for n, check in checks.items()}, states.lacks
