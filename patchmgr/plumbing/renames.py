@@ -137,9 +137,11 @@ def _renamed(
         return {}
     # Everything that is compared must be in one tree each, at its real path: git looks at
     # base names first.
-    before = write_commits(bench, None, [Draft(_NOBODY, b"base\n", dict(old))])[0]
-    after = write_commits(bench, None, [Draft(_NOBODY, b"onto\n", dict(new))])[0]
-    return renamed_paths(bench.git_dir, before, after)
+    drafts = (
+        Draft(_NOBODY, b"base\n", dict(old)),
+        Draft(_NOBODY, b"onto\n", {**dict.fromkeys(old), **new}),
+    )
+    return renamed_paths(bench.git_dir, *write_commits(bench, None, drafts))
 
 
 def _name(path: str) -> str:
