@@ -79,8 +79,8 @@ class ResolverApp(App[None]):
         self._show()
 
     def on_resize(self, event: Resize) -> None:
-        """Redraw it in the new width."""
-        self._show()
+        """Redraw it in the new width, which the app itself has only after this."""
+        self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:
         """Show what the program prints while it works as a message."""
