@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -94,20 +95,26 @@ def tmp_path(_folders: Path) -> Iterator[Path]:
         folder.rename(Path(trash, "test"))
 
 
-_states: dict[str, tempfile.TemporaryDirectory[str]] = {}
+_states: dict[str, tuple[tempfile.TemporaryDirectory[str], Any]] = {}
+Made = TypeVar("Made")
 
 
-def once(key: str, folder: Path, names: Collection[str], make: Callable[[], object]) -> None:
-    """Make folders in the one of a test; each test after it gets copies of them."""
+def once(key: str, folder: Path, names: Collection[str], make: Callable[[], Made]) -> Made:
+    """Make folders in the one of a test, and return what was made.
+
+    Each test after it gets copies of the folders, and the same answer.
+    """
     if key not in _states:
-        make()
-        _states[key] = tempfile.TemporaryDirectory(prefix="patchmgr-state-")
+        made = make()
+        _states[key] = tempfile.TemporaryDirectory(prefix="patchmgr-state-"), made
         for name in filter(lambda name: (folder / name).exists(), names):
-            shutil.copytree(folder / name, Path(_states[key].name, name), symlinks=True)
-        return
-    for kept in Path(_states[key].name).iterdir():
+            shutil.copytree(folder / name, Path(_states[key][0].name, name), symlinks=True)
+        return made
+    state, known = _states[key]
+    for kept in Path(state.name).iterdir():
         shutil.rmtree(folder / kept.name, ignore_errors=True)
         copy_folder(kept, folder / kept.name)
+    return cast("Made", known)
 
 
 def copy_folder(source: Path, target: Path) -> None:

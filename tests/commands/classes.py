@@ -76,13 +76,17 @@ WITHOUT_TEXT = [name for name, of in CLASSES.items() if of.kind in ("condition",
 
 def leave(scene: Scene, name: str, made: Class | None = None) -> str:
     """Leave a conflict of a class behind a rebase, or of another one like it; return its id."""
-    made = made or CLASSES[name]
-    fork(scene, made.ours, on=made.on)
-    made.before(scene)
-    if made.link:
-        (scene.upstream.root / made.link).unlink()
-        (Path(scene.upstream.root) / made.link).symlink_to("nowhere")
-    scene.upstream.commit(made.then, "upstream: goes on (#7)\n\nBecause it must.")
-    document = scene.rebase("s", "--onto", "upstream/main", code=3)
-    (conflict,) = document["series"][0]["patches"][0]["conflicts"]
-    return str(conflict["id"])
+    of = made or CLASSES[name]
+
+    def make() -> str:
+        fork(scene, of.ours, on=of.on)
+        of.before(scene)
+        if of.link:
+            (scene.upstream.root / of.link).unlink()
+            (Path(scene.upstream.root) / of.link).symlink_to("nowhere")
+        scene.upstream.commit(of.then, "upstream: goes on (#7)\n\nBecause it must.")
+        document = scene.rebase("s", "--onto", "upstream/main", code=3)
+        (conflict,) = document["series"][0]["patches"][0]["conflicts"]
+        return str(conflict["id"])
+
+    return make() if made else scene.once(f"a conflict: {name}", make)

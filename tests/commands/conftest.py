@@ -20,7 +20,7 @@ from patchmgr import cli
 from patchmgr.plumbing import clones
 from tests.commands.constructed import FORMS, Story
 from tests.commands.shared_process import remembered_clones, shared_process, shared_readers
-from tests.conftest import Repository, make_hermetic, once
+from tests.conftest import Made, Repository, make_hermetic, once
 from tests.long import LONG
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class Scene:
         box.write_bytes(patches)
         self.call("import", box, "--series", name)
 
-    def once(self, key: str, make: Callable[[], object]) -> None:
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
         """Make of this scene what is made once in a session; all that was done to it is lost."""
-        once(key, self.root.parent, SCENE, make)
+        return once(key, self.root.parent, SCENE, make)
 
     def rebase(self, *arguments: str, code: int = 0) -> Any:
         """Rebase and return the JSON document."""

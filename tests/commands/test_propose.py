@@ -23,9 +23,13 @@ BOTH = THEIRS.replace("first(x, mine=T", "first(x.upstream, mine=T")
 
 def collide(scene: Scene) -> str:
     """Leave a conflict that a solution can unite; return its id."""
-    fork(scene, {"a.py": THEIRS}, on={"a.py": BASE}, then={"a.py": OURS})
-    document = scene.rebase("s", "--onto", "upstream/main", code=3)
-    return str(document["series"][0]["patches"][0]["conflicts"][0]["id"])
+
+    def make() -> str:
+        fork(scene, {"a.py": THEIRS}, on={"a.py": BASE}, then={"a.py": OURS})
+        document = scene.rebase("s", "--onto", "upstream/main", code=3)
+        return str(document["series"][0]["patches"][0]["conflicts"][0]["id"])
+
+    return scene.once("a conflict", make)
 
 
 def propose(scene: Scene, name: str, content: str | bytes, *more: str, code: int = 0) -> Any:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Answer, Scene, invoke
+from tests.commands.conftest import SCENE, Answer, Scene, invoke
 from tests.commands.every import restorer
 from tests.commands.faults import Killed, killing
 from tests.commands.scenes import picture, plant, text
-from tests.conftest import Repository
+from tests.conftest import Repository, once
 from tests.long import LONG
 
 Files = dict[str, bytes | str | None]
@@ -69,15 +70,19 @@ def look(repository: Repository) -> tuple[str, str, dict[str, bytes]]:
 
 def begin(scene: Scene, *patches: Files) -> str:
     """Plant upstream and a fork of some patches; return the fork's head."""
-    base = scene.upstream.commit(START, "start: all")
-    scene.upstream.git("checkout", "--quiet", "-b", "fork")
-    for number, files in enumerate(patches, 1):
-        plant(scene.upstream, files, f"fork: {number}")
-    fork = scene.upstream.head()
-    scene.upstream.git("checkout", "--quiet", "main")
-    plant(scene.upstream, UPSTREAM, "upstream: all (#12)")
-    scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
-    return fork
+
+    def make() -> str:
+        base = scene.upstream.commit(START, "start: all")
+        scene.upstream.git("checkout", "--quiet", "-b", "fork")
+        for number, files in enumerate(patches, 1):
+            plant(scene.upstream, files, f"fork: {number}")
+        fork = scene.upstream.head()
+        scene.upstream.git("checkout", "--quiet", "main")
+        plant(scene.upstream, UPSTREAM, "upstream: all (#12)")
+        scene.series("s", base, scene.upstream.patches(f"{base}..fork"))
+        return fork
+
+    return scene.once(f"a fork of {patches}", make)
 
 
 def tree_of(scene: Scene) -> Repository:
@@ -109,10 +114,19 @@ LATER: Files = {"clean": own("clean", l50="ours\n")}
 
 def resolve(scene: Scene) -> Repository:
     """Begin a rebase of three patches, and resolve the first as a person would."""
-    begin(scene, ONE, TWO, LATER)
-    rebase(scene, code=3)
-    (tree_of(scene).root / "a").write_text(own("a", l10="both\n"))
+
+    def make() -> None:
+        begin(scene, ONE, TWO, LATER)
+        rebase(scene, code=3)
+        (tree_of(scene).root / "a").write_text(own("a", l10="both\n"))
+
+    once("a tree", scene.root.parent, (*SCENE, "tree"), make)
     return tree_of(scene)
+
+
+def moments(count: int) -> Iterable[int]:
+    """Return the operations at which a command is killed: three of them where time is short."""
+    return range(1, count + 1) if LONG else (count // 3, 2 * count // 3, count)
 
 
 def go_on(scene: Scene, *arguments: str, code: int = 0) -> Answer:
@@ -308,7 +322,7 @@ def test_killing_loses_nothing(scene: Scene, answer: str) -> None:
     with killing(10**9) as whole:
         reset()
         invoke(*line)
-    for at in range(1, whole.count + 1, 1 if LONG else whole.count // 4):
+    for at in moments(whole.count):
         reset()
         with killing(at), suppress(Killed):
             invoke(*line)
@@ -330,7 +344,7 @@ def test_killing_while_the_tree_is_made_leaves_the_way_free(scene: Scene) -> Non
     with killing(10**9) as whole:
         rebase(scene, code=3)
     status = tree.git("status", "--porcelain")
-    for at in range(1, whole.count + 1, 1 if LONG else whole.count // 4):
+    for at in moments(whole.count):
         shutil.rmtree(tree.root, ignore_errors=True)
         reset()
         with killing(at), suppress(Killed):
