@@ -254,7 +254,8 @@ def continue_rebase(
         in_progress, tree = take_back(session, in_progress, others, _is_answered(session), accepted)
         ran = (*in_progress.ran, *filter(None, (in_progress.failed,)))
         in_progress = replace(in_progress, ran=ran, failed="")
-        require_taken(session.workspace, in_progress, accepted)
+        taken = require_taken(session.workspace, in_progress, accepted)
+        in_progress = replace(in_progress, accepted=taken)
         return _go_on(session, in_progress, is_dry_run, wants_detail, tree)
 
 

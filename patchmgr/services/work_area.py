@@ -253,11 +253,14 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
     return tuple(content for content in found if content is not None)
 
 
-def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]) -> None:
+def require_taken(
+    workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]
+) -> tuple[str, ...]:
     """Raise PatchmgrError "unresolved" if a file that a person left cannot be taken as it is.
 
     Files of the rebase that are deleted, or no longer compile, are taken only if `accepted` names
-    them: by their place below the work area, or the end of it.
+    them, now or before: by their place below the work area, or the end of it. Returns all that
+    were named.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -285,6 +288,7 @@ def require_taken(workspace: Workspace, in_progress: InProgress, accepted: Seque
         if any(not problem.endswith(_LEFT) for problem in problems):
             hints += ("if it is to be so: patchmgr rebase --continue --accept FILE",)
         raise PatchmgrError("unresolved", problems[0], hints)
+    return tuple(dict.fromkeys((*in_progress.accepted, *(item.file for item in named))))
 
 
 _LEFT = "a conflict marker is left"

@@ -317,6 +317,16 @@ def test_what_does_not_compile_is_taken_when_it_is_named(module: Scene) -> None:
     module.rebase("--continue", "--accept", str(module.root / WORK / "m.py"))
 
 
+def test_what_was_named_once_is_taken_by_each_later_continue(scene: Scene) -> None:
+    changes = {"m.py": "x = 1\n"}, {"m.py": "x = 3\n"}
+    fork(scene, *changes, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    (scene.root / WORK / "m.py").write_text("print 3\n")
+    scene.rebase("--continue", "--accept", "m.py", code=3)
+    (scene.root / WORK).with_name("fork-change-2.patch").joinpath("m.py").write_text("x = 3\n")
+    scene.rebase("--continue")
+
+
 def test_a_side_that_has_no_file_can_be_accepted(scene: Scene) -> None:
     fork(scene, {"a": text(l10="ours\n")}, on={"a": text(), "b": "b\n"}, then={"a": None})
     scene.rebase("s", "--onto", "upstream/main", code=3)
