@@ -318,8 +318,8 @@ def test_what_does_not_compile_is_taken_when_it_is_named(module: Scene) -> None:
 
 
 def test_what_was_named_once_is_taken_by_each_later_continue(scene: Scene) -> None:
-    changes = {"m.py": "x = 1\n"}, {"m.py": "x = 3\n"}
-    fork(scene, *changes, on={"m.py": "x = 0\n"}, then={"m.py": "x = 2\n"})
+    base, upstream = {"m.py": "x = 0\n"}, {"m.py": "x = 2\n"}
+    fork(scene, {"m.py": "x = 1\n"}, {"m.py": "x = 3\n"}, on={**base}, then={**upstream})
     scene.rebase("s", "--onto", "upstream/main", code=3)
     (scene.root / WORK / "m.py").write_text("print 3\n")
     scene.rebase("--continue", "--accept", "m.py", code=3)
