@@ -69,7 +69,7 @@ def _empty(group: TyperInfo) -> TyperInfo:
 
 
 def _named(words: Sequence[str]) -> str | None:
-    """Return the command that comes behind the options before it, None where that is not sure.
+    """Return the command that comes behind the options before it, or None if that is not sure.
 
     Where the help of the program is asked for, return that option.
     """
@@ -129,12 +129,12 @@ class _Late:
 
 
 def _is_plain(parameter: Any) -> bool:
-    """Say whether nothing is asked of a value beyond its type."""
+    """Return whether nothing is asked of a value beyond its type."""
     info = parameter.type_descriptor.parameter_info
     wishes = ("parser", "click_type", "exists", "resolve_path", "writable", "path_type")
     return not any(getattr(info, wish, None) for wish in wishes)
 
 
 def _is_free(path: str) -> bool:
-    """Say whether a path is one that typer has nothing against."""
+    """Return whether a path is one that typer has nothing against."""
     return os.access(path, os.R_OK) or not os.path.lexists(path)

@@ -43,7 +43,7 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
 
 
 def _full_screen() -> Callable[[Resolver], None] | None:
-    """Return what runs the full screen, None where there is none."""
+    """Return what runs the full screen, or None if there is none."""
     is_screen = sys.stdin.isatty() and sys.stdout.isatty()
     if not is_screen or os.environ.get("TERM", "dumb") == "dumb":
         return None

@@ -162,7 +162,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
         )
     unfinished = clone.unfinished()
     if unfinished is not None and (moves_head or found.onto != found.head):
-        raise PatchmgrError("dirty-checkout", f"{clone.root} has {unfinished} that is not finished")
+        raise PatchmgrError("dirty-checkout", f"{clone.root} has {unfinished} in progress")
 
 
 def _apply(found: _Target, request: _Request) -> Application:
@@ -198,7 +198,7 @@ def _apply(found: _Target, request: _Request) -> Application:
 def _write(
     bench: Workbench, found: _Target, request: _Request, carried: Carried, onto: StoredTree
 ) -> Application:
-    """Do what is left where nothing is in conflict; a dry run stops before the last step."""
+    """Do what is left if nothing is in conflict; a dry run stops before the last step."""
     checkout, name = found.checkout, request.record.name
     paths = tuple(sorted(carried.changes))
     done = Application(name, checkout.clone.root, carried.outcomes, paths, None, is_new=True)

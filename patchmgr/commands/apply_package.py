@@ -126,7 +126,7 @@ def _refuse_managed(
         (
             "use a virtual environment, with the package in it",
             f"or patchmgr overlay {name} {where.words()} --out DIR",
-            "or give --break-system-packages, and answer for it",
+            "or give --break-system-packages, at your own risk",
         ),
     )
 

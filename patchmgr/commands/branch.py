@@ -238,7 +238,7 @@ def _pushes(
 
 
 def _old_head(session: Session, place: _Place, series: str, branch: str, head: str) -> str | None:
-    """Return the head that this one takes the place of, None where there is none.
+    """Return the head that this one takes the place of, or None if there is none.
 
     A rebase has moved the branch of the store already.
     """
@@ -260,7 +260,7 @@ class _Place(Struct, frozen=True):
     clone: Clone | None
 
     def value(self, name: str) -> str | None:
-        """Return what a ref of the workspace names here, None where there is none."""
+        """Return what a ref of the workspace names here, or None if there is none."""
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def move(self, moves: Sequence[RefMove]) -> None:
@@ -322,7 +322,7 @@ def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
-    """Say whether a tag is one that patchmgr put on a commit."""
+    """Return whether a tag is one that patchmgr put on a commit."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(tag)
     if found is None or found.kind != "tag":
@@ -333,7 +333,7 @@ def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
 
 
 def _is_ours(git_dir: Path, commit: str) -> bool:
-    """Say whether a commit is one that patchmgr wrote."""
+    """Return whether a commit is one that patchmgr wrote."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(commit)
     return found is not None and is_own_commit(found.content)

@@ -84,7 +84,7 @@ def run_commands(
 
 
 def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str | None:
-    """Return why a command does not run, None where it does."""
+    """Return why a command does not run, or None if it does."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if shutil.which(name) is None]
     if how.names and command.name not in how.names:
@@ -234,7 +234,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> Gate | None:
-        """Look up the commits that headers cite; None where they cite none."""
+        """Look up the commits that headers cite, or None if they cite none."""
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
@@ -433,11 +433,11 @@ class _WorkFiles:
         return self._known[path]
 
     def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, None where there is no such file."""
+        """Return the id of a file's content, or None if there is no such file."""
         known = self._now(path)
         return None if known is None else known.entry.blob
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file."""
+        """Return a file's content, or None if there is no such file."""
         known = self._now(path)
         return known.content if known is not None and known.entry.mode in FILE_MODES else None

@@ -189,7 +189,7 @@ def _full_name(workspace: Workspace, name: str) -> str:
         return found[0]
     if found:
         raise several_ids(name, found)
-    hints = ("patchmgr conflicts list", "a rebase without --dry-run puts its conflicts on record")
+    hints = ("patchmgr conflicts list", "a rebase without --dry-run records its conflicts")
     in_progress = read_in_progress(workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
@@ -249,7 +249,7 @@ def _lessons(
     elif not reasons:
         reasons.append("the file that it was in is known to its own rebase only")
     hints = (
-        "give the lines that stand for the conflict, or the whole file with nothing else changed",
+        "give the lines that replace the conflict, or the whole file with nothing else changed",
         *(f"patchmgr conflicts resolve {part} FILE" for part in found.parts),
     )
     raise PatchmgrError(

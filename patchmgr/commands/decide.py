@@ -77,7 +77,7 @@ def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool
         gone = [d for d in before if (d.series, d.patch) == (named, patch)]
         if not gone:
             hint = "patchmgr decide --list"
-            raise PatchmgrError("no-finding", f"nothing is decided about {patch}", (hint,))
+            raise PatchmgrError("no-finding", f"there is no decision about {patch}", (hint,))
         _write(session, [d for d in before if d not in gone], is_dry_run)
         return Decided((), tuple(gone))
 

@@ -149,7 +149,7 @@ def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
 
 
 _HINTS = {
-    Kind.MISSING_ALTERNATE: "patchmgr upstream add NAME --git URL --reference DIR lends again",
+    Kind.MISSING_ALTERNATE: "to borrow again: patchmgr upstream add NAME --git URL --reference DIR",
     Kind.BROKEN_REF: "patchmgr upstream fetch brings upstream's again, patchmgr branch yours",
     Kind.BROKEN_STORE: "patchmgr upstream fetch brings what it lacks",
 }

@@ -56,7 +56,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
 
 
 def _with_missing(path: Path, lines: bytes) -> bytes | None:
-    """Return the file with the lines that it lacks, None where it lacks none."""
+    """Return the file with the lines that it lacks, or None if it lacks none."""
     known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
     if not missing:

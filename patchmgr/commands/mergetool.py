@@ -63,7 +63,7 @@ def _chosen(
         fitting = [w for w in waiting if w.file == name or w.file.endswith(f"/{name}")]
         if len(fitting) != 1:
             known = "; ".join(item.file for item in fitting or waiting)
-            what = "is the end of several files" if fitting else "waits for nobody"
+            what = "is the end of several files" if fitting else "is not a file to resolve"
             raise PatchmgrError("usage", f"{name} {what}", (known,))
         found += fitting
     return tuple(found)

@@ -124,7 +124,7 @@ def _beside(session: Session, into: str) -> str:
 
 
 def _is_down(session: Session, source: str, into: str) -> bool:
-    """Say whether a patch goes to the series below; refuse series that are not next."""
+    """Return whether a patch goes to the series below; refuse series that are not next."""
     if session.workspace.series_record(source).on == into:
         return True
     if session.workspace.series_record(into).on == source:

@@ -161,7 +161,7 @@ def _of_lock(
             "no-facts",
             f"nothing is known of a sync of {record.name} from {ends[0].ref} to {ends[1].ref}",
             (
-                "notes --from the state before the last rebase, or leave --from out",
+                "give --from the state before the last rebase, or leave --from out",
                 f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
             ),
         )

@@ -48,7 +48,7 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """What the checks found, and the solution in its file, None where it has no place there."""
+    """What the checks found, and the solution in its file, or None if it has no place there."""
 
     proposed: Proposed
     solution: Solution
@@ -179,8 +179,8 @@ def _target(session: Session, name: str) -> _Target:
     found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
     item = next(waiting_with(workspace, memory, found), None)
     if in_progress is None or item is None:
-        hint = "patchmgr status says what waits"
-        raise PatchmgrError("usage", f"no rebase in progress waits with {found.id}", (hint,))
+        hint = "patchmgr status lists what waits"
+        raise PatchmgrError("usage", f"{found.id} is in no rebase in progress", (hint,))
     return _Target(found, item, in_progress)
 
 

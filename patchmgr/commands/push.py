@@ -89,7 +89,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
         if failure is not None:
             break
     if failure is not None and not came:
-        hint = "put in what has a place, and leave the rest as .rej files: patchmgr push --force"
+        hint = "push what applies, and write the rest to .rej files: patchmgr push --force"
         raise PatchmgrError("bad-patch", failure.message, (hint,))
     rejects = {f"{r.change.path}.rej": reject_text(r) for r in rejected}
     revision = Revision(
@@ -104,7 +104,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
 def refuse_forced(opened: OpenSeries) -> None:
     """Refuse to push on top of a patch with hunks that do not fit yet."""
     if opened.forced is not None:
-        message = f"not all hunks of {opened.top} have a place yet"
+        message = f"some hunks of {opened.top} do not apply yet"
         hints = (
             f"put them in by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
         )

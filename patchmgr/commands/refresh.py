@@ -237,7 +237,7 @@ _UPSTREAMS = "lines of upstream's"
 
 
 def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | None) -> str | None:
-    """Say why a file cannot be looked at by its lines, None where it can."""
+    """Say why a file cannot be looked at by its lines, or None if it can."""
     if before is None or after is None:
         return "a new file" if before is None else "a deleted file"
     if before.mode != after.mode or before.mode not in FILE_MODES:
@@ -268,7 +268,7 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
     if left:
         raise PatchmgrError(
             "rejects",
-            f"{opened.top} has hunks without a place: {', '.join(left)}",
+            f"{opened.top} has hunks that do not apply: {', '.join(left)}",
             ("put them in by hand and delete the .rej files, then run this again",),
         )
 
@@ -317,7 +317,7 @@ def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequenc
             alone = Layer(layer.name, {path: layer.files[path]})
             if is_out(ground, alone, state) and not is_out(ground, alone, opened.state):
                 where = f"{shown(path)} in {opened.need_checkout().root}"
-                message = f"{where} is without what {shown(layer.name)} does there"
+                message = f"{where} lacks the change of {shown(layer.name)}"
                 hints = (
                     "put it in again: patchmgr pop --all --force, then patchmgr push --all",
                     f"or let {shown(name)} take it out: "

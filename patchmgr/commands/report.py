@@ -156,7 +156,7 @@ def judging(
 
 
 def _sites(value: Any) -> Sites | None:
-    """Return sites that were kept as plain values, None where the value is nothing of the kind."""
+    """Return sites that were kept as plain values, or None if the value is nothing of the kind."""
     try:
         return None if value is None else convert(value[0], Sites)
     except ValidationError:

@@ -176,7 +176,7 @@ def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | 
 
 
 def _fault(one: Recorded) -> str | None:
-    """Return why a resolution cannot be that of its conflict, None where it may be."""
+    """Return why a resolution cannot be that of its conflict, or None if it may be."""
     assert one.resolution is not None
     content = one.resolution.content
     if one.kind is not Kind.REGION or content is None or recorded_fault(one) is not None:

@@ -156,7 +156,7 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
     """Return a file with the hunks of its change that were not chosen."""
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
-        message = f"{shown(change.path)} is made, moved or deleted: it can be split as a file only"
+        message = f"{shown(change.path)} is added, moved or deleted: split it as a whole"
         raise PatchmgrError("usage", message, (f"--file {change.path}",))
     rest = set(range(len(change.hunks))) - set(chosen)
     content = opened.bench.read(step.base.blob)

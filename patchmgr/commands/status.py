@@ -288,7 +288,7 @@ def _described(
 
 
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
-    """Return the commits that the series gives now; none where it does not apply."""
+    """Return the commits that the series gives now, or none if it does not apply."""
     try:
         with series_at_pin(session, load_series(session, record.name)) as at_pin:
             return at_pin.commits()

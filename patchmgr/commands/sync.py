@@ -213,7 +213,7 @@ class _Publisher(Struct, frozen=True):
     def _pull_request(
         self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]
     ) -> PullRequest | None:
-        """Open the one pull request, or bring it up to date; close it where nothing is left.
+        """Open the one pull request, or bring it up to date; close it if nothing is left.
 
         One that a person closed stays closed until there is something else to propose.
         """

@@ -161,7 +161,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
     return PatchmgrError(
         "edited",
         f"{path} was edited since: {shown(operation.command)}",
-        (f"keep the edit elsewhere and put the file back, or leave number {operation.number} be",),
+        (f"keep the edit elsewhere and put the file back, or keep number {operation.number}",),
     )
 
 
@@ -223,7 +223,7 @@ class _Targets:
         return self._checkouts[root]
 
     def _opened(self, root: str) -> Checkout | None:
-        """Open a checkout that a person has let this workspace change; None where it is gone."""
+        """Open a checkout that a person has let this workspace change, or None if it is gone."""
         if not Path(root).is_dir():
             self._session.say(f"{root} is gone; nothing is undone there.")
             return None

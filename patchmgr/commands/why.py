@@ -71,7 +71,7 @@ def _content(bench: Workbench, entry: Entry | None) -> bytes:
 
 
 def _moved_from(patches: Sequence[Patch], path: str) -> str | None:
-    """Return the path that a patch of the series moved the file from, None where none did."""
+    """Return the path that a patch of the series moved the file from, or None if none did."""
     for patch in patches:
         for change in patch.files:
             if change.is_rename and change.new_path == path:

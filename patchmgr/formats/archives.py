@@ -282,7 +282,7 @@ def _kind(name: str, mode: int) -> Kind:
 
 
 def _mtime(info: zipfile.ZipInfo) -> int:
-    """Return the time in seconds, 0 where month or day are not set."""
+    """Return the time in seconds, or 0 if month or day are not set."""
     year, month, day, hour, minute, second = info.date_time
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return 0

@@ -107,7 +107,7 @@ def _misfit(problem: str) -> PatchmgrError:
 
 
 def _read_half(reader: PatchReader) -> BinaryChange | None:
-    """Read one half up to and with its blank line, None where there is none."""
+    """Read one half up to and with its blank line, or None if there is none."""
     match = _HEAD.fullmatch((reader.line or b"").removesuffix(b"\n"))
     if match is None:
         return None

@@ -276,7 +276,7 @@ class PatchPackage(Form, frozen=True):
                     message = f"Patch {shown(item.patch.name)} changes the {where}"
                     raise PatchmgrError("not-exportable", message)
         if package is None and not all(self.kept(items, pinned)):
-            message = "patch-package wants to know the package and its version"
+            message = "patch-package needs the package and its version"
             hint = "name them: --npm NAME@VERSION, or --npm NAME where the pin is a release"
             raise PatchmgrError("usage", message, (hint,))
 
@@ -316,7 +316,8 @@ def _check_utf8(item: Item) -> None:
         item.patch.diff.decode()
     except UnicodeDecodeError as fault:
         message = f"Patch {shown(item.patch.name)} has lines that are not UTF-8"
-        raise PatchmgrError("not-exportable", f"{message}: patch-package spoils them") from fault
+        message += ": patch-package would corrupt them"
+        raise PatchmgrError("not-exportable", message) from fault
 
 
 def _package(pinned: Pinned) -> PackagePatch | None:

@@ -143,7 +143,7 @@ _PLAIN_QUOTES = re.compile(r"--skip-string-normalization|(?<![\w-])-S(?![\w-])")
 
 
 def hooked_tools(content: bytes) -> dict[str, Table]:
-    """Return the formatters that a `.pre-commit-config.yaml` runs, with settings in arguments."""
+    """Return the formatters of a `.pre-commit-config.yaml`, with settings from their arguments."""
     found: dict[str, Table] = {}
     for hook, text in _hooks(content.decode("utf-8", "replace")):
         tool = _HOOKS.get(hook)

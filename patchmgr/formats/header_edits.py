@@ -58,7 +58,7 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
         raise PatchmgrError(
             "bad-patch",
             f"the header of {shown(patch.name)} cannot stand before another diff",
-            (f"put it right with: patchmgr edit {patch.name}",),
+            (f"correct it with: patchmgr edit {patch.name}",),
         )
     return raw
 

@@ -202,7 +202,7 @@ def _raw_date(match: re.Match[str]) -> str | None:
 
 
 def _zone(text: str) -> str | None:
-    """Return a zone as `+hhmm`, None where there is no such zone."""
+    """Return a zone as `+hhmm`, or None if there is no such zone."""
     if text[0] not in "+-":
         return f"{_ZONES[text] * 100:+05}" if text in _ZONES else None
     digits = text[1:].replace(":", "")

@@ -33,7 +33,7 @@ _MAX_TITLE = 2 * MAX_PATH + 256
 
 
 Names = tuple["str | None", "str | None"]
-"""The old and the new path of a section; None where there is no such file."""
+"""The old and the new path of a section, or None if there is no such file."""
 
 
 def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
@@ -93,7 +93,7 @@ def _check_title(reader: PatchReader, title: bytes, names: Names, at: int) -> No
 
 
 def _stripped(name: bytes, strip: int) -> bytes | None:
-    """Return the name without its first directories, None where it has too few."""
+    """Return the name without its first directories, or None if it has too few."""
     parts = name.split(b"/", strip)
     return parts[strip] if len(parts) > strip else None
 
@@ -233,7 +233,7 @@ class _Scan(Struct):
         return tuple(found)
 
     def _fault(self, line: bytes, sides: int | None) -> PatchmgrError:
-        """Return what is wrong with a line of the body, empty where there is none."""
+        """Return what is wrong with a line of the body, or empty if there is none."""
         if not line:
             return self.reader.fault("the patch ends inside a hunk", "is the file complete?")
         if sides is None:

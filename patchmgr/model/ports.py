@@ -55,7 +55,7 @@ class TextMerge(Protocol):
 
 
 Style = Callable[[bytes], "bytes | None"]
-"""Format a text; None where the tool is not sure of it, or fails."""
+"""Format a text, or None if the tool is not sure of it, or fails."""
 
 
 class Formatter(Protocol):

@@ -157,7 +157,7 @@ class ArchiveUpstream:
             message = (
                 f"{shown(self._location)} is not what upstream.lock pins (sha256 {pin.sha256})"
             )
-            hint = "put there what the series was made on, and run the command again"
+            hint = "put back what the series was made on, and run the command again"
             raise PatchmgrError("checksum-mismatch", message, (hint,))
         return pin.ref
 

@@ -167,7 +167,7 @@ class Checkout(Target):
         if (self.clone.private / "index.lock").exists():
             raise PatchmgrError(
                 "busy",
-                f"another git is at work in {self.clone.root}",
+                f"another git process is running in {self.clone.root}",
                 (f"if none is, delete {self.clone.private / 'index.lock'}",),
             )
         if present.exists():

@@ -127,10 +127,10 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
         return
     where = f"{shown(move.path)} in {checkout.root}"
     if move.old is None:
-        message = f"{where} is in the way: a patch makes a file there"
+        message = f"{where} is in the way: a patch creates a file there"
         raise PatchmgrError("edited", message, ("move it away",))
     if move.old == move.below:
-        message = f"{where} is not as in the pin"
+        message = f"{where} differs from the pin"
         hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
         raise PatchmgrError("edited", message, (*hints, "or undo it with git"))
     message = f"{where} was edited since the last refresh"
@@ -242,7 +242,7 @@ class _Row(Struct, frozen=True):
         return None if wanted is None else permissions_for(wanted.mode, self.original)
 
     def is_there(self) -> bool:
-        """Say whether nothing is to be done."""
+        """Return whether nothing is to be done."""
         if found_state(self.found) != found_state(self.wanted):
             return False
         bits = self.permissions()
@@ -421,7 +421,7 @@ def _index_after(
 
 
 def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
-    """Say whether a file that goes back is in the index as it stands."""
+    """Return whether a file that goes back is in the index as it stands."""
     if not row.is_restored or row.found is None or entry is None:
         return row.is_restored and row.found is None and entry is None
     is_same = entry.mode == row.found.mode
@@ -429,7 +429,7 @@ def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
 
 
 def _has_blob(checkout: Checkout, path: str, found: WorkFile, blob: str) -> bool:
-    """Say whether a file is a blob, as it is or as git would add it."""
+    """Return whether a file is a blob, as it is or as git would add it."""
     if blob_id(found.content) == blob:
         return True
     return blob_id(checkout.clone.conversion.to_git({path: found})[path]) == blob

@@ -62,7 +62,7 @@ def _ask(git_dir: Path, remote: str, arguments: Sequence[str]) -> bytes:
         raise PatchmgrError(
             "push",
             f"{shown(remote)} does not take it: {fault.message}",
-            ("nothing was moved, here or there; look with: git remote -v, git ls-remote REMOTE",),
+            ("nothing was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",),
         ) from fault
 
 
@@ -168,6 +168,6 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
         raise PatchmgrError(
             "signing",
             f"git cannot sign the commit: {fault.message.rpartition(': ')[2]}",
-            ("git config user.signingkey KEY says with which key, gpg.format ssh with which tool",),
+            ("git config user.signingkey KEY sets the key, gpg.format ssh the tool",),
         ) from fault
     return printed.decode().strip()

@@ -254,7 +254,7 @@ class Conversion:
     def _bench(
         self, paths: Collection[str], attributes: Mapping[str, bytes], *, refuses: bool = True
     ) -> Iterator[_Bench | None]:
-        """Open a throwaway repository with the attributes; None where there are none."""
+        """Open a throwaway repository with the attributes, or None if there are none."""
         if not paths or (not attributes and self.settings.is_plain):
             yield None
             return

@@ -66,7 +66,7 @@ def download(
 
 
 def _is_right(path: Path, archive: Archive) -> bool:
-    """Say whether the file is there and is the archive, as far as the index tells."""
+    """Return whether the file is there and is the archive, as far as the index tells."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

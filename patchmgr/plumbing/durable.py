@@ -173,7 +173,7 @@ def _take(descriptor: int, what: str) -> None:
         owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
         raise PatchmgrError(
             "busy",
-            f"another patchmgr (process {owner}) is at work in {what}",
+            f"another patchmgr (process {owner}) is running in {what}",
             ("wait for it to end, then run this again",),
         ) from fault
     if os.fstat(descriptor).st_nlink == 0:  # its holder removed it while we opened it
@@ -184,5 +184,5 @@ def _take(descriptor: int, what: str) -> None:
 
 
 def _was_busy(what: str) -> PatchmgrError:
-    message = f"another patchmgr was at work in {what} just now"
+    message = f"another patchmgr was running in {what} just now"
     return PatchmgrError("busy", message, ("run this again",))

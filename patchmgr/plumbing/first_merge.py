@@ -8,7 +8,7 @@ from patchmgr.engines.text.apart import Text, changes_between, merge_apart
 def is_merged(base: str, ours: str, theirs: str) -> bool:
     """Write the merge into the file ours where the changes lie far apart, and say whether they do.
 
-    What cannot be read is left to those who say what is wrong.
+    A file that cannot be read is left to the full merge, which reports the error.
     """
     texts = []
     try:

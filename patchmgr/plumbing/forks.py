@@ -248,7 +248,7 @@ def _checked_out(repository: Path) -> str:
     )
     if code:
         message = f"{repository} has no branch checked out"
-        raise PatchmgrError("usage", message, ("name the branch behind --stgit REPO",))
+        raise PatchmgrError("usage", message, ("name the branch after --stgit REPO",))
     return git_process.text(printed).strip()
 
 

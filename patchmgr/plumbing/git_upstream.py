@@ -188,7 +188,7 @@ class GitUpstream:
         if branch is None or branch not in remote.heads:
             raise PatchmgrError(
                 "unknown-ref",
-                f"{self._name} has no branch {branch or 'by default'}",
+                f"{self._name} has no {f'branch {branch}' if branch else 'default branch'}",
                 _nearest(branch or "main", remote.heads),
             )
         return branch

@@ -54,7 +54,7 @@ class StructureApart:
         self._has_answered = False
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
-        """Merge a file by its structure, None where that is not sure."""
+        """Merge a file by its structure, or None if that is not sure."""
         key = ("merge", *texts.sides(), path, marked, str(self._least))
         question = ("merge", texts, path, marked, self._least)
         return self._known(key, Resolved, path, question)
@@ -109,7 +109,7 @@ class StructureApart:
         return Ahead(lambda: [self.suspect(*each, names=False) for each in questions]).result
 
     def _ask(self, path: str, *question: object) -> tuple[object] | None:
-        """Return the answer of the process, None where it fails on the question.
+        """Return the answer of the process, or None if it fails on the question.
 
         What was asked before may have taken memory: only a fresh process fails for good.
         """

@@ -92,7 +92,7 @@ class LinkedWorktree:
         """Raise PatchmgrError "dirty-checkout" if another branch, or git, is at work here."""
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
-            raise PatchmgrError("dirty-checkout", f"{root} has {doing} that is not finished")
+            raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
         env, private = git_process.clean_environment(), self.clone.private
         asked = ["symbolic-ref", "--quiet", "HEAD"]
         _, found = git_process.run(asked, git_dir=private, cwd=root, good=(0, 1), env=env)
@@ -107,7 +107,8 @@ class LinkedWorktree:
         """Return the tree of all files that git tracks, as they are now."""
         if (self.clone.private / "index.lock").exists():
             hint = f"if none is, delete {self.clone.private / 'index.lock'}"
-            raise PatchmgrError("busy", f"another git is at work in {self.clone.root}", (hint,))
+            where = self.clone.root
+            raise PatchmgrError("busy", f"another git process is running in {where}", (hint,))
         self._index.parent.mkdir(exist_ok=True)
         for left in (self._index, self._index.with_suffix(".lock")):  # of a killed git
             left.unlink(missing_ok=True)

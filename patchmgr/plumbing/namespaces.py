@@ -85,7 +85,7 @@ def _made_of(root: Path) -> str:
 
 
 def _own_id(root: Path) -> str | None:
-    """Return the id, None where there is none or where it is that of the original of a copy."""
+    """Return the id, or None if there is none or where it is that of the original of a copy."""
     name = _read(root)
     noted = None if name is None else _noted(_notes() / name)
     is_copy = noted is not None and _read(noted) == name and not noted.samefile(root)

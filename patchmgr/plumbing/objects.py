@@ -80,7 +80,7 @@ class ObjectReader(Closing):
                     yield name, words
 
     def _answers(self, verb: str, names: Sequence[str]) -> Iterator[_Answer]:
-        """Ask about names; yield for each id, kind and size, None where there is no such object."""
+        """Ask about names; yield for each id, kind and size, or None if there is no such object."""
         process = self._ask(verb, names)
         assert process.stdout
         for number, name in enumerate(names):

@@ -201,7 +201,7 @@ class OperationLog:
                 yield TurnedTarget(root, files, sha256, sha256)
 
     def _edited_file(self, root: str, edit: Edit) -> TurnedFile | None:
-        """Return an edit, from what the log had last; None where it has it already."""
+        """Return an edit, from what the log had last, or None if it has it already."""
         found, old, new = edit.found, None, None
         if found is not None:
             new = self._kept(found)

@@ -95,7 +95,7 @@ def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
 def _page(
     session: Session, location: str, name: str, *, settings: IndexSettings
 ) -> list[Archive] | None:
-    """Return what one location lists of the package, None where it does not know it."""
+    """Return what one location lists of the package, or None if it does not know it."""
     is_flat = location in settings.find_links
     folder = local_path(location)
     if folder is not None:
@@ -181,7 +181,7 @@ def _kind(filename: str) -> str:
 
 
 def _version(filename: str, name: str) -> Version | None:
-    """Return the version in a file's name, None where it is not an archive of the package."""
+    """Return the version in a file's name, or None if it is not an archive of the package."""
     try:
         if _kind(filename) == "wheel":
             project, version, _, _ = parse_wheel_filename(filename)

@@ -77,7 +77,7 @@ def refuse_links(root: Path, path: str) -> None:
 
 @contextmanager
 def _opened(root: Path, path: str) -> Iterator[int | None]:
-    """Open a folder below the root, part by part; None where it is not there."""
+    """Open a folder below the root, part by part, or None if it is not there."""
     descriptors = [os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
     try:
         for part in path.split("/") if path else ():

@@ -120,7 +120,7 @@ class PullRequests(Struct, frozen=True):
 
 
 def _is_own(row: Any) -> bool:
-    """Say whether the branch is of the repository itself: a fork may have one of that name."""
+    """Return whether the branch is of the repository itself: a fork may have one of that name."""
     if "source_project_id" in row:
         return bool(row["source_project_id"] == row["target_project_id"])
     head, base = row["head"]["repo"], row["base"]["repo"]

@@ -198,7 +198,7 @@ class Packaging(Struct, frozen=True):
         return name.endswith(".py") and self._is_build_record(content)
 
     def _is_egg_info(self, folder: str) -> bool:
-        """Say whether the folder is in setuptools' metadata: at the root, or of this package."""
+        """Return whether the folder is in setuptools' metadata: at the root, or of this package."""
         for depth, part in enumerate(folder.split("/")):
             if part.endswith(".egg-info"):
                 stem = part.removesuffix(".egg-info")
@@ -206,7 +206,7 @@ class Packaging(Struct, frozen=True):
         return False
 
     def _is_build_record(self, content: bytes) -> bool:
-        """Say whether a module holds only string constants, this version and a revision in them.
+        """Return whether a module holds only string constants, this version and a revision in them.
 
         A commit cannot hold its own id, so such a module was written while building.
         """

@@ -47,7 +47,7 @@ def find_renames(
 def _followed(
     bench: Workbench, way: History, path: str, onto: StoredTree, bring: Bring
 ) -> str | None:
-    """Return where a path is at the end of the way, None where some step deleted it for good."""
+    """Return where a path is at the end of the way, or None if some step deleted it for good."""
     home = path
     seen = {path}
     while onto.entry(home) is None:

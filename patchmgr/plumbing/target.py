@@ -112,7 +112,7 @@ def _planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
 
 
 def _read_journal(path: Path) -> dict[str, Any] | None:
-    """Return a journal, None where there is none.
+    """Return a journal, or None if there is none.
 
     A package may have brought it, so nothing in it is believed; raises what is in `BROKEN`.
     """
@@ -237,7 +237,7 @@ class Target:
         return f"Dropped {what}"
 
     def _is_put_back(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Say whether all files of a change that had begun to move were put back.
+        """Return whether all files of a change that had begun to move were put back.
 
         A file that is as it was, and whose new content is gone from beside it, had been moved.
         Raises PatchmgrError where that is so for some, and others are moved.
@@ -355,7 +355,7 @@ class Target:
         """Put in place what is not a file of the tree; done again after a crash."""
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
-        """Say whether a change that has begun to move can be finished."""
+        """Return whether a change that has begun to move can be finished."""
         return True
 
     def _write_journal(self, journal: Mapping[str, Any]) -> None:
@@ -365,7 +365,7 @@ class Target:
         synced(self._folder)
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Say whether a file may have been moved or deleted, or what comes after the files."""
+        """Return whether a file may have been moved or deleted, or what comes after the files."""
         now = self._states_now(rows)
         is_before = all(
             now[path] == before and (beside is None or self.tree.read(beside) is not None)

@@ -84,7 +84,7 @@ def verification_text(found: Verification, view: View) -> str:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield one line per file that differs from what was applied, or per file if all are wanted."""
+    """Yield one line per file that differs from what was applied, or one for every file."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"

@@ -80,7 +80,7 @@ def _where(order: WorkOrder) -> str:
 
 
 def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
-    """Return all about a proposal; whole items that do not fit are counted."""
+    """Return the whole proposal; items that do not fit are left out and counted."""
     plan, orders = proposal.plan, list(map(_order, proposal.orders))
     blocks = [f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings]
     blocks += [_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]

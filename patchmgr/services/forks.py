@@ -132,7 +132,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
 
 
 def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
-    """Return upstream's tip as the store knows it, None where it is none or the fork's own."""
+    """Return upstream's tip as the store knows it, or None if it is none or the fork's own."""
     tip = side.tip()
     return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
 

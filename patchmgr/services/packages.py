@@ -181,7 +181,7 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
     except PatchmgrError as fault:
         if fault.kind not in _NOT_TO_BE_HAD:
             raise
-        note = f"what upstream did up to {version} could not be looked at: {fault.message}"
+        note = f"what upstream did up to {version} could not be read: {fault.message}"
         return Ends(side, base, None, needs_all=True, notes=(note,))
     return Ends(side, base, onto, history)
 
@@ -416,7 +416,7 @@ class _Run:
             return None
         if entry.mode in (GITLINK, SYMLINK):
             what = "a submodule" if entry.mode == GITLINK else "a symbolic link"
-            raise PatchmgrError("unsupported", f"{path} is {what}, which no package holds")
+            raise PatchmgrError("unsupported", f"{path} is {what}, which no package can contain")
         start, found = self.onto.entry(path), self.package.read(place)
         if start is not None and start.mode == entry.mode and found is not None:
             entry = replace(entry, mode=found.mode)  # installers drop modes

@@ -47,7 +47,7 @@ class SourcePatch(Struct, frozen=True):
     """A patch in a source: its bytes, its name in errors, and a wished file name.
 
     `wish` is None if the subject gives the name; `line` is the patch's line in a series file, and
-    `strip` counts the leading directories of its paths. `commit` is the one that it is.
+    `strip` counts the leading directories of its paths. `commit` is its commit, if it has one.
     """
 
     raw: bytes
@@ -238,7 +238,9 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
         raise PatchmgrError("usage", f"{shown(given)} is not a number or address of a pull request")
     home = (side.url.removesuffix(".git").rstrip("/")) if side.url.startswith("http") else None
     if match["repository"] is not None and match["repository"] != home:
-        raise PatchmgrError("usage", f"{shown(given)} is of another repository than {side.url}")
+        raise PatchmgrError(
+            "usage", f"{shown(given)} belongs to another repository than {side.url}"
+        )
     number = int(match["number"])
     tip = side.fetch()
     landed = commit_of_pull(side.store, record.pin.commit, tip, number)
@@ -286,7 +288,7 @@ def _of_commit(side: GitUpstream, commit: str) -> SourcePatch:
     before = parents_of(side.store, commit)
     if len(before) != 1:
         what = "a merge" if before else "the first commit"
-        raise PatchmgrError("usage", f"{commit[:12]} is {what}, and no change of its own")
+        raise PatchmgrError("usage", f"{commit[:12]} is {what}, not a change of its own")
     _changes(side, before[0], commit)
     mails = range_mails(side.store, "-1", commit)
     if not mails:

@@ -86,7 +86,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
             raise PatchmgrError("usage", f"{folder} is there already", (hint,))
         return
     if stand.workspace != str(workspace.root):
-        raise PatchmgrError("usage", f"{folder} is of the workspace {stand.workspace}")
+        raise PatchmgrError("usage", f"{folder} belongs to the workspace {stand.workspace}")
     if in_progress.repository:
         clone = open_clone(Path(in_progress.repository))
         if not clone.git_dir.samefile(tree.clone.git_dir):
@@ -305,7 +305,7 @@ class OtherEdits(Struct, frozen=True):
             f"more than the conflict was edited in {root}: {names}",
             (
                 f"part of {shown(patch)}: patchmgr rebase --continue --other-edits patch",
-                "a patch of their own behind it: --other-edits new",
+                "a patch of their own after it: --other-edits new",
                 "part of no patch (git's stash keeps them): --other-edits none",
             ),
         )
@@ -338,7 +338,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise PatchmgrError(
             "usage",
-            "this rebase was not begun by you in this folder: say what it may use",
+            "this rebase was not started by you in this folder: say what it may use",
             (f"patchmgr rebase --continue {typed}", "or forget it: patchmgr rebase --abort"),
         )
 
@@ -458,7 +458,7 @@ def _refuse_broken(
             f"{shown(str(file))}{problem}",
             (
                 "correct it there, then run: patchmgr rebase --continue",
-                "if it is to be so: patchmgr rebase --continue --accept FILE",
+                "if that is intended: patchmgr rebase --continue --accept FILE",
             ),
         )
 

@@ -117,7 +117,7 @@ def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
 
 
 def _is_for_checkout(opened: OpenSeries, revision: Revision) -> bool:
-    """Say whether the record of the checkout, or a file of it, changes."""
+    """Return whether the record of the checkout, or a file of it, changes."""
     applied = opened.applied
     is_new = applied is None or applied.pushed is None or applied.series != opened.name
     was, now = opened.names, revision.pushed
@@ -310,7 +310,7 @@ def pushed_chain(opened: OpenSeries) -> Chain:
 def _refuse_forced(opened: OpenSeries) -> None:
     if opened.forced is not None:
         hint = "put its rejects in by hand and refresh it, or: patchmgr pop --force"
-        raise PatchmgrError("rejects", f"not all hunks of {opened.top} have a place yet", (hint,))
+        raise PatchmgrError("rejects", f"some hunks of {opened.top} do not apply yet", (hint,))
 
 
 def restacked(
@@ -326,7 +326,7 @@ def restacked(
         raise _depends(opened.ground, chain, layers, found)
     if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
         path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
-        message = f"in that order the series makes another {shown(path)}"
+        message = f"in that order the series would give {shown(path)} another content"
         raise PatchmgrError("depends", message, ("nothing was changed",))
     _refuse_emptied(opened.ground, layers, found)
     return found
@@ -361,7 +361,7 @@ def _depends(
 
 
 def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:
-    """Say whether a patch has no place where one below it alone is missing."""
+    """Return whether a patch has no place where one below it alone is missing."""
     layers = chain.layers[: chain.position(upper) + 1]
     found = lay_all(ground, [layer for layer in layers if layer.name != lower], {})
     return isinstance(found, Collision)

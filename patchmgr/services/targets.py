@@ -140,7 +140,7 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
 
 
 def _has_empty_top(record: Record) -> bool:
-    """Say whether the top patch has no diff yet: a person may make one that takes all back."""
+    """Return whether the top patch has no diff yet: a person may make one that takes all back."""
     pushed = record.pushed or ()
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
@@ -217,7 +217,7 @@ def known_targets(workspace: Workspace) -> Iterator[Path]:
 
 
 def _moved_to(git_dir: Path) -> Path | None:
-    """Return where the linked work tree of a git directory is, None where it is none."""
+    """Return where the linked work tree of a git directory is, or None if it is none."""
     with suppress(OSError):
         return Path(os.fsdecode((git_dir / "gitdir").read_bytes().rstrip(b"\n"))).parent
     return None
@@ -256,7 +256,7 @@ def find_place(
 
 
 def _around(cwd: Path) -> Clone | None:
-    """Return the checkout around a folder; none where a workspace is nearer."""
+    """Return the checkout around a folder, or none if a workspace is nearer."""
     clone = find_clone(cwd)
     workspace = _workspace_around(cwd)
     if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):

@@ -125,7 +125,7 @@ def _refuse_newer(document: dict[str, Any]) -> None:
             f"the rebase in progress was left by patchmgr {by}, and this is {__version__}",
             (
                 f"go on with that version, or forget it: delete {_FOLDER}",
-                "what was resolved on record (conflicts list) stays",
+                "recorded resolutions (conflicts list) are kept",
             ),
         )
 
@@ -271,7 +271,8 @@ def require_taken(
     for name in accepted:
         if not any(is_named(workspace, item, [name]) for item in named):
             known = "; ".join(item.file for item in in_progress.waiting)
-            raise PatchmgrError("usage", f"--accept: {shown(name)} waits for nobody", (known,))
+            message = f"--accept: {shown(name)} is not a file to resolve"
+            raise PatchmgrError("usage", message, (known,))
     problems = [
         f"{_FOLDER}/{shown(item.file)}{problem}"
         for item in in_progress.waiting
@@ -286,7 +287,7 @@ def require_taken(
             for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
         )
         if any(not problem.endswith(_LEFT) for problem in problems):
-            hints += ("if it is to be so: patchmgr rebase --continue --accept FILE",)
+            hints += ("if that is intended: patchmgr rebase --continue --accept FILE",)
         raise PatchmgrError("unresolved", problems[0], hints)
     return tuple(dict.fromkeys((*in_progress.accepted, *(item.file for item in named))))
 
@@ -304,7 +305,7 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
-    """Return why a file cannot be taken, after its name; None where it can, or is not resolved."""
+    """Return why a file cannot be taken, after its name, or None if it can, or is not resolved."""
     content = _read(work_file(workspace, item))
     if content is None:
         return None if is_accepted else ": the file is gone, which would delete it"
@@ -326,7 +327,7 @@ def content_problem(
 
 
 def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
-    """Return the texts that a waiting file was made of, none where they are not known."""
+    """Return the texts that a waiting file was made of, or none if they are not known."""
     marked = original(workspace, item)
     if marked is not None:
         split = split_marked(marked)

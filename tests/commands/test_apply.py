@@ -457,7 +457,7 @@ def test_files_that_were_staged_go_back_too(stage: Stage) -> None:
 def test_commits_wait_for_a_merge_to_be_finished(stage: Stage) -> None:
     checkout = stage.clone()
     checkout.git("merge", "--quiet", "--no-commit", "--no-ff", "-s", "ours", "origin/later")
-    assert "a merge that is not finished" in refuses(stage, checkout, "--commit")
+    assert "a merge in progress" in refuses(stage, checkout, "--commit")
     apply(stage, checkout)
 
 
@@ -701,7 +701,7 @@ def test_another_git_at_work_is_not_disturbed(stage: Stage) -> None:
     checkout = stage.clone()
     lock = checkout.root / ".git/index.lock"
     lock.write_bytes(b"")
-    assert "another git is at work" in refuses(stage, checkout, "--commit")
+    assert "another git process is running" in refuses(stage, checkout, "--commit")
     lock.unlink()
     apply(stage, checkout, "--commit")
 

@@ -138,7 +138,9 @@ def test_decisions_are_listed_and_forgotten(likely: Scene) -> None:
     assert decide(likely, PATCH, "--forget", "--dry-run").out == f"Would forget: {line}"
     assert decide(likely, PATCH, "--forget").out == f"Forgot: {line}"
     assert not (likely.root / DECISIONS).exists()
-    assert decide(likely, PATCH, "--forget", code=1).err.startswith("patchmgr: nothing is decided")
+    assert decide(likely, PATCH, "--forget", code=1).err.startswith(
+        "patchmgr: there is no decision"
+    )
     assert onto(likely, code=3)["verdict"] == "conflict"
 
 

@@ -60,7 +60,7 @@ def test_one_file_can_be_named(waiting: Scene, config: Path) -> None:
     before = (waiting.root / WORK / "a").read_text()
     assert tool(waiting, "d/b").err.startswith("Resolved: s/fork-change-2.patch/d/b\n")
     assert (waiting.root / WORK / "a").read_text() == before
-    assert "waits for nobody" in tool(waiting, "nothing", code=2).err
+    assert "is not a file to resolve" in tool(waiting, "nothing", code=2).err
 
 
 @pytest.mark.parametrize("command", ["cat $LOCAL > $MERGED; exit 1", "true"])

@@ -160,9 +160,9 @@ def test_an_edit_beside_what_is_pushed_stays(three: Hands) -> None:
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
-        ("pkg/b.py", "mine\n", "is not as in the pin"),
-        ("pkg/b.py", None, "is not as in the pin"),
-        ("new", "mine\n", "is in the way: a patch makes a file there"),
+        ("pkg/b.py", "mine\n", "differs from the pin"),
+        ("pkg/b.py", None, "differs from the pin"),
+        ("new", "mine\n", "is in the way: a patch creates a file there"),
     ],
     ids=["edited", "deleted", "untracked"],
 )
@@ -217,10 +217,10 @@ def test_a_forced_push_leaves_rejects_and_refresh_waits_for_them(three: Hands) -
     raw = three.raw("two.patch")
     assert three.text("pkg/b.py") == text(l30="more\n")
     assert "-line 10\n+two\n" in three.text("pkg/b.py.rej")
-    assert "hunks without a place: pkg/b.py.rej" in one_line(three.run("refresh", code=1))
+    assert "hunks that do not apply: pkg/b.py.rej" in one_line(three.run("refresh", code=1))
     for verb in ("push", "fold", "drop"):
         arguments = {"fold": ["one"], "drop": ["one"]}.get(verb, [])
-        assert "place yet" in one_line(three.run(verb, *arguments, code=1))
+        assert "not apply yet" in one_line(three.run(verb, *arguments, code=1))
     assert three.raw("two.patch") == raw
     three.write({"pkg/b.py.rej": None, "pkg/b.py": text(l10="two\n", l30="more\n")})
     assert three.run("refresh").out.startswith("Refreshed two.patch: context only\n")
@@ -428,9 +428,9 @@ def test_a_forced_patch_stays_one_whatever_becomes_of_its_header(
 ) -> None:
     forced(three)
     three.run(*line)
-    assert "hunks without a place" in one_line(three.run("refresh", code=1))
+    assert "hunks that do not apply" in one_line(three.run("refresh", code=1))
     three.write({"pkg/b.py.rej": None})
     for verb in (("refresh", "-p", "one"), ("new", "x")):
-        assert "have a place yet" in one_line(three.run(*verb, code=1))
+        assert "do not apply yet" in one_line(three.run(*verb, code=1))
     three.run("pop")
     assert three.text("pkg/b.py") == text()

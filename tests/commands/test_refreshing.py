@@ -317,7 +317,7 @@ def test_what_git_put_back_goes_into_no_other_patch(
     file.write_text(file.read_text() + "more\n")
     for line in (("refresh",), ("refresh", "pkg/a.py")):
         message = one_line(desk.run(*line, code=1))
-        assert "is without what one.patch does there" in message
+        assert "lacks the change of one.patch" in message
     assert (desk.raw("one.patch"), desk.raw("two.patch")) == before
     desk.run("pop", "--all", "--force")
     desk.run("push", "--all")

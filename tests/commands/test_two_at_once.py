@@ -53,7 +53,7 @@ def test_every_writing_command_is_told_who_is_at_work(stage: Stage, state: str) 
         for line in lines:
             answer = place.run(Row(line))
             assert answer.code == 1, f"{line}: {answer.out}"
-            assert "is at work in" in one_line(answer), line
+            assert "is running in" in one_line(answer), line
             assert (picture(stage.root), picture(place.checkout.root)) == before, line
 
 

@@ -538,10 +538,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_is_at_work_is_named_and_a_journal_is_theirs_to_finish(stage: Stage) -> None:
     with Workspace(stage.root).writing():
         message = refuses(stage, "upstream", "add", "x", "--package", "x")
-        assert message == f"another patchmgr (process {os.getpid()}) is at work in {stage.root}"
+        assert message == f"another patchmgr (process {os.getpid()}) is running in {stage.root}"
         stage.run("branch", "s")
         (stage.root / ".patchmgr/journal.json").write_text("{}")
-        assert "is at work in" in refuses(stage, "status")
+        assert "is running in" in refuses(stage, "status")
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ REFUSED = [
     ("gbp", BINARY, None, "not-exportable", "binary file b"),
     ("patch-package", BINARY, "p@1.0.0", "not-exportable", "binary file b"),
     ("patch-package", LINK, "p@1.0.0", "not-exportable", "link l"),
-    ("patch-package", EDIT, None, "usage", "wants to know the package"),
+    ("patch-package", EDIT, None, "usage", "needs the package and"),
     ("patch-package", EDIT, "p", "usage", "is not a version"),
     ("patch-package", EDIT, "../p@1.0.0", "usage", "is not a package"),
     ("patch-package", EDIT, "p@1", "usage", "is not a package"),

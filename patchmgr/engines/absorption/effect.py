@@ -120,7 +120,7 @@ def _place(weave: Weave, run: Run, size: int, pairs: Mapping[int, int]) -> tuple
 def _state(
     weave: Weave, run: Run, here: list[bytes], pairs: Mapping[int, int], *, is_gone: bool
 ) -> int | None:
-    """Return the last patch after which a run has just upstream's lines, None where none."""
+    """Return the last patch after which a run has just upstream's lines, or None if none."""
     if is_gone:
         return weave.last if weave.is_deleted else -1 if weave.is_made else None
     is_alone = run.start == 0 or run.start - 1 in pairs

@@ -43,7 +43,7 @@ def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[t
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
-    """Say whether a step undoes what the landing did, and does little else.
+    """Return whether a step undoes what the landing did, and does little else.
 
     One that only takes away what was added may be a later clean-up: it must do nothing else. What
     touches far more files than the landing is no reversal either: A-dg-214:iv, A-dg-133:ii.

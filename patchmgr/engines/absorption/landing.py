@@ -47,7 +47,7 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 
 
 def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
-    """Return the hunks that a proof refutes; none where the others are enough, large ones first.
+    """Return the hunks that a proof refutes, or none if the others are enough, large ones first.
 
     Where the rest of a patch is enough to know its own landing by, such a hunk is a part of it in
     other words.
@@ -67,7 +67,7 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
 
 
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
-    """Say whether a proof speaks against a drop both where the patch landed and at the target.
+    """Return whether a proof speaks against a drop both where the patch landed and at the target.
 
     A patch that only deletes has no landing to know it by: for it, the target must do. What adds
     lines, and is there in other words, is known by how much of it is there: S-fi-2777:i.
@@ -224,7 +224,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Say whether a hunk of a landed patch is in with it: there, in other words, or left out."""
+    """Return whether a hunk of a landed patch is in with it: there, in other words, or left out."""
     if not series.count(hunk, landed).open:
         return True
     whole, path = series.count_patch(hunk[0], landed), series.path(hunk)

@@ -107,7 +107,7 @@ class _Guard(Struct, frozen=True):
     constants: frozenset[str]
 
     def is_like(self, other: _Guard) -> bool:
-        """Say whether both leave by one way for one thing, and are no two cases of a choice."""
+        """Return whether both leave by one way for one thing, and are no two cases of a choice."""
         is_choice = self.constants and other.constants and not self.constants & other.constants
         return self.way_out == other.way_out and bool(self.names & other.names) and not is_choice
 
@@ -183,7 +183,7 @@ class Comparison:
         return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
     def _is_here(self, run: Run, block: Block) -> bool:
-        """Say whether a block is in the symbol of a run; near it, where one is in none."""
+        """Return whether a block is in the symbol of a run; near it, where one is in none."""
         base, ours = self._symbols
         around = (base.at(max(1, n)) for n in range(run.start + (not run.removed), run.end + 2))
         symbol = next((symbol for symbol in around if symbol is not None), None)
@@ -259,7 +259,7 @@ def find_likeness(
 
 
 def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
-    """Say whether upstream's lines are what runs only add, in a later wording.
+    """Return whether upstream's lines are what runs only add, in a later wording.
 
     Names and strings must be the same, and what turns a condition round: else it is a decision.
     """

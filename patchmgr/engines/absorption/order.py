@@ -124,7 +124,7 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def _is_part(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> bool:
-    """Say whether the lines of theirs are among those of ours, in order.
+    """Return whether the lines of theirs are among those of ours, in order.
 
     The others may be anything that does not switch them off.
     """
@@ -138,7 +138,7 @@ def _is_part(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> bool:
 
 
 def _adds_members(*sides: list[bytes]) -> bool:
-    """Say whether theirs only adds members to displays of base, and ours has these and more."""
+    """Return whether theirs only adds members to displays of base, and ours has these and more."""
     base, ours, theirs = (PIECE.findall(b"\n".join(side)) for side in sides)
     is_read = all(read_rows(pieces) is not None for pieces in (base, ours, theirs))
     if max(map(len, sides)) > LARGEST_DISPLAY or not base or not is_read:
@@ -156,7 +156,7 @@ def _adds_members(*sides: list[bytes]) -> bool:
 def _is_among_rows(
     theirs: Sequence[bytes], block: Block, ours: Sequence[bytes], place: Block
 ) -> bool:
-    """Say whether the members that a block adds are among those that upstream adds there.
+    """Return whether the members that a block adds are among those that upstream adds there.
 
     In a call, arguments without a name must be at the same place.
     """

@@ -180,7 +180,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
 
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
-    """Say whether upstream has removed lines as often as before, one of which base has once."""
+    """Return whether upstream has removed lines as often as before, one of which base has once."""
     base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.keys[1])
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
@@ -244,7 +244,7 @@ def other_order(drop: Drop) -> Needed | None:
 
 
 def _is_shifted(drop: Drop, start: int, line: int) -> bool:
-    """Say whether upstream has more lines of its own right before one than are there here."""
+    """Return whether upstream has more lines of its own right before one than are there here."""
     both = {**drop.kept, **drop.pairs}
     before = next((n for n in range(line - 1, start - 1, -1) if n in drop.pairs), start - 1)
     mine, there = range(before + 1, line), range(both.get(before, -1) + 1, drop.pairs[line])

@@ -103,7 +103,7 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Say whether pytest collects a class; one that has bases may be what unittest collects."""
+    """Return whether pytest collects a class; one that has bases may be what unittest collects."""
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
@@ -117,7 +117,7 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
 
 
 def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> bool:
-    """Say whether a class has subclasses, which run its tests."""
+    """Return whether a class has subclasses, which run its tests."""
     if any(
         isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).rpartition(".")[2] == name for base in node.bases)

@@ -313,7 +313,7 @@ def _is_mixed(some: Declared) -> bool:
 
 
 def _is_same_one(old: Declared, new: Declared) -> bool:
-    """Say whether a name was declared once, and is so now, in the same namespaces and types."""
+    """Return whether a name was declared once, and is so now, in the same namespaces and types."""
     return len(old) == 1 and len(new) == 1 and old[0].owners == new[0].owners
 
 
@@ -337,7 +337,7 @@ def _wanted(some: Declared) -> str:
 
 
 def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
-    """Say what differs in the parameters that a call gives, None where it takes them as before."""
+    """Say what differs in the parameters that a call gives, or None if it takes them as before."""
     if old.parameters is None or new.parameters is None:
         return None
     before, after = old.parameters[:given], new.parameters[:given]
@@ -532,7 +532,7 @@ def _end(lines: Sequence[bytes], block: Block) -> int:
 
 
 def _ends(line: bytes) -> bool:
-    """Say whether no statement goes on behind a line, as far as its end tells."""
+    """Return whether no statement goes on behind a line, as far as its end tells."""
     line = line.partition(b"//")[0].strip()
     return not line or line.endswith((b";", b"{", b"}", b":")) or line[:1] == b"#"
 

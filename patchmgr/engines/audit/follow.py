@@ -173,7 +173,7 @@ def _relative(path: str, place: str) -> str:
 
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
-    """Return the module that has a name now, None where that is not clear."""
+    """Return the module that has a name now, or None if that is not clear."""
     from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of
 
     root = root_of(_file_of(old), module)
@@ -337,7 +337,7 @@ def _told(
 
 
 def _brings(line: bytes, word: re.Pattern[bytes]) -> bool:
-    """Say whether a line of a hunk adds an import with a word, or a line of one."""
+    """Return whether a line of a hunk adds an import with a word, or a line of one."""
     text = line[1:].strip()
     is_import = b"import" in text or text[-1:] in (b",", b")")
     return line[:1] == b"+" and is_import and word.search(text) is not None

@@ -328,7 +328,7 @@ def _left_before(
 
 
 def _leads_out(exit_: Site, site: Site) -> bool:
-    """Say whether a statement is only reached under a condition that has led out before it."""
+    """Return whether a statement is only reached under a condition that has led out before it."""
     depth = len(exit_.guards)
     if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
         return False

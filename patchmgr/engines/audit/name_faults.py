@@ -71,7 +71,7 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 
 
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
-    """Say whether a name left the table from which the `__getattr__` of a module answers."""
+    """Return whether a name left the table from which the `__getattr__` of a module answers."""
     if old is None or new is None or name in new.bound or new.stars:
         return False
     before, after = (m.members.get("__getattr__") for m in (old, new))
@@ -93,7 +93,7 @@ def _table_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _is_elsewhere(module: str, at: PairedUse) -> bool:
-    """Say whether a module that is gone may be one that other tools make, or in another root."""
+    """Return whether a module that is gone may be one that other tools make, or in another root."""
     if module.startswith("."):
         stem = next(places(at.now.path, module), "")
     else:
@@ -136,7 +136,7 @@ def _bound_anywhere(tree: ast.Module) -> Iterator[str]:
 
 
 def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
-    """Say whether an import of all names brings one, None where that is not sure."""
+    """Return whether an import of all names brings one, or None if that is not sure."""
     if depth > _DEEPEST:
         return None
     for star in side.module.stars if side.module is not None else ():
@@ -307,7 +307,7 @@ def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
 
 
 def _by_path(names: list[str], reader: Reader) -> Entity | None:
-    """Return what a dotted path names, None where there is no module of the first names."""
+    """Return what a dotted path names, or None if there is no module of the first names."""
     for end in range(len(names), 0, -1):
         found = reader.state.imported(reader.path, ".".join(names[:end]))
         if found.what == "absent":
@@ -424,7 +424,7 @@ def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
-    """Say whether a member of a base has another name, or was used through it and is no more.
+    """Return whether a member of a base has another name, or was used through it and is no more.
 
     What overrides it may be used all the same, where its own file does so by itself.
     """
@@ -442,7 +442,7 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
 
 
 def _is_abstract(node: ast.AST | None) -> bool:
-    """Say whether a method says itself that others are to override it."""
+    """Return whether a method says itself that others are to override it."""
     if not isinstance(node, Function):
         return False
     is_marked = any(name.endswith("abstractmethod") for name in decorators(node))
@@ -450,7 +450,7 @@ def _is_abstract(node: ast.AST | None) -> bool:
 
 
 def _uses_member(tree: ast.Module, name: str) -> bool:
-    """Say whether a module reads an attribute of that name."""
+    """Return whether a module reads an attribute of that name."""
     return any(
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
         for node in ast.walk(tree)
@@ -458,7 +458,7 @@ def _uses_member(tree: ast.Module, name: str) -> bool:
 
 
 def _is_used_elsewhere(name: str, pair: Pair) -> bool:
-    """Say whether the other side took away a call of a member in any file that it changed."""
+    """Return whether the other side took away a call of a member in any file that it changed."""
     called = re.compile(rb"\.%b\(" % re.escape(name).encode())
     for path in sorted(pair.changed)[:_MOST_FILES]:
         before = pair.then.state.files.read(path) if path.endswith(".py") else None
@@ -470,7 +470,7 @@ def _is_used_elsewhere(name: str, pair: Pair) -> bool:
 
 
 def _misfit(node: _Function, parent: _Function) -> str:
-    """Say why a method cannot be called as the one that it overrides, empty where it can."""
+    """Say why a method cannot be called as the one that it overrides, or empty if it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"

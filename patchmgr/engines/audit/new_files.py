@@ -69,14 +69,14 @@ def unbuilt_files(states: States) -> Iterator[Told]:
 
 
 def _takes(files: Files, build: str, path: str) -> bool:
-    """Say whether a build file names a file, or has a pattern that finds it."""
+    """Return whether a build file names a file, or has a pattern that finds it."""
     content = files.read(build) if _BUILD.fullmatch(build) else None
     name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
     return content is not None and (name in content or not _lacks(content, path))
 
 
 def _lacks(content: bytes | None, path: str) -> bool:
-    """Say whether a build file has no pattern that finds a file."""
+    """Return whether a build file has no pattern that finds a file."""
     for found in _PATTERN.findall(content or b""):
         pattern = _VARIABLE.sub("", found.decode("utf-8", "surrogateescape")).removeprefix("./")
         if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):

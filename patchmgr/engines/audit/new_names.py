@@ -53,7 +53,7 @@ def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | No
 
 
 def _first(scored: list[tuple[float, str]]) -> str | None:
-    """Return the name of the highest score, None where it is too low or there are two."""
+    """Return the name of the highest score, or None if it is too low or there are two."""
     is_one = scored[0][0] > scored[1][0] if len(scored) > 1 else bool(scored)
     return scored[0][1] if is_one and scored[0][0] >= _LIKE else None
 

@@ -114,7 +114,7 @@ def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:
 
 
 def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
-    """Say whether what makes a use is in one of the lines: of a definition its head."""
+    """Return whether what makes a use is in one of the lines: of a definition its head."""
     first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
     if isinstance(node, Definition):
         last = max(first, node.body[0].lineno - 1)
@@ -199,7 +199,7 @@ def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
 
 
 def _is_fallback(node: ast.Try) -> bool:
-    """Say whether a handler takes what a missing name raises."""
+    """Return whether a handler takes what a missing name raises."""
     return any(
         handler.type is None
         or not _MISSING.isdisjoint(last_name(kind) for kind in elements(handler.type))
@@ -226,7 +226,7 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
 
 
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield the names that nodes bind, with what says what they stand for, None where nothing."""
+    """Yield the names that nodes bind, with what says what they stand for, or None if nothing."""
     for node in body:
         inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
         match node:

@@ -114,7 +114,7 @@ def _module(path: str) -> str:
 
 
 def _other_form(files: Files, path: str) -> bool:
-    """Say whether a module became a package, or a package a module."""
+    """Return whether a module became a package, or a package a module."""
     if path.endswith("/__init__.py"):
         return files.blob(path.removesuffix("/__init__.py") + ".py") is not None
     return files.exists(path.removesuffix(".py"))

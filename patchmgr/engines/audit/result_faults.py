@@ -78,7 +78,7 @@ def _returned(node: ast.AST | None) -> list[ast.expr]:
 
 
 def _keys(node: ast.AST | None) -> frozenset[str]:
-    """Return the keys of the table that a function returns, empty where that is not sure."""
+    """Return the keys of the table that a function returns, or empty if that is not sure."""
     found: set[str] = set()
     for value in _returned(node):
         if not isinstance(value, ast.Dict) or not all(map(is_text, value.keys)):
@@ -127,7 +127,7 @@ def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
 
 
 def _was_one(old: ast.AST | None, new: ast.AST | None) -> bool:
-    """Say whether a function returned one value that is not made of several."""
+    """Return whether a function returned one value that is not made of several."""
     if not isinstance(old, Function) or not isinstance(new, Function):
         return False
     if _gives(old) in ("list", "value"):
@@ -169,7 +169,7 @@ def _reads(
 
 
 def _verb(node: ast.AST, around: ast.AST | None) -> str:
-    """Say what is done with a value by the node around it, empty where it is handed on."""
+    """Say what is done with a value by the node around it, or empty if it is handed on."""
     match around:
         case ast.Call(func=ast.Name(id=name)) if node in around.args:
             return name
@@ -215,7 +215,7 @@ def _is_starred(node: ast.Tuple) -> bool:
 
 
 def _arity(node: ast.AST | None) -> int | None:
-    """Return how many values a function returns, None where that differs or is not sure."""
+    """Return how many values a function returns, or None if that differs or is not sure."""
     if _gives(node) == "generator":
         return None
     counts: set[int | None] = set()
@@ -279,7 +279,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
 
 
 def _caught(node: ast.expr, use: Use, side: Reader) -> str:
-    """Return the class that a handler takes, empty where it is not known."""
+    """Return the class that a handler takes, or empty if it is not known."""
     found = side.entity(node, use.scopes)
     for _ in range(_DEEPEST):
         made = found.node
@@ -320,7 +320,7 @@ def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | N
 def _above(
     value: ast.expr, module: Module, state: PythonState, depth: int = 0
 ) -> frozenset[str] | None:
-    """Return a class and all classes that it is made of, None where one is not known."""
+    """Return a class and all classes that it is made of, or None if one is not known."""
     known = _builtin(ast.unparse(value))
     made = state.within(module).entity(value, ())
     if made.what != "class":
@@ -421,7 +421,7 @@ def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
 
 
 def _fills(node: ast.AST, table: Entity) -> bool:
-    """Say whether a node may put something into a table."""
+    """Return whether a node may put something into a table."""
     if not isinstance(node, (ast.Subscript, ast.Attribute)):
         return False
     is_call = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault")

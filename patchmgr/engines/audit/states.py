@@ -111,7 +111,7 @@ class States(Struct, frozen=True):
 
 
 Told = tuple[str, AuditFinding]
-"""A finding, with the name of the patch that it is about (empty where there is no patch)."""
+"""A finding, with the name of the patch that it is about (empty if there is no patch)."""
 Check = Callable[[States], Iterable[Told]]
 
 

@@ -134,7 +134,7 @@ def _signature(called: Entity, state: PythonState) -> Signature | None:
 
 
 def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments | None:
-    """Return what the constructor of a class of fields takes, None where that is not sure."""
+    """Return what the constructor of a class of fields takes, or None if that is not sure."""
     node = called.node
     if not isinstance(node, ast.ClassDef) or depth > _DEEPEST or _MAKES in members_of(node):
         return None
@@ -268,7 +268,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Say how a decorator may be written: bare, called with arguments; empty where not sure."""
+    """Say how a decorator may be written: bare, called with arguments, or empty if not sure."""
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}
@@ -299,7 +299,7 @@ def _decorates(node: ast.AST | None) -> set[str]:
 
 
 def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
-    """Say whether something of that name is called, or given to a call."""
+    """Return whether something of that name is called, or given to a call."""
     return any(
         is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
         for part in ast.walk(node)

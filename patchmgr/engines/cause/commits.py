@@ -465,7 +465,7 @@ def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield the step that wrote upstream's text of each region, None where none is known.
+    """Yield the step that wrote upstream's text of each region, or None if none is known.
 
     A conflict without regions has one: the last step that touched the file.
     """

@@ -79,7 +79,7 @@ def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
 
 
 def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
-    """Return the text to open in an editor: the file, with markers where nothing is chosen."""
+    """Return the text to open in an editor: the file, with markers if nothing is chosen."""
     if file.marked is not None:
         return content_of(file, choices) or b""
     text = place_of(file, number, choices).text

@@ -22,7 +22,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 _MORE = 4096  # bytes
 _BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
 Find = Callable[[bytes, bytes, bytes], "bytes | None"]
-"""Return what a region of base, ours and theirs became, None where nobody has said."""
+"""Return what a region of base, ours and theirs became, or None if nobody has said."""
 
 
 class Fitted(Struct, frozen=True):
@@ -127,7 +127,7 @@ def given_up(
 def _has_nothing(
     base: bytes | None, side: bytes | None, other: bytes | None, text: bytes | None
 ) -> bool:
-    """Say whether a text has nothing that a side adds, and all that it takes away.
+    """Return whether a text has nothing that a side adds, and all that it takes away.
 
     Lines and words count that the other side has not as well.
     """

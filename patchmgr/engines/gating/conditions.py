@@ -116,7 +116,7 @@ class Conditions(Struct, frozen=True):
         return [*found, *(name for name in names if name not in self.words.everywhere)]
 
     def _is_probe(self, node: ast.expr) -> bool:
-        """Say whether an expression asks a module or a platform, not just any object."""
+        """Return whether an expression asks a module or a platform, not just any object."""
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Attribute):
@@ -175,7 +175,7 @@ class Conditions(Struct, frozen=True):
         return False if self._is_off(node) else None
 
     def _is_off(self, node: ast.expr) -> bool:
-        """Say whether a flag is off for those who have nothing of its kind, by its own name."""
+        """Return whether a flag is off for those who have nothing of its kind, by its own name."""
         name = called(node) if isinstance(node, ast.Call) else _last(node)
         if self.is_cxx and isinstance(node, ast.Call) and node.args:
             return False
@@ -204,7 +204,7 @@ class Conditions(Struct, frozen=True):
         return True if isinstance(sign, (ast.NotEq, ast.NotIn)) and is_literal else None
 
     def _is_usual(self, node: ast.expr) -> bool:
-        """Say whether a value is what most have: a default, nothing, a plain number format."""
+        """Return whether a value is what most have: a default, nothing, a plain number format."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             return any(map(self._is_usual, node.elts))
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
@@ -281,7 +281,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _is_fixed(node: ast.expr) -> bool:
-    """Say whether an expression is a literal, a constant by its name, or a member of one."""
+    """Return whether an expression is a literal, a constant by its name, or a member of one."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return all(map(_is_fixed, node.elts))
     if isinstance(node, ast.Name):

@@ -287,7 +287,7 @@ class Reader:
         return [*out, self._words[branches.end]] if is_open else out
 
     def _head(self, at: int) -> tuple[int, int] | None:
-        """Return where the condition of an `if` begins and ends, None where it is not clear."""
+        """Return where the condition of an `if` begins and ends, or None if it is not clear."""
         start = at + 1
         if start < len(self._words) and self._words[start].text == "constexpr":
             start += 1
@@ -365,7 +365,7 @@ class Reader:
         return list(test)
 
     def _is_plain(self, start: int, stop: int) -> bool:
-        """Say whether nothing jumps into the rest of a block."""
+        """Return whether nothing jumps into the rest of a block."""
         rest = self._words[start:stop]
         return all(w.text not in _LABELS and branch_of(w) is None for w in rest)
 
@@ -381,7 +381,7 @@ def _unwrapped(words: list[Word]) -> list[Word]:
 
 
 def _jumps(words: Sequence[Word]) -> bool:
-    """Say whether the last statement of a block leaves it."""
+    """Return whether the last statement of a block leaves it."""
     own = words[1:-1] if words and words[-1].text == "}" and words[0].text == "{" else words
     starts = [0, *(i + 1 for i, w in enumerate(own[:-1]) if w.text in (";", "{", "}"))]
     return bool(own) and own[-1].text == ";" and own[starts[-1]].text in _JUMPS

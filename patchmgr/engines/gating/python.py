@@ -299,7 +299,7 @@ def _first(node: ast.stmt) -> int:
 
 
 def _is_comment(node: ast.stmt) -> bool:
-    """Say whether a statement is a text that nothing reads: a docstring or the like."""
+    """Return whether a statement is a text that nothing reads: a docstring or the like."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return isinstance(node.value.value, str)
     return isinstance(node, ast.Pass)

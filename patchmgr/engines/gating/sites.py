@@ -231,7 +231,7 @@ class _Comparison(Struct, frozen=True):
         return () if is_kept else tuple(side.asked.get(unit, ()))
 
     def _is_addition(self, run: Sequence[int], gone: Sequence[int]) -> bool:
-        """Say whether nothing but names and imports come to a module or a class."""
+        """Return whether nothing but names and imports come to a module or a class."""
         names, before = self.new.names(run), self.old.names(gone)
         return names is not None and before is not None and before <= names
 

@@ -256,7 +256,7 @@ class _Scan:
         return None
 
     def _is_done(self, items: Sequence[int]) -> bool:
-        """Say whether a body ends a declaration: one of a function does."""
+        """Return whether a body ends a declaration: one of a function does."""
         texts = self._texts(items)
         return "(" in texts and "=" not in texts[: texts.index("(")] and "enum" not in texts
 
@@ -457,7 +457,7 @@ def _parameter(texts: list[str]) -> Parameter:
 
 
 def _type(texts: Sequence[str]) -> str:
-    """Return a type without what callers need not know, empty where it is not plain."""
+    """Return a type without what callers need not know, or empty if it is not plain."""
     if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
         return ""
     if any(text.isupper() and len(text) <= 2 for text in texts):
@@ -581,7 +581,7 @@ def _call(file: CxxFile, number: int) -> int | None:
 
 
 def _is_local(file: CxxFile, number: int) -> bool:
-    """Say whether a name has a type in front of it, which declares it: `int n`, `; T* n`."""
+    """Return whether a name has a type in front of it, which declares it: `int n`, `; T* n`."""
     texts = [file.tokens[n].text for n in range(max(0, number - 3), number)]
     if not texts or texts[-1] in _LEADS:
         return False

@@ -272,7 +272,7 @@ def _after_angles(items: list[Token], start: int) -> int | None:
 
 
 def _is_initializer(pending: Sequence[Token]) -> bool:
-    """Say whether a brace here initializes a member in a constructor's list."""
+    """Return whether a brace here initializes a member in a constructor's list."""
     texts = [item.text for item in _collapse(pending)]
     if ":" not in texts or not _SCOPE_KEYS.isdisjoint(texts):
         return False
@@ -330,7 +330,7 @@ def _type_words(texts: list[str]) -> list[str]:
 
 
 def _type_name(words: list[str]) -> str | None:
-    """Return the name of a type, with its qualifiers; None where more than macros precede it."""
+    """Return the name of a type, with its qualifiers, or None if more than macros precede it."""
     while len(words) > 1 and _is_macro(words[0]) and words[1] != "::":
         words = words[1:]
     is_name = bool(words) and all(_is_word(w) for w in words[::2])
@@ -339,7 +339,7 @@ def _type_name(words: list[str]) -> str | None:
 
 
 def _function_name(texts: list[str], enclosing: str | None) -> str | None:
-    """Return the name of a function with its qualifiers, None where it is not clear."""
+    """Return the name of a function with its qualifiers, or None if it is not clear."""
     if "operator" in texts:
         return _operator_name(texts)
     texts = _declarator(texts)

@@ -150,7 +150,7 @@ class Account:
         )
 
     def _ends(self) -> dict[str, str | None] | None:
-        """Return by path the id that the patches name in the end, empty where they name none.
+        """Return by path the id that the patches name in the end, or empty if they name none.
 
         None is returned where upstream changed the files, or not everything is carried as text.
         """

@@ -143,7 +143,7 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """The lines of hunks, said to be upstream's, that nobody has; layout and comments aside.
+    """What is missing of the hunks that upstream is said to have; layout and comments aside.
 
     `numbers` count the added and the removed lines that were looked for. `lacks` are added
     lines that are nowhere, `still` removed ones that are there as before.

@@ -136,7 +136,7 @@ def _worse(one: Answer | None, other: Answer) -> Answer:
 
 
 def _has_home(found: Relocation) -> bool:
-    """Say whether upstream has a place for any of it."""
+    """Return whether upstream has a place for any of it."""
     return bool(found.places) or any(one.likely is not None for one in found.astray.values())
 
 

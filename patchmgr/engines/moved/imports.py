@@ -71,7 +71,7 @@ def added_imports(run: Run) -> frozenset[bytes]:
 
 
 def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
-    """Return the names that lines import, None where they are not about imports alone."""
+    """Return the names that lines import, or None if they are not about imports alone."""
     filled = [line.strip() for line in lines if line.strip()]
     if filled and all(_LISTED.fullmatch(line) for line in filled):
         return frozenset(line.split(b",")[0].split()[-1] for line in filled)
@@ -184,7 +184,7 @@ def missing_imports(
 
 
 def _undefined_names(content: bytes) -> frozenset[str]:
-    """Return the names that nothing binds where they are looked up; none where all is open."""
+    """Return the names that nothing binds where they are looked up, or none if all is open."""
     try:
         found = messages_of(_parsed(content))
     except Unsure:
@@ -248,7 +248,7 @@ def _first_import(content: bytes, source: Source) -> bytes:
 
 
 def _joined(content: bytes, source: Source) -> bytes | None:
-    """Return the file with a name in the one import of its module, None where there is none."""
+    """Return the file with a name in the one import of its module, or None if there is none."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

@@ -68,7 +68,7 @@ class Removal(Struct, frozen=True):
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
     """Return the sides for a file that units moved to; their new places do not overlap.
 
-    Raises Unsure if the changes need something that the file has not.
+    Raises Unsure if the changes need something that the file does not have.
     """
     file = removal.file
     lines: list[bytes] = []

@@ -86,7 +86,7 @@ class _Finder:
             self._follow_unit(change)
 
     def _is_import(self, change: Change) -> bool:
-        """Say whether a change is about imports only."""
+        """Return whether a change is about imports only."""
         run = change.run
         lines = [line for line in (*run.removed, *run.added) if line.strip()]
         if all(is_import_line(line, self._base.language) for line in lines):
@@ -142,7 +142,7 @@ class _Finder:
             self._lose_if_gone(change)
         elif len(found) < len(homes) or len(paths) > 1:
             likely = found[-1] if len(paths) == 1 else None
-            reason = "upstream moved what it is beside to several places"
+            reason = "upstream moved the lines beside it to several places"
             self.found.lost[change] = Lost(reason, likely)
         else:
             neighbour = (behind or before)[0]
@@ -267,14 +267,14 @@ class _Work:
         return self._own is not None and path == self._own.path
 
     def _is_away(self, change: Change) -> bool:
-        """Say whether a change is in another file's part, or has no file to stay in."""
+        """Return whether a change is in another file's part, or has no file to stay in."""
         home = self._known.home_of(change)
         if home is None:
             return self._own is None
         return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
 
     def _has_followed(self, change: Change, staying: Sequence[Change]) -> bool:
-        """Say whether a change adds imports that only what moved uses: they went with it."""
+        """Return whether a change adds imports that only what moved uses: they went with it."""
         names = added_imports(change.run) if self._own is not None else frozenset()
         if not names or self._own is None:
             return False

@@ -104,7 +104,7 @@ def _slid(base: Outline, run: Run) -> Iterator[Run]:
 
 
 def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
-    """Return the outermost units that added lines consist of, none where there is more or less."""
+    """Return the outermost units that added lines consist of, or none if there is more or less."""
     found: list[Unit] = []
     for unit in theirs.units:
         is_inside = found and found[-1].has(unit.start, unit.end)

@@ -123,7 +123,7 @@ class Search:
         return Lost(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
-        """Say whether lines outside of symbols may be in their file, but not as they were."""
+        """Return whether lines outside of symbols may be in their file, but not as they were."""
         if unit.name is not None or self._own is None:
             return False
         return bool(self._base.telling(unit) & telling_lines(self._own.lines))
@@ -220,7 +220,7 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
 
 
 def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
-    """Return the home that is alike enough and better than all others, None where none is."""
+    """Return the home that is alike enough and better than all others, or None if none is."""
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]
@@ -236,7 +236,7 @@ def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
 
 
 def _is_around(one: Home, other: Home) -> bool:
-    """Say whether a home is around another one, or in it."""
+    """Return whether a home is around another one, or in it."""
     if one.path != other.path:
         return False
     inner, outer = sorted((one.unit, other.unit), key=lambda unit: unit.end - unit.start)

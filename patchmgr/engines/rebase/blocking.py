@@ -186,7 +186,7 @@ def _places(conflict: FileConflict | None) -> object:
 
 
 def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
-    """Return what becomes of a file, wherever it goes; None where it is deleted."""
+    """Return what becomes of a file, wherever it goes, or None if it is deleted."""
     after = result.changes.get(path, before)
     return result.changes.get(result.home) if after is None else after
 

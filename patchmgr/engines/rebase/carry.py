@@ -235,7 +235,7 @@ def _with_header(
 
 
 def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> Answer | None:
-    """Return what became of the mode and the move, None where the patch changes neither."""
+    """Return what became of the mode and the move, or None if the patch changes neither."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     is_absorbed = [moves[0] == moves[1]] if change.is_rename else []
     if base and ours and theirs and base.mode != theirs.mode:
@@ -333,14 +333,14 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
     for number, (answer, hunk, position) in enumerate(places):
         is_carried = answer in (CARRIED_TEXT, DRIFTED_TEXT)
         if is_carried and _is_guess(sides.path, *texts, hunk, position):
-            reason = "upstream has what the patch changes in several places, none of them the old"
+            reason = "upstream has the changed lines in several places, but not in the old one"
             answers = (*merged.answers[:number], CONFLICT, *merged.answers[number + 1 :])
             return Collided(reason, None, answers)
     return merged
 
 
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Say whether a hunk fits in more places than before, and the symbol around it is gone.
+    """Return whether a hunk fits in more places than before, and the symbol around it is gone.
 
     Where there are no symbols, none of the places has more of the lines above it than another.
     """

@@ -110,13 +110,13 @@ def proposed(
 
 
 Content = bytes | None
-"""A file's content, None where there is no file."""
+"""A file's content, or None if there is no file."""
 
 
 def _known(
     work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
 ) -> tuple[Content] | Conflicted | None:
-    """Return what a person made of a file, None where nobody did.
+    """Return what a person made of a file, or None if nobody did.
 
     Where the file has changed since, as the conflict of an earlier patch was resolved, that is
     brought in; a conflict where it cannot be.

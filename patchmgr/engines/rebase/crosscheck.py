@@ -90,7 +90,7 @@ def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:
-    """Say whether a sentence is about one of some names, or about one's last part."""
+    """Return whether a sentence is about one of some names, or about one's last part."""
     quoted = {text.removeprefix("if ") for text in _QUOTED.findall(sentence)}
     quoted |= {text.rpartition(".")[2] for text in quoted}
     return any(s in quoted or s.rpartition(".")[2] in quoted for s in symbols if s)
@@ -162,7 +162,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Say whether a side has a name still, but no such use of it, and the merge has one."""
+    """Return whether a side has a name still, but no such use of it, and the merge has one."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False
@@ -190,7 +190,7 @@ def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
 
 
 def _kinds(text: str, start: int) -> str | None:
-    """Return the kinds of a call's arguments, None where the call has no end."""
+    """Return the kinds of a call's arguments, or None if the call has no end."""
     kinds: list[str] = []
     depth, is_first = 0, True
     for match in islice(_ARGUMENT.finditer(text, start), _LONGEST):

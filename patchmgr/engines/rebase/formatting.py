@@ -183,7 +183,7 @@ def _merged(
 def _is_proved(
     merged: bytes, base: bytes, upstream: bytes, fork: bytes, notation: Notation
 ) -> bool:
-    """Say whether the merge has lines of its sides alone, and says what these say."""
+    """Return whether the merge has lines of its sides alone, and says what these say."""
     old, new = Counter(split_lines(upstream)), Counter(split_lines(merged))
     if not new - old <= Counter(split_lines(fork)) or not old - new <= Counter(split_lines(base)):
         return False
@@ -193,7 +193,7 @@ def _is_proved(
 
 
 def _is_settled(merged: bytes, again: bytes | None, upstream: bytes, tidy: bytes) -> bool:
-    """Say whether formatting the merge changes no line that it does not change of upstream's."""
+    """Return whether formatting the merge changes no line that it does not change of upstream's."""
     if again is None:
         return False
     if upstream == tidy:

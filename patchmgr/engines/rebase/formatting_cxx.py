@@ -116,7 +116,7 @@ def _directives(_: str, tokens: Sequence[Token]) -> Counter[str]:
 
 
 def _definitions(text: str, _: Sequence[Token]) -> Counter[str] | None:
-    """Count the stretches of lines that are in one symbol; None where symbols are not clear.
+    """Count the stretches of lines that are in one symbol, or None if symbols are not clear.
 
     What holds other symbols is interrupted by each of them, and not counted.
     """

@@ -254,7 +254,7 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Say whether merges of the text tell that a file's change meets a conflict.
+    """Return whether merges of the text tell that a file's change meets a conflict.
 
     That spares what meets it a search for another way in.
     """
@@ -292,7 +292,7 @@ def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult
 
 
 def _text_result(step: FileStep, path: str, ours: Entry | None, tools: Tools) -> FileResult:
-    """Return what a merge of the text makes of a file; nothing where it collides."""
+    """Return what a merge of the text makes of a file, or nothing if it collides."""
     change = step.change
     is_moved = path != change.path
     sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)

@@ -66,7 +66,7 @@ class Unsolved(Struct, frozen=True):
 class Open(Struct, frozen=True):
     """The file at a path after the rungs so far: in conflict, with its three texts.
 
-    The texts are alike where a resolution is in them, of which `used` has the ids.
+    Where a resolution is in them, the three texts are the same; `used` has its id.
     `is_upstream_ours` says which side the markers call `ours`.
     """
 
@@ -186,7 +186,7 @@ def climb_on(
 
 
 def _breaks(content: bytes, *sides: bytes) -> bool:
-    """Say whether a text does not compile any more, and both sides do."""
+    """Return whether a text does not compile any more, and both sides do."""
     return not compiles(_text(content)) and all(compiles(_text(side)) for side in sides)
 
 

@@ -76,7 +76,7 @@ def _patches_by_path(patches: Sequence[Patch]) -> dict[str, tuple[str, ...]]:
 
 
 def _is_passing(change: FileChange, net: Net) -> bool:
-    """Say whether the path ends as it began."""
+    """Return whether the path ends as it began."""
     is_in_place = change.renamed_from is None and change.old_mode == change.new_mode
     return is_in_place and _is_same(change, net)
 
@@ -258,7 +258,7 @@ class Walk:
         return _File(content, self._index(path, content))
 
     def _index(self, path: str, content: bytes | None) -> SymbolIndex:
-        """Return the symbols of a content, none where nobody read it."""
+        """Return the symbols of a content, or none if nobody read it."""
         known = b"" if content is None else content
         return self._indexes.setdefault((path, known), SymbolIndex(path, known))
 

@@ -10,7 +10,7 @@ from patchmgr.model.check import Problem
 from patchmgr.model.settings import Claim
 
 Read = Callable[[str], "bytes | None"]
-"""Return the content at a path, None where there is no file."""
+"""Return the content at a path, or None if there is no file."""
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:

@@ -63,7 +63,7 @@ def _by_lines(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) 
 
 
 def _meet(one: Layer, other: Layer) -> bool:
-    """Say whether two layers have a file in common, or one a file in the other's folder."""
+    """Return whether two layers have a file in common, or one a file in the other's folder."""
     if not one.files.keys().isdisjoint(other.files):
         return True
     places = [{f"{path}/" for path in layer.files} for layer in (one, other)]
@@ -71,7 +71,7 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return the file for which the carried layers cannot go below another, None where they can.
+    """Return the file for which the carried layers cannot go below another, or None if they can.
 
     They can where they have a place without it, and it has one on them that makes the same files.
     """

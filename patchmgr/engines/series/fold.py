@@ -147,7 +147,7 @@ def _step_file(
 
 
 def _makes(side: Overlay, change: FilePatch) -> bool:
-    """Say whether a plain diff makes the file that it names on both sides: `@@ -0,0 +1 @@`.
+    """Return whether a plain diff makes the file that it names on both sides: `@@ -0,0 +1 @@`.
 
     Only the tree can tell: where the file is there and empty, the same diff fills it.
     """
@@ -189,7 +189,7 @@ def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> b
 
 
 def _is_named(name: str | None, content: bytes) -> bool:
-    """Say whether the id may be the content's; other ids than full sha1 prove nothing."""
+    """Return whether the id may be the content's; other ids than full sha1 prove nothing."""
     return name is None or not is_full_id(name) or name == blob_id(content)
 
 

@@ -23,7 +23,7 @@ class RejectedHunks(Struct, frozen=True):
 def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunks, ...]:
     """Apply the hunks that fit; running it again on the same side gives the same result.
 
-    Raises PatchmgrError "bad-patch" if more than hunks of texts is in the way: such a file
+    Raises PatchmgrError "bad-patch" if anything but text hunks does not apply: such a file
     cannot be left as a reject.
     """
     rejected: list[RejectedHunks] = []

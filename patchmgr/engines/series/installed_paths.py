@@ -88,7 +88,7 @@ class InstalledPaths:
         return is_known and self.find(path) is None and self._has_like(path, folder)
 
     def _has_like(self, path: str, folder: str) -> bool:
-        """Say whether a file of a folder is installed that has the path's suffix."""
+        """Return whether a file of a folder is installed that has the path's suffix."""
         kind = path.rpartition(".")[2]
         names = (name for name in self._source.names(folder) if name.rpartition(".")[2] == kind)
         return any(self.find(_join(folder, name)) is not None for name in names)
@@ -137,7 +137,7 @@ class InstalledPaths:
         return [path for path in same if _shared(path, place) == most]
 
     def _is_anothers(self, path: str, place: str) -> bool:
-        """Say whether another file of the repository is what the place has."""
+        """Return whether another file of the repository is what the place has."""
         origins = self._origins(place)
         depth = _shared(path, place)
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
@@ -211,7 +211,7 @@ class InstalledPaths:
 
 
 def _is_apart(path: str) -> bool:
-    """Say whether a path of RECORD is metadata, or is in no folder of packages."""
+    """Return whether a path of RECORD is metadata, or is in no folder of packages."""
     top, _, rest = path.partition("/")
     if ".." in path.split("/") or path.startswith("/"):
         return True

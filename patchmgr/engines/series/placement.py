@@ -98,7 +98,7 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
-    """Say whether a hunk at the file's start or end is put there (as git apply demands)."""
+    """Return whether a hunk at the file's start or end is put there (as git apply demands)."""
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
     if leading < trailing and hunk.old_start <= 1 and at > 0:

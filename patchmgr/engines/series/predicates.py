@@ -172,7 +172,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
 
 
 def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
-    """Say whether lines without any symbol have a word that may be the definition of one."""
+    """Return whether lines without any symbol have a word that may be the definition of one."""
     name = re.escape(re.split(r"[.]|::", symbol)[-1])
     before = r"\b(?:class|def)\s+" if language(path) == "Python" else r"\b"
     word = re.compile(rf"{before}{name}\b")
@@ -180,7 +180,7 @@ def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
 
 
 def _text(path: str, state: State) -> str | None:
-    """Return the content of a file, None where there is none."""
+    """Return the content of a file, or None if there is none."""
     entry: Entry | None = state.tree.entry(path)
     if entry is None or entry.mode not in FILE_MODES:
         return None

@@ -211,7 +211,7 @@ def test_what_the_patch_adds_does_not_follow_neighbours_to_two_files(form: Form)
     stage = Stage(form)
     played = stage.play(OWN, chained(TO_B, move(11, "a", "c", before=110)))
     assert played.homes() == []
-    assert played.reasons() == ["upstream moved what it is beside to several places"]
+    assert played.reasons() == ["upstream moved the lines beside it to several places"]
 
 
 @CODE
