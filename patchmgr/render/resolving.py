@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.resolving import Choice, OpenConflict, Place, Resolving, Taken
@@ -115,7 +116,15 @@ def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
         )
         for one in region.candidates
     )
-    return (*sides, *candidates)
+    return tuple(_without_indent((*sides, *candidates)))
+
+
+def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
+    """Yield the panes without the indentation that all their lines have: a column is narrow."""
+    texts = [line for pane in found for _, line in pane.lines if line.strip()]
+    wide = min((len(line) - len(line.lstrip(" ")) for line in texts), default=0)
+    for pane in found:
+        yield replace(pane, lines=tuple((is_new, line[wide:]) for is_new, line in pane.lines))
 
 
 def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:

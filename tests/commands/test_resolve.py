@@ -50,9 +50,9 @@ def test_a_candidate_that_passes_is_accepted_and_the_rebase_goes_on(
     for told in (
         "conflict  fork-change-1.patch\n> 0/1 chosen a.py\n",
         "a.py: upstream changed the same lines  (conflict 1 of 1, in used)\n",
-        "--- ours (upstream)\n+     y = first(x.upstream)\n",
-        "--- theirs (the patch)\n+     y = first(x, mine=True)\n",
-        "--- candidate 1: replay, not measured\n+     y = first(x.upstream, mine=True)\n",
+        "--- ours (upstream)\n+ y = first(x.upstream)\n",
+        "--- theirs (the patch)\n+ y = first(x, mine=True)\n",
+        "--- candidate 1: replay, not measured\n+ y = first(x.upstream, mine=True)\n",
         "--- result: candidate 1\n",
         "a.py passes every check; none is left: c continues the rebase\n",
         "1-7 candidate",
