@@ -30,7 +30,7 @@ from patchmgr.engines.merge.verify import Surroundings, fails, is_same_code, sur
 from patchmgr.engines.structure.sides import LARGEST, Texts
 
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
-_OTHER = {"ours": "theirs", "theirs": "ours"}
+_SIDES = frozenset({"ours", "theirs"})
 _BY_LINES = frozenset({"ours, theirs", "theirs, ours", "ours, theirs whole", "theirs, ours whole"})
 _POLICIES = {
     Policy("theirs, ours", "theirs"): "theirs first",
@@ -108,6 +108,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
     is_deleted = any(place.asks == "deleted" for each in made.values() for place in each.places)
+    has_one_answer = any(each.rule == "replay" for each in made.values())
     subject = subject_of(region, around.language, sides, flat)
     stale = known.words.stale(subject)
     is_indented = around.language is PYTHON and not _is_layout(region, around, subject)
@@ -123,9 +124,9 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         fault = fault or ("indented" if is_indented else asks(features, each.places))
         fault = fault or ("undone" if subject.is_undone(text) else "")
         fault = fault or clash(region, flat, text, around.language)
-        if each.rule in _OTHER and features["layout"] == _OTHER[each.rule]:
-            fault = fault or "layout"  # the replay has the one's words in the other's layout
-        if each.rule in _OTHER and is_deleted:
+        if each.rule in _SIDES and has_one_answer:
+            fault = fault or "loses"  # the replay has what both sides do
+        if each.rule in _SIDES and is_deleted:
             fault = fault or "deleted"
         if around.language is not PYTHON and each.rule.endswith(" alone"):
             fault = fault or "dropped"  # what the other side adds there could stand, too

@@ -78,6 +78,13 @@ ONE_ANSWER = {
         "from m import b\nfrom m import c\nfrom m import d\n",
         "from m import a\nfrom m import b\nfrom m import c\nfrom m import d\n",
     ),
+    "words of two lines of a comment": (
+        "a.py",
+        "# one two three\n# four five six\na = 1\n",
+        "# one two three ten\n# four five six\na = 1\n",
+        "# one two three\n# four five six ten\na = 1\n",
+        "# one two three ten\n# four five six ten\na = 1\n",
+    ),
     "a name that both import, one of them elsewhere in the list": (
         "a.py",
         "from m import (a, b,\n    c, d)\n",
