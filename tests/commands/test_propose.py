@@ -58,6 +58,15 @@ def test_what_passes_is_kept_and_accepted_by_a_person(scene: Scene) -> None:
     assert scene.upstream.git("show", "made:a.py") + "\n" == BOTH, head
 
 
+def test_what_is_made_of_two_files_at_one_path_is_remembered(scene: Scene) -> None:
+    name = leave(scene, "add/add")
+    assert propose(scene, name, "ours\ntheirs\n")["passed"]
+    scene.call("conflicts", "accept", name, "proposed")
+    assert verdicts(scene.rebase("--continue")) == ["modified"]
+    scene.call("branch", "s", "--repo", scene.upstream.root, "--name", "made")
+    assert scene.upstream.git("show", "made:new") == "ours\ntheirs"
+
+
 @pytest.mark.parametrize("name", WITHOUT_TEXT)
 def test_what_has_no_text_is_for_a_person(scene: Scene, name: str) -> None:
     answer = scene.call("conflicts", "propose", leave(scene, name), "--delete", "--json", code=2)

@@ -182,6 +182,8 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
     else:
         reason = f"{obstacle} is in the way upstream"
         merged = sides.collided(reason)
+    if isinstance(merged, Collided) and (work.patch, step.change.path) not in work.tools.solved:
+        merged = _climb_on(sides, merged, work.tools)
     if isinstance(merged, Collided):
         return collision(work, step, sides, merged, home=path, target=path)
     # A copy's diff is against its source, which upstream may have changed.

@@ -136,9 +136,10 @@ def _merge_added(
     reason = "upstream added another file at this path"
     if ours.mode != theirs.mode or {ours.mode, theirs.mode} - FILE_MODES:
         return sides.collided(reason)
-    merge = text.merge(b"", blobs.read(ours.blob), blobs.read(theirs.blob))
+    texts = b"", blobs.read(ours.blob), blobs.read(theirs.blob)
+    merge = text.merge(*texts)
     if isinstance(merge, Conflicted):
-        return sides.collided(reason, merge.marked)
+        return Collided(reason, merge.marked, sides.each(CONFLICT), texts)
     entry = Entry(ours.mode, blobs.add(merge.content))
     return Merged(entry, sides.each(ABSORBED_EXACT if entry == ours else DRIFTED_TEXT))
 

@@ -167,13 +167,13 @@ def climb_on(
     if isinstance(found, Open):
         texts = found.base, found.upstream, found.fork
         return replace(collided, marked=found.marked, texts=texts, suggestions=found.suggestions)
-    assert sides.base is not None
     assert sides.ours is not None
     assert sides.theirs is not None
     is_recorded, is_python = found.how is How.RECORDED, sides.path.endswith(_PYTHON)
     if is_recorded and is_python and _breaks(found.content, ours, theirs):
         return collided
-    mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
+    is_kept = sides.base is not None and sides.ours.mode != sides.base.mode
+    mode = sides.ours.mode if is_kept else sides.theirs.mode
     if found.content != ours:
         answers = _answered(collided, _ANSWERS[found.how])
         return Merged(Entry(mode, tools.blobs.add(found.content)), answers, found.reliability)
