@@ -147,6 +147,7 @@ RULES = (
     ),
     _proof("order", "what stands elsewhere is not there, where order is meaning"),
     _proof("white space", "indentation and the inside of strings are meaning"),
+    _proof("block", "what is in another branch, section or comment is not there"),
 )
 
 

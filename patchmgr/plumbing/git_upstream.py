@@ -154,7 +154,10 @@ class GitUpstream:
             printed = git_process.output(arguments, env=_for_network())
         except PatchmgrError as fault:
             raise self._unreachable(fault.message) from fault
-        return _read_remote(git_process.text(printed))
+        remote = _read_remote(git_process.text(printed))
+        if any(len(commit) > 40 for commit in remote.heads.values()):
+            raise PatchmgrError("git", f"{self._name} has ids of SHA-256, which stores do not have")
+        return remote
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Fetch the tracked branch, all tags and the wanted branches; return the tip.

@@ -45,6 +45,8 @@ _END = {
     "py": "\n\ndef unrelated(value):\n    return value + 1\n",
     "cpp": "\nint unrelated(int value) { return value + 1; }\n",
     "txt": "\nAn unrelated last paragraph.\n",
+    "sh": "\necho unrelated\n",
+    "toml": "\n[unrelated]\nvalue = 1\n",
     "yaml": "unrelated:\n  value: last\n",
 }
 
@@ -380,9 +382,74 @@ COINCIDENCES = [
           "    y: d\n    shards-of-tests: 3\n", "    x: c\n    shards-of-tests: 3\n"),
 ]  # fmt: skip
 
+IF_PY = "def run(query):\n    if query:\n        launch(query)\n@\n    return query\n"
+IF_CXX = "void run(Tensor query) {\n  if (query) {\n    launch(query);\n@\n  }\n}\n"
+TWO_CXX = "struct Query {\n  int size;\n@\n};\n\nstruct Last {\n  int last;\n};\n"
+SECTIONS = "[tool.first]\nsize = 1\n@\n\n[tool.last]\nlast = 1\n"
+COMMANDS = "echo first\nmake first\n@\necho last\nmake last\n"
+BLOCKS = [
+    _told(
+        "else", "a.py", IF_PY, "", "        trace_kernel(query)\n",
+        "    else:\n        trace_kernel(query)\n",
+        "        trace_kernel(query)\n    else:\n        stop()\n",
+    ),
+    _told(
+        "beside", "a.py", IF_PY, "", "        trace_kernel(query)\n",
+        "    for query in rest:\n        trace_kernel(query)\n",
+        "        check(query)\n        trace_kernel(query)\n",
+    ),
+    _told(
+        "string", "a.py", IF_PY, "", "        trace_kernel(query)\n",
+        '        """\n        trace_kernel(query)\n        """\n',
+        '        """Text of\n        its own."""\n        trace_kernel(query)\n',
+    ),
+    _told(
+        "cxx-else", "a.cpp", IF_CXX, "", "    trace_kernel(query);\n",
+        "  } else {\n    trace_kernel(query);\n",
+        "    trace_kernel(query);\n  } else {\n    stop();\n",
+    ),
+    _told(
+        "cxx-without-braces", "a.cpp", IF_CXX, "", "    trace_kernel(query);\n",
+        "    if (debug)\n      trace_kernel(query);\n",
+        "    if (debug)\n      stop();\n    trace_kernel(query);\n",
+    ),
+    _told(
+        "cxx-comment", "a.cpp", IF_CXX, "", "    trace_kernel(query);\n",
+        "    /*\n    trace_kernel(query);\n    */\n",
+        "    /* Text of\n       its own. */\n    trace_kernel(query);\n",
+    ),
+    _told(
+        "cxx-preprocessor", "a.cpp", IF_CXX, "", "#ifdef A\n    trace_kernel(query);\n#endif\n",
+        "#ifdef A\n#else\n    trace_kernel(query);\n#endif\n",
+        "#ifdef A\n    trace_kernel(query);\n#else\n    stop();\n#endif\n",
+    ),
+    _told(
+        "cxx-struct", "a.cpp", TWO_CXX, "", "  float scale_factor;\n",
+        "};\n\nstruct Other {\n  float scale_factor;\n", "  int other;\n  float scale_factor;\n",
+    ),
+    _told(
+        "section", "a.toml", SECTIONS, "", 'name = "kernel"\n',
+        '\n[tool.other]\nname = "kernel"\n', 'other = 2\nname = "kernel"\n',
+    ),
+    _told(
+        "script", "a.sh", COMMANDS, "", "check_kernel --all\n",
+        "if test $DEBUG; then\ncheck_kernel --all\nfi\n",
+        "if test $DEBUG; then\nstop\nfi\ncheck_kernel --all\n",
+    ),
+    _told(
+        "here-document", "a.sh", COMMANDS, "", "check_kernel --all\n",
+        "cat <<EOF\ncheck_kernel --all\nEOF\n", "cat <<EOF\nText\nEOF\ncheck_kernel --all\n",
+    ),
+    _told(
+        "member-behind-a-star", "a.py", "def run(@\n):\n    pass\n", "query", "query, scale=1",
+        "query, *, scale=1", "query, scale=1, more=2",
+    ),
+]  # fmt: skip
+
 STORIES = {
     "deletion": DELETIONS,
     "order": ORDERS,
     "white-space": WHITE_SPACE,
     "coincidence": COINCIDENCES,
+    "block": BLOCKS,
 }

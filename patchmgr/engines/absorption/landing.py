@@ -101,7 +101,7 @@ def _spared(series: Series, drop: Drop, hunk: HunkId, number: int) -> Set[str]:
     seen = series.effect_at(drop.path, number)
     if hunk in seen.loose or hunk in seen.spaced:
         return frozenset()
-    return {"order", "white space", *(["deletion"] if drop.hunk.added() else [])}
+    return {"order", "white space", "block", *(["deletion"] if drop.hunk.added() else [])}
 
 
 def _landings(series: Series) -> Landings:

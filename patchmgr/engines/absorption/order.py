@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from patchmgr.engines.absorption.thresholds import LARGEST_DISPLAY
 from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
-from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.names import OTHER, language
 from patchmgr.engines.languages.words import BRACED, code_of, indentation
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
@@ -30,8 +30,24 @@ _DEFINED = re.compile(rb"\b(?:def|class)\s+\w+\s*\Z")
 _CALLED = re.compile(rb"[\w\])]\s*\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}]*\Z")
 _NAMED = re.compile(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
-# What can switch off the lines behind it: conditions of a preprocessor, comments, strings.
-_SWITCH = re.compile(rb"\s*(?:#\s*(?:if|el|endif)|/\*|\*/|\"\"\"|''')")
+_UNBRACED = re.compile(rb"\s*(?:\}?\s*else(?:\s+if\b.*\))?|(?:if|for|while)\b.*\))\s*$")
+# What opens and closes a block or a comment in other languages; a fence does both.
+_FENCE = rb"```|~~~|\"{3}|'{3}"
+_OPENS = re.compile(
+    rb"\s*(?:(?:if|for|while|until|case|function|macro|foreach|ifn?def|ifn?eq|def|begin|do)\b"
+    rb"|#\s*if|#\[\[|--\[\[|/\*|<!--|<\w|\{%-?\s*\w|\{#|" + _FENCE + rb")"
+    rb"|.*(?:[{(\[]|<<-?\s*\S+)\s*$"
+)
+_CLOSES = re.compile(
+    rb"\s*(?:(?:fi|done|esac|end\w*)\b|#\s*endif|[\])}]|\*/|-->|</|\{%-?\s*(?:end|el)|#\}"
+    rb"|[A-Z_]{3,}\s*$|" + _FENCE + rb")"
+)
+_ELSE = re.compile(rb"\s*#\s*el")
+_HEADING = {
+    "INI": re.compile(rb"\["),
+    "Markdown": re.compile(rb"#{1,6}\s"),
+    "TOML": re.compile(rb"\[.*\]\s*(?:#.*)?$"),
+}
 
 
 class Order(Enum):
@@ -124,17 +140,14 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def _is_part(base: list[bytes], ours: list[bytes], theirs: list[bytes]) -> bool:
-    """Return whether the lines of theirs are among those of ours, in order.
-
-    The others may be anything that does not switch them off.
-    """
+    """Return whether the lines of theirs are among those of ours, in order."""
     rest, at = list(ours), 0
     for line in theirs:
         if line not in rest[at:]:
             return _adds_members(base, ours, theirs)
         at = rest.index(line, at)
         del rest[at]
-    return len(theirs) >= len(base) and not (theirs and any(map(_SWITCH.match, rest)))
+    return len(theirs) >= len(base)
 
 
 def _adds_members(*sides: list[bytes]) -> bool:
@@ -174,9 +187,22 @@ def _is_among_rows(
     if not is_among or not (is_start or is_end) or not is_whole:
         return False
     is_numbered = order_at("", [b" ".join(before)], 1) is Order.NUMBERED
-    if not is_numbered or all(b"=" in row for row in rows):
+    if not is_numbered or (b"def" not in before and all(row[1:2] == (b"=",) for row in rows)):
         return True
     return theirs[: block.new_end] == ours[: place.new_start + len(pieces)]
+
+
+def is_enclosed(path: str, before: Sequence[bytes], after: Sequence[bytes]) -> bool:
+    """Say whether what is before lines opens what is closed after them.
+
+    In a language with braces that is for `if` or `for` without them; Python has none of that.
+    """
+    kind = language(path)
+    if kind in BRACED | {"Python"}:
+        return kind != "Python" and bool(before and _UNBRACED.match(before[-1]))
+    ends = (line for line in after if _OPENS.match(line) or _CLOSES.match(line))
+    end = next(ends, None)
+    return end is not None and bool(_CLOSES.match(end)) and any(map(_OPENS.match, before))
 
 
 LITERAL = -1
@@ -214,4 +240,43 @@ def depths(path: str, content: bytes) -> Sequence[int | None]:
                 found[number] = opened
             elif opened:
                 found[number] = None
+    return found
+
+
+def inside(path: str, content: bytes) -> frozenset[int]:
+    """Return the lines of a program, from 0, that begin in a comment or a string."""
+    kind = language(path)
+    pattern = _BRACES if kind in BRACED else _PYTHON if kind == "Python" else None
+    found, number, end = set[int](), 0, 0
+    for match in pattern.finditer(content) if pattern else ():
+        number += content.count(b"\n", end, match.start())
+        more, end = match[0].count(b"\n"), match.end()
+        if match[0] != b"\n":
+            found.update(range(number + 1, number + more + 1))
+        number += more
+    return frozenset(found)
+
+
+def headers(path: str, lines: Sequence[bytes]) -> Sequence[int | None]:
+    """Return for each line that has a word the one that begins its block, -1 where none does."""
+    kind = language(path)
+    heading = _HEADING.get(kind)
+    levels: Sequence[int | None] = [*map(indentation, lines)]
+    if kind in BRACED:
+        levels = depths(path, b"".join(lines))
+    elif kind in ("Text", OTHER):
+        return [-1] * len(lines)
+    found: list[int | None] = []
+    around: list[tuple[int, int]] = []
+    for number, (line, level) in enumerate(zip(lines, levels, strict=False)):
+        if level is None or not re.search(rb"\w", line):
+            found.append(None)
+            continue
+        if heading is not None and (match := heading.match(line)):
+            level = len(match[0]) - 9 if kind == "Markdown" else -1
+        level -= kind in BRACED and bool(_ELSE.match(line))
+        while around and around[-1][0] >= level:
+            around.pop()
+        found.append(around[-1][1] if around else -1)
+        around.append((level, number))
     return found

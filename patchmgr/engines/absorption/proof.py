@@ -15,7 +15,16 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.order import LITERAL, PIECE, Order, depths, order_at
+from patchmgr.engines.absorption.order import (
+    LITERAL,
+    PIECE,
+    Order,
+    depths,
+    headers,
+    inside,
+    is_enclosed,
+    order_at,
+)
 from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.languages.words import is_import
@@ -147,6 +156,17 @@ class Drop(Struct, frozen=True, dict=True):
     def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
         """How deep the lines of both texts stand."""
         theirs, ours = (depths(self.path, b"".join(lines)) for lines in self.texts)
+        return theirs, ours
+
+    @cached_property
+    def shared(self) -> Set[int]:
+        """The lines of upstream's text that are in the other one, at their place."""
+        return {*self.kept.values(), *self.pairs.values()}
+
+    @cached_property
+    def quoted(self) -> tuple[Set[int], Set[int]]:
+        """The lines of both texts that begin in a comment or a string."""
+        theirs, ours = (inside(self.path, b"".join(lines)) for lines in self.texts)
         return theirs, ours
 
 
@@ -288,6 +308,36 @@ def _deeper(drop: Drop, line: int, way: int) -> int | None:
     return None
 
 
+def other_block(drop: Drop) -> Needed | None:
+    """Tell of what a hunk adds that upstream has in another block, or switched off.
+
+    Upstream put the call under `else`, into a function or struct beside it, below another
+    `[section]`; or into a comment, a string, or a here-document.
+    """
+    mine, now = (headers(drop.path, lines) for lines in drop.texts)
+    same = defaultdict[int | None, set[int | None]](set, {-1: {-1}})
+    for line, there in {**drop.kept, **drop.pairs}.items():
+        same[line].add(there)
+    for line, there in drop.kept.items():
+        same[mine[line]].add(now[there])
+    for line, there in drop.pairs.items():
+        known = same[mine[line]] if mine[line] is not None else set()
+        if (known and now[there] not in known) or _is_off(drop, line):
+            return Needed(f"upstream has {_shown(drop.texts[0][line])} in another block")
+    return None
+
+
+def _is_off(drop: Drop, line: int) -> bool:
+    """Say whether only upstream has a line in a comment, a string, or what begins and ends so."""
+    there = drop.pairs[line]
+    quoted, now_quoted = drop.quoted
+    _, near = drop.between(next(place for place in drop.places if line in place))
+    sides = range(near.start, there), range(there + 1, near.stop)
+    before, after = ([drop.texts[1][n] for n in side if n not in drop.shared] for side in sides)
+    is_quoted = there in now_quoted and line not in quoted
+    return is_quoted or (there - 1 not in drop.shared and is_enclosed(drop.path, before, after))
+
+
 def _key(line: bytes) -> bytes:
     return bare(line) if re.search(rb"\w", line) else b""
 
@@ -302,6 +352,7 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
     ("coincidence", coincidence),
     ("order", other_order),
     ("white space", other_white_space),
+    ("block", other_block),
 )
 
 

@@ -104,12 +104,6 @@ def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> 
         pytest.param("    x, y\n", "    x, z\n", "    x, y, z, u\n", id="we-replace"),
         pytest.param(
             "    one()\n",
-            "    one()\n    two()\n",
-            "    one()\n#if 0\n    two()\n#endif\n    three()\n",
-            id="switched-off",
-        ),
-        pytest.param(
-            "    one()\n",
             "    one()\n    two()\n    three()\n",
             "    one()\n    three()\n    two()\n",
             id="lines-in-other-order",
