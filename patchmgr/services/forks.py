@@ -88,14 +88,14 @@ def read_fork(
             tracked = _tracked(side, bench, head)
             graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
         if form is None and not graph.merges:
-            _check_syncs(request, graph, pin, tracked)
+            _check_syncs(request, graph, pin, tracked, LINEARIZE)
             return None
         if not graph.own:
             raise PatchmgrError("usage", f"{commits} has no commits that are not upstream's")
         plan = _planned(graph, pin, form or LINEARIZE)
         if side.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(request, graph, plan.base, form)
-        _check_syncs(request, graph, pin, tracked)
+        _check_syncs(request, graph, pin, tracked, form or LINEARIZE)
         if form is None and plan.brings:
             raise _merges(request, graph, plan.base)
         fork = _made(session, graph, plan, request, form or LINEARIZE)
@@ -513,7 +513,9 @@ def _counted_merges(graph: _Graph) -> str:
     return f"; {len(graph.merges)} {few}, the first is {_name(graph, graph.merges[0])}"
 
 
-def _check_syncs(request: _Request, graph: _Graph, pin: str, tracked: str | None) -> None:
+def _check_syncs(
+    request: _Request, graph: _Graph, pin: str, tracked: str | None, form: str
+) -> None:
     """Refuse a pin beyond which an ordinary commit brought upstream's content."""
     if tracked is None or not graph.own:
         return
@@ -532,5 +534,5 @@ def _check_syncs(request: _Request, graph: _Graph, pin: str, tracked: str | None
         f"{_name(graph, commit)} brought upstream's content as an ordinary commit:"
         f" {len(best.taken)} of {best.changed} files that upstream changed until"
         f" {_name(graph, best.commit)} are as there, which is the true base",
-        (*request.on(best.commit[:12], LINEARIZE), f"to take it as a patch: {mail}"),
+        (*request.on(best.commit[:12], form), f"to take it as a patch: {mail}"),
     )
