@@ -19,7 +19,6 @@ from tests.tables import table
 pytest.importorskip("cyclonedx")
 from cyclonedx.model.bom import Bom
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from patchmgr.render.cyclonedx import FORMS, bill_of_materials
 
@@ -37,6 +36,9 @@ RELEASE = replace(ONE, series="t", upstream=Upstream("demo", "package", package=
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_version_is_valid_and_read_back(form: str) -> None:
+    # Takes two seconds to load, of each process that collects.
+    from cyclonedx.validation.json import JsonStrictValidator
+
     text = bill_of_materials([ONE, RELEASE], form)
     validator = JsonStrictValidator(SchemaVersion.from_version(FORMS[form]))
     assert validator.validate_str(text) is None
