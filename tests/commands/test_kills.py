@@ -103,7 +103,8 @@ def test_a_killed_rebase_leaves_its_conflicts_whole_or_none(stage: Stage) -> Non
     after = workspace_look(stage)
     assert {path.split("/")[0] for path in after[0].keys() - before[0].keys()} == {"conflicts"}
     reset()
-    assert "old" in old_or_new(lambda: invoke(*line), look=look, reset=reset)
+    step = 1 if LONG else 3 * STEP
+    assert "old" in old_or_new(lambda: invoke(*line), look=look, reset=reset, step=step)
 
 
 def half_applied(stage: Stage, checkout: Repository, *mode: str) -> None:

@@ -36,6 +36,12 @@ def plan(scene: Scene, *words: str, code: int = 3) -> Any:
     return scene.call("plan", "s", "--onto", "upstream/main", *words, "--json", code=code).json
 
 
+@pytest.fixture
+def found(planned: Scene) -> Any:
+    """Return the plan for them, which the workspace has."""
+    return planned.once("a plan", lambda: plan(planned))
+
+
 def steps(document: Any) -> list[tuple[int, bool, list[str]]]:
     return [
         (step["commits"], step["breaking"] is None, [one["patch"] for one in step["assuming"]])
@@ -43,8 +49,7 @@ def steps(document: Any) -> list[tuple[int, bool, list[str]]]:
     ]
 
 
-def test_the_way_is_stretches_and_commits_that_break(planned: Scene) -> None:
-    found = plan(planned)
+def test_the_way_is_stretches_and_commits_that_break(found: Any) -> None:
     assert steps(found) == STEPS
     assert (found["commits"], found["series"], found["unit"]) == (6, ["s"], "commit")
     breaking = found["steps"][1]["breaking"]
@@ -56,8 +61,8 @@ def test_the_way_is_stretches_and_commits_that_break(planned: Scene) -> None:
     assert patch["places"] == [{"path": "a", "line": 11, "symbol": None}]
 
 
-def test_what_was_tried_is_said(planned: Scene) -> None:
-    tried = [(one["start"], one["end"], one["clean"]) for one in plan(planned)["probes"]]
+def test_what_was_tried_is_said(found: Any) -> None:
+    tried = [(one["start"], one["end"], one["clean"]) for one in found["probes"]]
     assert tried[:2] == [(0, 6, False), (0, 3, True)]
     assert (3, 4, False) in tried
     assert tried[-1] == (4, 6, True)
@@ -78,8 +83,8 @@ def test_a_plan_without_conflicts_is_one_step(planned: Scene) -> None:
     assert "there is nothing after" in refused.err
 
 
+@pytest.mark.usefixtures("found")
 def test_steps_are_taken_in_order_and_what_was_resolved_needs_a_new_plan(planned: Scene) -> None:
-    plan(planned)
     assert "the step to take is: patchmgr rebase --onto plan:1" in refused(planned, 2)
     planned.call("rebase", "s", "--onto", "plan:1")
     assert "step 1 of the plan starts from another pin" in refused(planned, 1)
@@ -94,8 +99,8 @@ def test_steps_are_taken_in_order_and_what_was_resolved_needs_a_new_plan(planned
     assert "make the plan anew" in refused(planned, 3)
 
 
+@pytest.mark.usefixtures("found")
 def test_a_plan_whose_target_moved_is_refused(planned: Scene) -> None:
-    plan(planned)
     planned.upstream.commit({"new": "x\n"})
     planned.call("upstream", "fetch")
     assert "upstream/main is another state than the plan" in refused(planned, 1)
@@ -103,7 +108,7 @@ def test_a_plan_whose_target_moved_is_refused(planned: Scene) -> None:
 
 def test_a_step_that_nobody_planned_is_refused(planned: Scene) -> None:
     assert "there is no plan for s" in refused(planned, 1, code=2)
-    plan(planned)
+    planned.once("a plan", lambda: plan(planned))
     for number in (0, 4):
         assert "has steps 1 to 3" in refused(planned, number, code=2)
 
