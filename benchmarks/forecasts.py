@@ -22,7 +22,7 @@ from benchmarks.clones import output, quiet_environment
 from benchmarks.pages import tell
 from patchmgr.cli import main as program
 from patchmgr.commands.forecast import Watch, effect_of
-from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.model.forecast import PullHead
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.stores import Resolved

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.conflicts.decisions import change_digest
 from patchmgr.engines.series.picking import SUFFIX, matching, pick, unknown_patch
 from patchmgr.errors import PatchmgrError

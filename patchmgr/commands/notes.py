@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.commands.rebase import BRANCHES
-from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.names import language
 from patchmgr.engines.report.subsystems import Subsystems, folders_of, subsystems
 from patchmgr.engines.report.sync_facts import (

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.init import Branch, import_branch, init, name_from
 from patchmgr.commands.rebase import RebaseRequest, plan_lock, rebase_stack
-from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.stretch import longest_stretch
 from patchmgr.engines.text.marked import split_marked

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
+from patchmgr import services
 from patchmgr.commands.conflicts import is_resolved
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
@@ -22,7 +23,6 @@ from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.services.decisions import read_decisions
 from patchmgr.services.installed import known_packages
-from patchmgr.services.load import load_series, refuse_broken, series_at_pin
 from patchmgr.services.memory import Memory
 from patchmgr.services.patch_repository import last_syncs
 from patchmgr.services.published import (
@@ -187,8 +187,9 @@ _WITHOUT = {
 def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
     """Return what is known of a series for a build, by place."""
     pin = record.pin
-    with series_at_pin(session, load_series(session, record.name)) as at_pin:
-        refuse_broken(at_pin.carried.outcomes)
+    loaded = services.load.load_series(session, record.name)
+    with services.load.series_at_pin(session, loaded) as at_pin:
+        services.load.refuse_broken(at_pin.carried.outcomes)
         known = {"head": (pin.commit, *at_pin.commits())[-1]}
     known |= {"commit": pin.commit} if pin.sha256 is None else {"sha256": pin.sha256}
     with suppress(InvalidVersion):
@@ -290,7 +291,8 @@ def _described(
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
     """Return the commits that the series gives now, or none if it does not apply."""
     try:
-        with series_at_pin(session, load_series(session, record.name)) as at_pin:
+        loaded = services.load.load_series(session, record.name)
+        with services.load.series_at_pin(session, loaded) as at_pin:
             return at_pin.commits()
     except PatchmgrError:
         return ()

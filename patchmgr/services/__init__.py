@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.services import (  # noqa: F401, I001 - names for the type checker
-        carry, completions, decisions, installed, learning, materials, open_series, session,
-        targets, work_area, work_orders,
+        carry, completions, decisions, installed, learning, load, materials, open_series,
+        packages, session, targets, work_area, work_orders,
     )  # fmt: skip
 else:
 

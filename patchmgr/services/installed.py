@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from patchmgr import services
 from patchmgr.engines.series.installed_paths import InstalledPaths
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.series_settings import PathMap, parse_path_map
@@ -29,7 +30,6 @@ from patchmgr.plumbing.installation import (
     find_left,
     original_reader,
 )
-from patchmgr.services.packages import InRepository
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
 from patchmgr.services.targets import Verification, known_targets, series_digest
@@ -146,7 +146,9 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
     layout = InstalledPaths(
         target.distribution.record,
         path_map(session, record.name),
-        InRepository((), patches, original_reader(target, None, is_for_writing=False)),
+        services.packages.InRepository(
+            (), patches, original_reader(target, None, is_for_writing=False)
+        ),
     )
     named = dict.fromkeys(path for patch in patches for path in patch.paths())
     paths = [place for path in named if (place := layout.find(path)) is not None]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -22,10 +23,12 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.services.load import LoadedSeries
 from patchmgr.services.session import Session
 from patchmgr.services.targets import series_digest
 from patchmgr.store import PRIVATE, Workspace
+
+if TYPE_CHECKING:
+    from patchmgr.services.load import LoadedSeries
 
 _FILE = f"{PRIVATE}/published.json"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.conflicts.work_order import (
     Whole,
     near_hunks,

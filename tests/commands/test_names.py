@@ -63,7 +63,7 @@ def test_a_patch_by_the_start_of_its_path(stage: Stage, checkout: Path, command:
         return answer.code, answer.out.replace(name, FULL), answer.err.replace(name, FULL)
 
     code, out, err = end(FULL)
-    assert "there is no" not in err.replace("there is no patch after", "")
+    assert "there is no patch" not in err.replace("there is no patch after", "")
     assert end(SHORT) == (code, out, err)
 
 

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.absorption.proposal import Proposal
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
     ABSORBED_REWORDED,
@@ -193,17 +194,10 @@ class FileHistory(Struct, frozen=True, dict=True):
         return {ours: judge_hunk(content, ours, hunk, position, text) for ours in texts}
 
 
-_PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
 _PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
 # Versions of a file that a hunk is compared with: the first that disturbs it, and some behind. A
 # comparison takes 30 ms for a file of 2,000 lines.
 MOST_VERSIONS = 3
-
-
-def pull_number(subject: str) -> int | None:
-    """Return N for a subject that ends in `(#N)`, else None."""
-    match = _PULL.search(subject)
-    return int(match[1]) if match else None
 
 
 def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:

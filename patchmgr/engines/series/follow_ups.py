@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from patchmgr.engines.cause.commits import pull_number
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.conflicts.header_words import named_in
 from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.stances import standing_of

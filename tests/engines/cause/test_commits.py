@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.cause.commits import explain, explained_paths, pull_number
+from patchmgr.engines.cause.commits import explain, explained_paths
+from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.model.outcome import How, Sighting
 from patchmgr.model.patch import FilePatch
 from patchmgr.model.ports import Step
