@@ -145,23 +145,29 @@ def bare(name: str) -> str:
     return _NUMBERED.sub("", name).removeprefix("patches/")
 
 
-def carry(move: Move, place: Path, environment: Mapping[str, str]) -> list[Mapping[str, str]]:
-    """Rebase a series and return by patch the verdict; raise SystemExit where a command fails."""
+def series_of(move: Move, place: Path, environment: Mapping[str, str]) -> Path:
+    """Return a workspace with the patches as the series `s`."""
     root, folder = place / "workspace", place / "patches"
     folder.mkdir(parents=True)
     for name, content in move.patches.items():
         (folder / name).write_bytes(content)
     (folder / "series").write_text("".join(f"{name}\n" for name in move.patches))
 
-    def patchmgr(*arguments: str, good: bool = True) -> str:
-        return output([*program(), *arguments], place, environment, good=good)
+    for words in (
+        ("init", str(root)),
+        ("-C", str(root), "upstream", "add", "up", *move.upstream),
+        ("-C", str(root), "series", "new", "s", "--upstream", "up", "--base", move.base),
+        ("-C", str(root), "import", str(folder), "--series", "s"),
+    ):
+        output([*program(), *words], place, environment)
+    return root
 
-    patchmgr("init", str(root))
-    patchmgr("-C", str(root), "upstream", "add", "up", *move.upstream)
-    patchmgr("-C", str(root), "series", "new", "s", "--upstream", "up", "--base", move.base)
-    patchmgr("-C", str(root), "import", str(folder), "--series", "s")
-    onto = ("--onto", move.target, "--dry-run", "--json")
-    told = json.loads(patchmgr("-C", str(root), "rebase", "s", *onto, good=False))
+
+def carry(move: Move, place: Path, environment: Mapping[str, str]) -> list[Mapping[str, str]]:
+    """Rebase a series and return by patch the verdict; raise SystemExit where a command fails."""
+    root = series_of(move, place, environment)
+    onto = ("rebase", "s", "--onto", move.target, "--dry-run", "--json")
+    told = json.loads(output([*program(), *onto], root, environment, good=False))
     if "error" in told:
         raise SystemExit(f"error: {told['error']['message']}")
     return [

@@ -4,6 +4,7 @@
 
 The folder holds bare repositories as `<owner>+<name>/repo`. Every tool does the same work from
 the same state, the results must be the same tree, and the order changes from round to round.
+PATCHMGR_BENCH_ONLY names the sections to measure, as `clean,cxx`; the page is to have all.
 """
 
 from __future__ import annotations
@@ -12,17 +13,21 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.again import measure_again, status_of
 from benchmarks.clones import output
+from benchmarks.cxx_series import NEEDED, CxxSeries
 from benchmarks.long_series import LongSeries
+from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import PICTURES, Section, measure_page, program, tell
 from benchmarks.plots import plot, write_plot
+from benchmarks.releases import fill
 from benchmarks.stand_in import ENGINE, REPLAY, REPOSITORY, Entrant, StandIn
 from benchmarks.timing import Measured, Tool, measure, run_once, table
 
 VERDICTS = ("unchanged", "modified", "partial", "absorbed", "conflict", "blocked", "skipped")
+ONLY = "PATCHMGR_BENCH_ONLY"
 NEWER_GIT = "PATCHMGR_BENCH_GIT"  # a git that has `replay`
 LENGTHS = (53, 200, 500)
 PLOT = "benchmark-patches.svg"
@@ -42,16 +47,9 @@ def main() -> None:
 def report(stand_in: StandIn, rounds: int) -> str:
     """Measure everything and return the section of the page."""
     load = os.getloadavg()[0]
-    return "\n\n".join(
-        (
-            machine(stand_in, rounds, load),
-            clean_stretch(stand_in, rounds),
-            far_stretch(stand_in, rounds),
-            second_runs(stand_in, rounds),
-            long_series(stand_in, rounds),
-            start_up(stand_in, rounds),
-        )
-    )
+    only = os.environ.get(ONLY, ",".join(SECTIONS)).split(",")
+    parts = (SECTIONS[name](stand_in, rounds) for name in only)
+    return "\n\n".join((machine(stand_in, rounds, load), *parts))
 
 
 def machine(stand_in: StandIn, rounds: int, load: float) -> str:
@@ -157,6 +155,41 @@ def second_runs(stand_in: StandIn, rounds: int) -> str:
     return f"### Once more\n\n{table(results, results[0].tool.name)}"
 
 
+def merge_driver(stand_in: StandIn, rounds: int) -> str:
+    """Compare `git rebase` of the clean stretch with the same where the merge driver is there."""
+    entrants = [stand_in.git_rebase(is_sparse=False), stand_in.git_rebase(has_driver=True)]
+    results = measure([entrant.tool for entrant in entrants], rounds, tell)
+    if len({entrant.tree() for entrant in entrants}) > 1:
+        raise SystemExit("with the merge driver git rebase makes another tree")
+    return (
+        f"### The merge driver, where nothing conflicts\n\n{table(results, results[0].tool.name)}"
+    )
+
+
+def cxx_series(stand_in: StandIn, rounds: int) -> str:
+    """Compare a dry run on large files of C++ with `git am -3`, which skips what fails."""
+    mirrors = mirrors_of(NEEDED)
+    if mirrors is None:
+        return "### A series of C++\n\nNot measured: its histories are not there."
+    series = CxxSeries(stand_in, mirrors)
+    results = measure([series.dry_run(), series.git_am()], max(1, rounds // 2), tell)
+    return f"### {series.title}\n\n{table(results, results[1].tool.name)}"
+
+
+def release_table(stand_in: StandIn, rounds: int) -> str:
+    """Time a series on every later release, where a run before left its answers."""
+    root = stand_in.place / "releases" / "workspace"
+    fill(root)
+    words = ("rebase", "vllm-deepgemm", "--onto", "..v0.33.0", "--every", "release", "--dry-run")
+    kept = {"XDG_CACHE_HOME": str(stand_in.place / "releases" / "cache")}
+    tool = Tool(
+        "vllm-deepgemm on releases 0.24 to 0.33", (*stand_in.program, *words), root,
+        {**os.environ, **kept}, good=(0, 3),
+    )  # fmt: skip
+    results = measure([tool], max(1, rounds // 2), tell)
+    return f"### Every release, once more\n\n{table(results, tool.name)}"
+
+
 def long_series(stand_in: StandIn, rounds: int) -> str:
     """Compare series of growing length with `git rebase`, and draw both."""
     texts: list[str] = []
@@ -187,6 +220,18 @@ def start_up(stand_in: StandIn, rounds: int) -> str:
     results = measure(tools, 3 * rounds, lambda line: None)
     status = measure([status_of(stand_in, 5)], rounds, tell)
     return f"### Start\n\n{table(results, tools[1].name)}\n\n{table(status, status[0].tool.name)}"
+
+
+SECTIONS: Mapping[str, Callable[[StandIn, int], str]] = {
+    "clean": clean_stretch,
+    "far": far_stretch,
+    "again": second_runs,
+    "cxx": cxx_series,
+    "releases": release_table,
+    "driver": merge_driver,
+    "long": long_series,
+    "start": start_up,
+}
 
 
 if __name__ == "__main__":

@@ -77,9 +77,7 @@ they are reached are in the glossary."""
 def _section(name: str, pin: str, last: str) -> str:
     with tempfile.TemporaryDirectory(prefix="patchmgr-releases-") as folder:
         workspace = Path(folder)
-        shutil.copy2(ROOT / LOCK, workspace)
-        for part in ("series", "conflicts"):
-            shutil.copytree(ROOT / part, workspace / part)
+        fill(workspace)
         _tell(f"{name}: in one jump")
         jumps = _jumps(workspace, name, last)
         _tell(f"{name}: step by step")
@@ -91,6 +89,14 @@ def _section(name: str, pin: str, last: str) -> str:
     for patch in next(iter(jumps.values())):
         rows += _rows(patch, jumps, steps)
     return "\n".join([head, "", *rows])
+
+
+def fill(workspace: Path) -> None:
+    """Put the shipped series into a folder."""
+    workspace.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(ROOT / LOCK, workspace)
+    for part in ("series", "conflicts"):
+        shutil.copytree(ROOT / part, workspace / part)
 
 
 def _rows(patch: str, jumps: Answers, steps: Answers) -> Iterator[str]:

@@ -136,12 +136,14 @@ class StandIn:
         command = ["git", f"--git-dir={store}", "for-each-ref", "--format=%(tree)", name]
         return output(command, folder, self.environment)
 
-    def git_rebase(self, *, is_sparse: bool) -> Entrant:
+    def git_rebase(self, *, is_sparse: bool = False, has_driver: bool = False) -> Entrant:
         """Return `git rebase --onto`, in the whole work tree or in the touched files alone."""
-        name = "`git rebase`, touched files only" if is_sparse else "`git rebase`"
-        folder = "rebase-sparse" if is_sparse else "rebase"
+        about = ", touched files only" if is_sparse else ", merge driver" if has_driver else ""
+        name, folder = f"`git rebase`{about}", f"rebase{about.replace(' ', '-')}"
         clone = self.clone(folder, TIP, is_sparse=is_sparse)
         clone.keep()
+        if has_driver:
+            self._patchmgr("merge-driver", "install", "--git", str(clone.root))
         command = ("git", "rebase", "--quiet", "--onto", CLEAN, BASE, "work")
         return Entrant(Tool(name, command, clone.root, self.environment, clone.restore), clone.tree)
 

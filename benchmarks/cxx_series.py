@@ -1,0 +1,50 @@
+"""A series of C++ patches on large files: those that ollama keeps, over a move of llama.cpp."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.clones import Clone, make_clone, output
+from benchmarks.patch_folders import FOLDER, UPSTREAM, Move, folder_moves, series_of
+from benchmarks.stand_in import StandIn
+from benchmarks.timing import Tool
+
+NEEDED = (FOLDER, UPSTREAM)
+MOVE = "ollama-ef00199fb"
+COMMITS = 410
+_NO_MODELS = ("/*", "!/models/")  # what a mirror may lack is large, and no patch touches it
+
+
+class CxxSeries:
+    """The patches of one move, as a workspace and as mails for `git am`."""
+
+    def __init__(self, stand_in: StandIn, mirrors: Path) -> None:
+        self._place, self._environment = stand_in.place / "cxx", stand_in.environment
+        self._program = stand_in.program
+        self._move: Move = next(m for m in folder_moves(mirrors) if m.name == MOVE)
+        self.title = f"{len(self._move.patches)} patches of C++, {COMMITS} upstream commits further"
+
+    def dry_run(self) -> Tool:
+        """Return the dry run, with nothing kept from a run before."""
+        self._place.mkdir(parents=True)
+        root = series_of(self._move, self._place, self._environment)
+        command = (*self._program, "rebase", "s", "--onto", self._move.target, "--dry-run")
+        answers = Path(self._environment["XDG_CACHE_HOME"]) / "patchmgr" / "answers"
+
+        def restore() -> None:
+            output(["rm", "-rf", str(answers)], root, self._environment)
+
+        name = "`patchmgr rebase --dry-run`"
+        return Tool(name, command, root, self._environment, restore, good=(0, 3))
+
+    def git_am(self) -> Tool:
+        """Return `git am -3`, where a patch that fails is skipped."""
+        assert self._move.mirror is not None
+        clone: Clone = make_clone(
+            self._move.mirror, self._place / "am" / "clone", self._move.target, _NO_MODELS,
+            self._environment,
+        )  # fmt: skip
+        clone.keep()
+        each = "for mail in ../../patches/*.patch; do git am -q3 $mail || git am --skip -q; done"
+        command = ("sh", "-c", each)
+        return Tool("`git am -3`", command, clone.root, self._environment, clone.restore)
