@@ -114,6 +114,15 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
     return None
 
 
+def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, str]]:
+    """Yield the commits that only the target has, the newest first, each with its subject."""
+    arguments = ["log", "-z", "--no-color", "--format=tformat:%H %s", f"^{base}", target, "--"]
+    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    for record in filter(None, printed.split("\0")):
+        commit, _, subject = record.partition(" ")
+        yield commit, subject
+
+
 class KnownHistory:
     """A history that is read once, for all paths that will be needed.
 

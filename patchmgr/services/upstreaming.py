@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.series.follow_ups import follow_ups, names_of, searched
+from patchmgr.engines.series.follow_ups import follow_ups, indexed, landed, names_of, searched
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.stance import FollowUp
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
-from patchmgr.plumbing.history import messages_with
+from patchmgr.plumbing.history import messages_with, subjects_of
 from patchmgr.services.decisions import read_decisions
 from patchmgr.services.patch_sources import git_side
 from patchmgr.services.session import Session
@@ -76,13 +76,38 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Add warnings about later upstream commits that concern patches which stay in the series."""
+    """Add warnings about later upstream commits that concern patches which stay in the series.
+
+    A rebase that brings the commit that a patch is a backport of says so once.
+    """
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
     told = defaultdict[str, list[str]](list)
     for one in find_follow_ups(session, record, kept, outcome.onto):
         told[one.patch].append(f"{one.sentence()}  (see: patchmgr status)")
+    carried = {one.name for one in outcome.patches if one.is_carried}
+    kept = [patch for patch in kept if patch.name in carried]
+    for patch, warning in _landed(session, record, kept, outcome.onto):
+        told[patch].append(warning)
     return replace(
         outcome,
         patches=tuple(replace(p, warnings=(*p.warnings, *told[p.name])) for p in outcome.patches),
     )
+
+
+def _landed(
+    session: Session, record: SeriesRecord, patches: Sequence[Patch], onto: Pin
+) -> Iterator[tuple[str, str]]:
+    """Yield patches whose headers name a commit that only `onto` has, each with a warning."""
+    url = session.workspace.upstream(record.upstream).git
+    named = [patch for patch in patches if names_of(patch, url)]
+    ends = [pinned_commit(session, record, pin) for pin in ((record.pin, onto) if named else ())]
+    if not named or None in ends:
+        return
+    (side, base), (_, target) = filter(None, ends)
+    commits = indexed(subjects_of(side.store, base, target))
+    for patch in named:
+        found = landed(patch, commits, url)
+        if found is not None:
+            where = f"{found[0][:12]} {found[1]}"
+            yield patch.name, f"upstream has what this is of in {where}; is the rest needed?"

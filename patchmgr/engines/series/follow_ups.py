@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.conflicts.header_words import named_in
@@ -35,6 +35,27 @@ def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
     if pull is not None and standing_of(patch).stance is Stance.BACKPORT:
         found.add(f"#{pull}")
     return frozenset(name for name in found if name is not None)
+
+
+Commits = Mapping[str, tuple[str, str]]
+"""Commits with their subjects, by what `landed` looks for."""
+
+
+def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
+    """Return commits, each an id with its subject, by the beginning of the id and by `#N`."""
+    found = dict[str, tuple[str, str]]()
+    for commit, subject in commits:
+        found[commit[:SHORT]] = found[f"#{pull_number(subject)}"] = commit, subject
+    return found
+
+
+def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str, str] | None:
+    """Return the one of the commits that a patch is, with its subject."""
+    for name in sorted(names_of(patch, repository)):
+        commit, subject = commits.get(name if name[0] == "#" else name[:SHORT], ("", ""))
+        if commit and (name[0] == "#" or commit.startswith(name)):
+            return commit, subject
+    return None
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:

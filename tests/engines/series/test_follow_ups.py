@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from patchmgr.engines.series.follow_ups import follow_ups, names_of, searched
+from patchmgr.engines.series.follow_ups import follow_ups, indexed, landed, names_of, searched
 from tests.engines.series import patch_of
 from tests.tables import table
 
@@ -51,6 +51,25 @@ def test_a_pick_of_a_pick_names_the_first_one() -> None:
     patch = replace(patch_of("p"), fields={"Imported-From": "c3" * 20}, message=message)
     (found,) = follow_ups([patch], [(LATER, f"Repair it\n\nFixes: {ID[:12]}")], None)
     assert (found.commit, found.of, found.subject) == (LATER, ID[:12], "Repair it")
+
+
+@table(
+    ("fields", "subject", "is_found"),
+    [
+        (BACKPORT, "it", True),
+        ({"Imported-From": ID[:12]}, "it", True),
+        ({"Origin": f"backport, {ID[:12]}{'0' * 28}"}, "it", False),
+        ({"Forwarded": "#7"}, "it (#7)", True),
+        ({"Forwarded": "#7"}, "it (#77)", False),
+        ({"Forwarded": "#7"}, "it, after #7", False),
+        ({"Bug": "#7"}, "it (#7)", False),
+        ({}, "it", False),
+    ],
+)
+def test_a_commit_that_a_patch_is(fields: Mapping[str, str], subject: str, is_found: bool) -> None:
+    patch = replace(patch_of("p"), fields=fields)
+    found = landed(patch, indexed([(LATER, "other"), (ID, subject)]), FORGE)
+    assert found == ((ID, subject) if is_found else None)
 
 
 def test_what_the_series_carries_is_not_told() -> None:
