@@ -25,7 +25,7 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
         lines += [f"  {when:<6}  {clean(told)}" for when, told in _sizes(found)]
         lines += comparison_lines(found.patches, view, shows_lines=True)
         for word, places in _places(found):
-            lines += [f"  {word:<14}  {clean(_place(one))}" for one in places]
+            lines += [f"  {word:<17}  {clean(_place(one))}" for one in places]
     return _lines(lines) + "\n"
 
 
@@ -89,7 +89,7 @@ def _sizes(found: ComparedFootprint) -> Iterator[tuple[str, str]]:
 
 def _places(found: ComparedFootprint) -> Iterator[tuple[str, Sequence[Touched]]]:
     yield "newly touched", found.touched
-    yield "no longer", found.left
+    yield "no longer touched", found.left
 
 
 def _place(place: Touched) -> str:

@@ -51,7 +51,7 @@ def test_what_a_pull_request_changes_of_each_series(scene: Scene, own: Repositor
     assert (other["name"], other["before"], other["after"]["patches"]) == ("t", None, 0)
     shown = scene.call("report", "--compare", "HEAD").out
     assert shown.startswith("s: 3 patches: 2 changed, 1 dropped, since HEAD\n  before  3 patches,")
-    assert "  newly touched   c.py: used\n  no longer       b\n" in shown
+    assert "  newly touched      c.py: used\n  no longer touched  b\n" in shown
     assert "\nt: 0 patches: none, since HEAD\n  before  there is no such series\n" in shown
     page = scene.call("report", "s", "--compare", "HEAD", "--format", "markdown").out
     assert "\n- `c.py`: `used`\n" in page and "<summary>diff</summary>" in page

@@ -14,7 +14,10 @@ def compared(name: str, before: State | None, after: State | None) -> ComparedFo
     """Compare a series with what it was; a side is None where there is no such series."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
-    only = (tuple(sorted(places, key=str)) for places in (touched - was, was - touched))
+    only = (
+        tuple(sorted(places, key=lambda one: (one[0], one[1] or "")))
+        for places in (touched - was, was - touched)
+    )
     return ComparedFootprint(name, old, new, compare_states(then, now), *only)
 
 
