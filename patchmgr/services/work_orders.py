@@ -115,12 +115,20 @@ def open_conflicts(
         return carried.outcome, tuple(found)
 
 
-def waiting_orders(session: Session, series: str) -> Iterator[WorkOrder]:
-    """Yield the orders of what a rebase in progress waits with in a series, cut to be read."""
-    in_progress = read_in_progress(session.workspace)
-    if in_progress is not None and series in in_progress.series:
-        for one in open_conflicts(session, in_progress, series)[1]:
-            yield shorter(one.order, {})[0]
+def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
+    """Return the orders of what a rebase in progress waits with in a series, cut to be read.
+
+    Where they cannot be had, that is said, and there are none.
+    """
+    try:
+        in_progress = read_in_progress(session.workspace)
+        if in_progress is None or series not in in_progress.series:
+            return ()
+        found = open_conflicts(session, in_progress, series)[1]
+        return tuple(shorter(one.order, {})[0] for one in found)
+    except PatchmgrError as fault:
+        session.say(f"The conflicts of {series} are left out: {fault.message}")
+        return ()
 
 
 def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:

@@ -100,5 +100,11 @@ def test_the_page_of_a_report_shows_what_a_rebase_waits_with(scene: Scene) -> No
     page = scene.call("report", "--format", "html").out
     assert f"<h4>Conflict {found}</h4>" in page and "upstream: goes on (#7)" in page
     assert "<mark>    x += 3</mark>" in page
+    state = scene.root / ".patchmgr/rebase/state.json"
+    kept = state.read_text()
+    state.write_text("{")
+    answer = scene.call("report", "--format", "html")
+    assert "Conflict " not in answer.out and "The conflicts of s are left out: " in answer.err
+    state.write_text(kept)
     scene.call("rebase", "--abort")
     assert "Conflict " not in scene.call("report", "--format", "html").out
