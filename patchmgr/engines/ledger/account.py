@@ -119,6 +119,7 @@ class Account:
         self.added, self.removed = Counter[Fate](), Counter[Fate]()
         self.lines, self.pairs = Deltas(is_exact=True), Deltas()
         self.end: dict[str, Lines | None] = {}
+        self.sources: dict[str, str] = {}  # of what the series renames or copies, on the pin
 
     def close(self) -> list[Told]:
         """Count the lines, and return what does not add up by lines."""
@@ -229,6 +230,8 @@ class Account:
             self.end[diff.old] = None
         if diff.new is not None:
             self.end[diff.new] = lines or []
+            if diff.old is not None:
+                self.sources[diff.new] = self.sources.get(diff.old, diff.old)
 
     def _written(self, path: str) -> Lines | None:
         if path not in self.end:
@@ -352,12 +355,12 @@ class Account:
         if any({*part.fates} - {Fate.TEXT} or not part.patch.on_base for part in self.parts):
             return
         for path, theirs in self.end.items():
-            base, ours, made = (
-                lines_of(state.read(path)) for state in (self.base, self.onto, self.result)
-            )
+            source = self.sources.get(path, path)
+            base, ours = (lines_of(state.read(source)) for state in (self.base, self.onto))
+            made = lines_of(self.result.read(path))
             if base is None or ours is None or theirs is None or made is None:
                 base = ours = []
-                if self.base.blob(path) != self.onto.blob(path) or theirs is None:
+                if self.base.blob(source) != self.onto.blob(source) or theirs is None:
                     continue
             made = made or []
             if base == ours and made != theirs:

@@ -289,6 +289,17 @@ def test_lines_between_lines_that_are_alike_may_not_change_places() -> None:
     assert not ledger([one], base, ours, "A\n\ny\n\nx\n\nb\n").is_balanced
 
 
+def test_a_file_that_a_patch_renames_is_held_to_what_upstream_made_of_it() -> None:
+    head = b"diff --git a/f.py b/g.py\nsimilarity index 90%\nrename from f.py\nrename to g.py\n"
+    for old, new, result in ((BASE, BASE, OURS), (BASE, PATCHED, BOTH)):
+        hunks = diff(old, new).partition(b"\n")[2].replace(b"b/f.py", b"b/g.py")
+        one = Claimed("p", head + hunks, (Claim("g.py", ("f.py", "g.py"), (TEXT,)),))
+        for made in (result, result.replace("d\ne\n", "e\nd\n"), result.replace("B", "b")):
+            states = Files({"f.py": old}), Files({"f.py": OURS}), Files({"g.py": made})
+            found = balance([one], *states, cited=lambda commit, path: ())
+            assert found.is_balanced is (made == result), told(found)
+
+
 DIFFS = {
     "plain": (b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", [("x", "x", 1)]),
     "plain, with times": (
