@@ -120,15 +120,10 @@ def wheel(
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
-    made = commands.wheel.make_wheel(
-        session,
-        named,
-        source.absolute(),
-        out.absolute(),
-        options=options,
-        bill=_bill() if sbom else None,
-        is_dry_run=dry_run,
+    request = commands.wheel.WheelRequest(
+        source.absolute(), out.absolute(), options, _bill() if sbom else None, dry_run
     )
+    made = commands.wheel.make_wheel(session, named, request)
     text = render.applied.wheel_text(made, is_dry_run=dry_run, view=view)
     answer("wheel", None, text, dry_run=dry_run, **render.applied.wheel_value(made))
     end_if(made.place is None, EXIT_CONFLICTS)

@@ -54,20 +54,22 @@ class PatchedWheel(Struct, frozen=True):
     carried: PackageResult
 
 
-def make_wheel(
-    session: Session,
-    name: str,
-    source: Path,
-    folder: Path,
-    *,
-    options: CarryOptions,
-    bill: Bill | None = None,
-    is_dry_run: bool,
-) -> PatchedWheel:
-    """Write a patched wheel into a folder; the same wheel and series give the same bytes.
+class WheelRequest(Struct, frozen=True):
+    """The wheel to patch, and the folder for the patched one.
 
     `bill` makes the bill of materials for the wheel; None leaves it out.
     """
+
+    source: Path
+    folder: Path
+    options: CarryOptions
+    bill: Bill | None = None
+    is_dry_run: bool = False
+
+
+def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
+    """Write a patched wheel into a folder; the same wheel and series give the same bytes."""
+    source, bill = request.source, request.bill
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
         wanted = session.workspace.upstream(record.upstream).package
@@ -79,11 +81,11 @@ def make_wheel(
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,
             path_map(session, name),
         )  # fmt: skip
-        done = carry_onto_package(session, record, package, options=options)
+        done = carry_onto_package(session, record, package, options=request.options)
         changes = {path: None if c is None else c.content for path, c in done.files.items()}
         version = local_version(wheel.version, changes) if changes else wheel.version
         result = PatchedWheel(
-            name, source, folder / wheel.patched_name(version), version,
+            name, source, request.folder / wheel.patched_name(version), version,
             tuple(sorted(changes)), done,
         )  # fmt: skip
         if done.outcome.has_conflicts:
@@ -104,7 +106,7 @@ def make_wheel(
             upstream = replace(made_of.upstream, package=normalised_name(wheel.name))
             text = bill([replace(made_of, commit=None, upstream=upstream)])
             changes[f"{wheel.info}/{BILL}"] = text.encode()
-        if not is_dry_run:
+        if not request.is_dry_run:
             assert result.place is not None
             result.place.parent.mkdir(parents=True, exist_ok=True)
             wheel.write(result.place, version, changes)
