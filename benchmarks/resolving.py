@@ -212,7 +212,8 @@ def _own_files(root: Path) -> list[Path]:
 
 def _again(desk: Desk, kept: dict[Path, bytes]) -> int:
     """Return how many files are in conflict when the same is rebased with what is on record."""
-    shutil.rmtree(desk.ground.root / "series")
+    for patch in (desk.ground.root / "series").rglob("*.patch"):
+        patch.unlink()
     for path, content in kept.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
