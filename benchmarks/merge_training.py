@@ -64,17 +64,12 @@ class Labelled(Struct, frozen=True):
 
 
 class LabelledFile(Struct, frozen=True):
-    """The candidates of a file's regions; `regions` is empty where the file was not read.
-
-    `rules` are those by which the merge by rules made the whole file, `code` how near it came.
-    """
+    """The candidates of a file's regions; `regions` is empty where the file was not read."""
 
     id: str
     repo: str
     language: str
     regions: tuple[tuple[Labelled, ...], ...]
-    rules: tuple[str, ...] = ()
-    code: Code | None = None
 
     def candidates(self) -> FileCandidates:
         """Return the candidates as the engine gave them, their places for texts."""
@@ -230,16 +225,10 @@ _right: Callable[[Code], bool] = lambda code: code.is_right  # noqa: E731
 _persons: Callable[[Code], bool] = lambda code: code.is_persons  # noqa: E731
 
 
-def scored(
-    rows: Iterable[tuple[LabelledFile, Table]], *, least: float, by_rules: bool = False
-) -> Score:
-    """Return what comes of files, each with the table that it is judged by; by rules first."""
+def scored(rows: Iterable[tuple[LabelledFile, Table]], *, least: float) -> Score:
+    """Return what comes of files, each with the table that it is judged by."""
     score = Score(codes=Counter())
     for file, known in rows:
-        if by_rules and file.code is not None:
-            score.files += 1
-            score.codes[file.code] += 1
-            continue
         choices = choose(file.candidates(), least=least, known=known)
         score.files += 1
         score.regions += len(choices)

@@ -19,10 +19,8 @@ from hashlib import sha256
 from itertools import groupby, pairwise
 from pathlib import Path
 
-import msgspec
-
 from benchmarks.merge_cases import Case, Corpus, cases_of
-from benchmarks.merge_labels import Frame, Sides, file_code, region_code
+from benchmarks.merge_labels import Frame, region_code
 from benchmarks.merge_training import (
     BUCKETS,
     FOLDS,
@@ -42,8 +40,6 @@ from benchmarks.plots import plot, write_plot
 from patchmgr.engines.merge.candidate import FileCandidates
 from patchmgr.engines.merge.choice import FILE, LEAST, Step, Table
 from patchmgr.engines.merge.merge import candidates_of
-from patchmgr.engines.structure.python import merge_python
-from patchmgr.engines.structure.reliability import FILE as RULES_FILE
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.render.clean import share
 
@@ -84,12 +80,7 @@ def labelled(case: Case) -> LabelledFile:
         )
         for region, three, own in zip(file.regions, sides, persons, strict=True)
     )
-    solution = merge_python(texts, case.path, marked=case.marked)
-    if solution is None:
-        return LabelledFile(case.id, case.repo, case.language, regions)
-    three = Sides(case.base, case.ours, case.theirs)
-    code = file_code(frame, three, case.expected, solution.text, is_python=is_python)
-    return LabelledFile(case.id, case.repo, case.language, regions, solution.rules, code)
+    return LabelledFile(case.id, case.repo, case.language, regions)
 
 
 def _clean(file: FileCandidates) -> Iterator[str]:
@@ -150,7 +141,7 @@ def language_table(rows: Sequence[tuple[LabelledFile, Table]]) -> Iterator[str]:
     yield HEAD
     for language in ("python", "c++", "other"):
         some = [row for row in rows if row[0].language == language]
-        yield scored(some, least=LEAST, by_rules=True).row(language)
+        yield scored(some, least=LEAST).row(language)
 
 
 def step_table(measured: Mapping[str, Iterable[Step]]) -> Iterator[str]:
@@ -177,15 +168,6 @@ def rule_table(files: Iterable[LabelledFile]) -> Iterator[str]:
     for rule, said in sorted(counts.items(), key=lambda item: -item[1]["of"]):
         shares = (f"{100 * said[kind] / said['of']:.0f} %" for kind in ("right", "own"))
         yield f"| {rule} | {said['of']} | {' | '.join(shares)} |"
-
-
-def counts_of_rules(files: Iterable[LabelledFile]) -> dict[str, tuple[int, int]]:
-    """Return by rule how many files that it took part in are right, of how many."""
-    found = defaultdict[str, list[bool]](list)
-    for file in files:
-        for rule in file.rules:
-            found[rule].append(file.code is not None and file.code.is_right)
-    return {rule: (sum(codes), len(codes)) for rule, codes in sorted(found.items())}
 
 
 def reliability_plot(some: Iterable[Judged]) -> str:
@@ -231,7 +213,6 @@ def main() -> None:
         write(SECTION, text)
         write_plot(PAGE.parent / PLOT, reliability_plot(first))
         FILE.write_bytes(written(Table(learn(files), steps)))
-        RULES_FILE.write_bytes(msgspec.json.format(msgspec.json.encode(counts_of_rules(files))))
 
 
 if __name__ == "__main__":

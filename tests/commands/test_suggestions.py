@@ -27,10 +27,10 @@ def hunks(scene: Scene, *arguments: str, code: int = 0) -> list[Any]:
 def test_a_merge_by_structure_says_how_often_its_rule_was_right(scene: Scene) -> None:
     collide(scene)
     (hunk, *_) = hunks(scene)
-    assert (hunk["how"], hunk["rule"]) == ("structural", "imports")
+    assert (hunk["how"], hunk["rule"]) == ("structural", "replay")
     assert 0 < hunk["reliability"]["right"] <= hunk["reliability"]["of"]
     told = scene.call("rebase", "--onto", "upstream/main", "--dry-run").out
-    assert "merged by structure: imports, right in " in told
+    assert "merged by structure: replay, right in " in told
 
 
 def test_a_merge_that_is_not_sure_enough_is_left_with_what_it_could_become(scene: Scene) -> None:

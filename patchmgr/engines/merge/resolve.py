@@ -5,32 +5,18 @@ from __future__ import annotations
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.merge.choice import LEAST, Choice, choose, text_of
 from patchmgr.engines.merge.merge import candidates_of
-from patchmgr.engines.structure.python import merge_python
-from patchmgr.engines.structure.reliability import reliability_of
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.model.outcome import Reliability, Suggestion
-
-LAYOUT = "layout"
-"""The rule where one side changed the format alone."""
+from patchmgr.model.outcome import Suggestion
 
 
 def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
     """Merge a file by its structure, given git's zdiff3 text with upstream's side first.
 
-    What the rules make of a Python file is taken where each of them was right in a share of
-    `least`, or that is None. Else the likeliest candidate of each region is taken, where a share
-    of `least`, or of `LEAST`, was right of those as likely or likelier; or the file comes with
-    what its regions could become. None for what is too large to be read, or has markers of its own.
+    The likeliest candidate of each region is taken, where a share of `least`, or of `LEAST`, was
+    right of those as likely or likelier; or the file comes with what its regions could become. None
+    for what is too large to be read, or has markers of its own.
     """
-    shown = marked.decode("utf-8", "surrogateescape")
-    solution = merge_python(texts, path, marked=shown)
-    if solution is not None:
-        known = tuple(map(reliability_of, solution.rules))
-        if least is None or all(_share(one) >= least for one in known):
-            return Resolved(
-                _ended(solution.text, texts), known, is_layout=set(solution.rules) == {LAYOUT}
-            )
-    file = candidates_of(texts, path, shown)
+    file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
     if file is None:
         return None
     choices = choose(file, least=LEAST if least is None else least)
@@ -50,10 +36,6 @@ def _ended(text: str, texts: Texts) -> str:
     if texts.upstream.endswith("\n") or texts.fork.endswith("\n"):
         return text
     return text.removesuffix("\n").removesuffix("\r")
-
-
-def _share(known: Reliability) -> float:
-    return (known.right or 0) / known.of if known.of else 0.0
 
 
 def _suggested(choice: Choice) -> tuple[Suggestion, ...]:

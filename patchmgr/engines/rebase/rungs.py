@@ -163,24 +163,27 @@ def climb_on(
     if collided.marked is None or collided.texts is None:
         return collided
     base, ours, theirs = collided.texts
+    assert sides.base is not None
+    assert sides.ours is not None
+    assert sides.theirs is not None
+    is_python = sides.path.endswith(_PYTHON)
+    mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
     found = climb(Open(collided.marked, base, ours, theirs, sides.path), tools, rungs)
     if isinstance(found, Open):
         texts = found.base, found.upstream, found.fork
-        return replace(collided, marked=found.marked, texts=texts, suggestions=found.suggestions)
-    assert sides.ours is not None
-    assert sides.theirs is not None
-    is_recorded, is_python = found.how is How.RECORDED, sides.path.endswith(_PYTHON)
-    if is_recorded and is_python and _breaks(found.content, ours, theirs):
-        return collided
-    is_kept = sides.base is not None and sides.ours.mode != sides.base.mode
-    mode = sides.ours.mode if is_kept else sides.theirs.mode
-    if found.content != ours:
+        collided = replace(
+            collided, marked=found.marked, texts=texts, suggestions=found.suggestions
+        )
+    elif found.how is How.RECORDED:
+        if is_python and _breaks(found.content, ours, theirs):
+            return collided
+        if found.content == ours:
+            return Merged(sides.ours, (DECIDED,) * len(collided.answers))
+    if isinstance(found, Solved) and found.content != ours:
         answers = _answered(collided, _ANSWERS[found.how])
         return Merged(Entry(mode, tools.blobs.add(found.content)), answers, found.reliability)
-    if is_recorded:
-        return Merged(sides.ours, (DECIDED,) * len(collided.answers))
-    is_python = is_python and mode == sides.ours.mode
-    if is_python and has_imports_of(_text(base), _text(ours), _text(theirs)):
+    is_guessed = structural in rungs and is_python and mode == sides.ours.mode
+    if is_guessed and has_imports_of(_text(base), _text(ours), _text(theirs)):
         return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX))
     return collided
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import name_warnings, new_faults
+from patchmgr.engines.merge.tree import likeness
 from patchmgr.engines.structure.guards_calls import misfits, misplaced
 from patchmgr.engines.structure.guards_flow import (
     doubled_imports,
@@ -27,7 +28,6 @@ from patchmgr.engines.structure.guards_text import (
     unused_imports,
 )
 from patchmgr.engines.structure.guards_words import is_worth_a_look
-from patchmgr.engines.structure.python_tokens import likeness
 from patchmgr.engines.structure.sides import LARGEST, PYTHON_SUFFIXES, Texts
 
 T = TypeVar("T")
@@ -224,12 +224,12 @@ def _missing(
             yield item
 
 
-def _is_edited(text: str, new: Iterable[list[str]]) -> bool:
+def _is_edited(text: str, new: Iterable[str]) -> bool:
     """Say whether a statement may have become one that is new."""
     words = _words(text)
     return any(likeness(words, other) >= SIMILAR for other in new)
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str) -> str:
     """Return the names and constants of a statement, and what it is."""
-    return [text.partition(" ")[0], *_WORD.findall(text)]
+    return " ".join((text.partition(" ")[0], *_WORD.findall(text)))

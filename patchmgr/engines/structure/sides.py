@@ -11,8 +11,6 @@ LARGEST = 2 << 20
 What is merged so is decided by its size and never by the time that it takes: a Python file of a
 sixth of this takes six seconds, and more on a busy machine.
 """
-IMPORTED = "imports upstream has"
-"""The rule where the fork changes only what a file imports, and upstream imports the same."""
 
 
 class Texts(Struct, frozen=True):
@@ -29,10 +27,3 @@ class Texts(Struct, frozen=True):
     def sides(self) -> tuple[str, str, str]:
         """Return base, upstream and fork."""
         return self.base, self.upstream, self.fork
-
-
-class Solution(Struct, frozen=True):
-    """The whole merged text, and the names of the rules that it took."""
-
-    text: str
-    rules: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Files in conflict of any language but Python, and what becomes of them."""
+"""Files in conflict, and what becomes of them."""
 
 from __future__ import annotations
 
