@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,10 +37,10 @@ class Backports(Struct, frozen=True):
 @pytest.fixture
 def backports(stage: Stage) -> Backports:
     """Return a series on v1.0.0 with a commit that v1.1.0 has, fixed and reverted since."""
-    up, found = Repository(stage.folder / "backported"), dict[str, str]()
+    up = Repository(stage.folder / "backported")
 
-    def make() -> None:
-        found["base"] = up.commit({"pkg/a.py": text()}, "start")
+    def make() -> dict[str, str]:
+        found = {"base": up.commit({"pkg/a.py": text()}, "start")}
         up.git("tag", "v1.0.0")
         found["it"] = up.commit({"pkg/a.py": text(l20="new\n")}, "a: be new (#5)")
         up.git("tag", "v1.1.0")
@@ -54,10 +53,9 @@ def backports(stage: Stage) -> Backports:
         stage.run("upstream", "add", "backported", "--git", up.root)
         stage.run("series", "new", "w", "--upstream", "backported", "--base", "v1.0.0")
         stage.run("import", "--commit", found["it"], "--series", "w")
-        (up.root / ".git/found").write_text(json.dumps(found))
+        return found
 
-    once("backports", stage.folder, (*PARTS, "backported"), make)
-    return Backports(stage, json.loads((up.root / ".git/found").read_text()))
+    return Backports(stage, once("backports", stage.folder, (*PARTS, "backported"), make))
 
 
 def test_what_upstream_did_since_is_told_until_it_is_decided(backports: Backports) -> None:
