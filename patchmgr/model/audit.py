@@ -13,12 +13,12 @@ class AuditFinding(Struct, frozen=True):
     """A fault in a result that merged without a conflict.
 
     `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
-    makes its patch a conflict, any other one is a warning. `line` counts from 1 and is 0 where the
+    makes its patch a conflict, any other is a warning. `line` counts from 1 and is 0 where the
     finding is about a whole file; `path` and `line` are places in the result. `text` is one
     sentence for a person: what is wrong, and what to look at. `commit` is the upstream commit (or
-    release) that made it so, and `proposal` the name or text to use instead, where one is known.
-    A certain finding has an `id`, the same as long as the patch and what is wrong are the same;
-    a person accepts it by that, and `accepted` is then the reason given.
+    release) that made it so, and `proposal` the name or text to use instead, where one is known. A
+    certain finding has an `id`, which stays the same while the patch and the fault do. A person
+    accepts the finding by its id; `accepted` is then the reason given.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class AuditFinding(Struct, frozen=True):
 
 
 class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
-    """An accepted finding: its id, what it was about, and why it was accepted."""
+    """An accepted finding: its id, its subject, and why it was accepted."""
 
     id: Annotated[str, Meta(pattern=r"^[0-9a-f]{12}\Z")]
     series: str
@@ -71,8 +71,8 @@ class Sums(Struct, frozen=True):
 class Ledger(Struct, frozen=True):
     """The sums of a series: each added and removed line of its patches is in one of them.
 
-    `faults` are what does not add up, each with the name of its patch. One that is not certain is
-    about lines of a patch that upstream landed without them.
+    `faults` are lines that are not accounted for, each with the name of its patch. A fault that is
+    not certain concerns a patch that upstream landed without those lines.
     """
 
     added: Sums

@@ -32,7 +32,7 @@ class Problem(Struct, frozen=True):
 class Gate(Struct, frozen=True):
     """A gate: the number of things it examined, its problems, and why it was skipped.
 
-    `log` is the path of the output of a command, in the workspace.
+    `log` is the path in the workspace of a command's output.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Gate(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """All gates of one series; `head` is the commit they are about, None without a branch."""
+    """All gates of one series; `head` is the commit that was checked, None without a branch."""
 
     series: str
     head: str | None
@@ -59,7 +59,7 @@ class Checked(Struct, frozen=True):
 
 
 def gate_of(name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = "") -> Gate:
-    """Return a gate that was passed or failed."""
+    """Return a gate that passed or failed."""
     standing = Standing.FAILED if problems else Standing.PASSED
     return Gate(name, standing, looked_at, problems, note)
 

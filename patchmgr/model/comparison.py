@@ -21,7 +21,7 @@ class Sameness(str, Enum):
 class ComparedPatch(Struct, frozen=True):
     """A patch in both states; ids are None where a state does not have it.
 
-    `diff` has the lines that differ, where the change itself does.
+    `diff` has the lines that differ, if the change itself differs.
     """
 
     subject: str
@@ -35,8 +35,8 @@ class ComparedPatch(Struct, frozen=True):
 class ComparedSeries(Struct, frozen=True):
     """Two states of a series: their names as given, and their commits.
 
-    `identical` are the paths that both branches have with the same bytes, of those that the
-    series touches in either, `different` the others.
+    Of the paths that the series touches in either state, `identical` have the same bytes in both
+    branches, and `different` are the others.
     """
 
     series: str

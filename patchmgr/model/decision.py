@@ -1,4 +1,4 @@
-"""A person's decision about a patch, and the upstream text it was about."""
+"""A person's decision about a patch, and the upstream text that it rests on."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Ruling(str, Enum):
 class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
     """Lines of an upstream file, wherever they are in it.
 
-    `path` is the path that the patch names. The digest is of `lines` lines without white space,
-    blank ones left out; of the whole file where `lines` is 0, or empty if there is no file. `times`
-    counts how often the file has the lines.
+    `path` is the path that the patch names. The digest covers `lines` lines, without white space
+    and blank lines. If `lines` is 0, it covers the whole file; it is empty if there is no file.
+    `times` counts how often the file has the lines.
     """
 
     path: str
@@ -47,9 +47,9 @@ _KEYS = {"ruling": "verdict", "passages": "text"}
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
     """A person's decision about a patch; it holds while the change and the passages are the same.
 
-    `by` is what the person named as the reason, and `commit` and `pull` what that is upstream.
-    Without passages it is about that commit, a later one that names the upstream commit of the
-    patch.
+    `by` is the reason as the person gave it; `commit` and `pull` are the upstream objects that it
+    names. A decision without passages is about that commit: a later one that names the upstream
+    commit of the patch.
     """
 
     series: _Text

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """One thing that a patch does: its symbol (`Class.method`, empty at the top), and what."""
+    """One thing that a patch does, in which symbol (`Class.method`, empty at the top)."""
 
     symbol: str
     words: str

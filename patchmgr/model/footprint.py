@@ -30,7 +30,7 @@ class Area(str, Enum):
 
 
 class Build(str, Enum):
-    """What a change of the file needs before it takes effect."""
+    """What a change to the file needs before it takes effect."""
 
     REBUILD = "rebuild"
     PYTHON = "python"
@@ -40,9 +40,9 @@ class Build(str, Enum):
 class FileChange(Struct, frozen=True):
     """One file of the squashed series, from the pin to the head.
 
-    `path` is on the new side, or the old path of a deletion. A mode is None where the side has
-    no such file; a content is None there too, and if nobody read it. A path that ends as
-    it began may be given for its content: it is not a part of the footprint.
+    `path` is on the new side, or the old path of a deletion. A mode is None if the side has no such
+    file. Contents are None then, too, and if nobody read them. A path that ends as it began may be
+    given for its contents; it is not part of the footprint.
     """
 
     path: str
@@ -129,7 +129,7 @@ class PatchFootprint(Struct, frozen=True):
 
 
 class Tally(Struct, frozen=True):
-    """The net counts of a group of files; `binaries` of the files have no lines."""
+    """The net counts of a group of files; `binaries` is the number of files without lines."""
 
     name: str
     files: int
@@ -141,11 +141,11 @@ class Tally(Struct, frozen=True):
 class Footprint(Struct, frozen=True):
     """What a series changes of its upstream.
 
-    The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`;
-    in the last two, vendored files are one row with the name of their area. `passing` are
-    the paths that patches touch and that end as the pin has them. `skipped` are the patches that
-    are not carried, each with the reason. `review` is what a reviewer asks for, or None if only the
-    numbers are wanted.
+    The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`; in
+    the last two, vendored files are one row with the name of their area. `passing` are the paths
+    that patches touch and leave as the pin has them. `skipped` are the patches that are not
+    carried, each with the reason. `review` is what a reviewer asks for, or None if only the numbers
+    are wanted.
     """
 
     series: str
@@ -180,7 +180,7 @@ Touched = tuple[str, "str | None"]
 class ComparedFootprint(Struct, frozen=True):
     """A series at a commit of the patch repository, and as it is: None where it does not exist.
 
-    `touched` is what only the later one touches, `left` what only the earlier one does.
+    `touched` is what only the later state touches, `left` what only the earlier one does.
     """
 
     series: str

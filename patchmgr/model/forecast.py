@@ -12,7 +12,7 @@ from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 class PullEffect(str, Enum):
     """The effect of a pull request on a series: the first of these that applies.
 
-    `UNKNOWN` is for one that does not merge into upstream any more, and changes the same files.
+    It is `UNKNOWN` if the pull request changes the same files, but no longer merges into upstream.
     """
 
     BREAKS = "breaks"
@@ -32,9 +32,9 @@ class PullHead(Struct, frozen=True):
 
 
 class PullFacts(Struct, frozen=True):
-    """Facts of a head: subject and author of its first own commit, the date of its last one.
+    """Facts about a head: subject and author of its first own commit, the date of its last one.
 
-    `paths` are those that it changes since it left upstream.
+    `paths` are the paths that it has changed since it left upstream.
     """
 
     subject: str
@@ -57,10 +57,10 @@ class PullForecast(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """The open pull requests that touch the files of a series, what breaks it first.
+    """The open pull requests that touch the files of a series, those that break it first.
 
-    `open` counts those that were examined. One counts as open if its remote offers a merge of
-    it, or if its last commit is not older than so many `days`.
+    `open` counts those that were examined. A pull request counts as open if its remote offers a
+    merge of it, or if its last commit is at most `days` old.
     """
 
     series: tuple[str, ...]

@@ -17,7 +17,7 @@ class Reach(str, Enum):
 
 
 class Gate(Struct, frozen=True):
-    """A condition that guards a change; `kind` is what it asks about."""
+    """A condition that guards a change; `kind` says what it tests."""
 
     kind: str
     text: str

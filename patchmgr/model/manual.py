@@ -23,7 +23,7 @@ class Block(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """An argument or option: how it is written, what stands for its value, and what it does."""
+    """An argument or option: how it is written, the placeholder for its value, and what it does."""
 
     names: tuple[str, ...]
     value: str
@@ -32,7 +32,7 @@ class Entry(Struct, frozen=True):
 
 
 class CommandPage(Struct, frozen=True):
-    """The manual page of a command; `words` are what is typed, `below` a group's commands."""
+    """The manual page of a command; `words` are what is typed, `below` the commands of a group."""
 
     words: tuple[str, ...]
     summary: str
@@ -44,7 +44,7 @@ class CommandPage(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the name of its page."""
+        """Return the name of the page."""
         return "-".join(self.words)
 
 

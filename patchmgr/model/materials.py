@@ -29,8 +29,9 @@ class PatchUsed(Struct, frozen=True):
 class Materials(Struct, frozen=True):
     """A component and its materials: a version of an upstream, and patches in order.
 
-    `version` is the component's own, `commit` that of upstream's git, or None if `base` is a
-    release; `sha256` is that of the release's file. `time` is the newest date in it, in seconds.
+    `version` is the component's own. `commit` is upstream's git commit, or None if `base` is a
+    release; `sha256` is that of the release's file. `time` is the newest date in the component, in
+    seconds.
     """
 
     series: str

@@ -18,7 +18,7 @@ class Clean(Struct, frozen=True):
 class Conflicted(Struct, frozen=True):
     """A merge with conflicts: the text with zdiff3 markers, or None if the sides are binary.
 
-    The labels behind the markers are `ours`, `base` and `theirs`.
+    The labels after the markers are `ours`, `base` and `theirs`.
     """
 
     marked: bytes | None

@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Carried(Struct, frozen=True):
-    """A patch of the series, and what became of it; `how` lists the ways of its hunks."""
+    """A patch of the series, and what became of it; `how` says how its hunks were judged."""
 
     name: str
     subject: str
@@ -31,8 +31,9 @@ class Arrival(Struct, frozen=True):
 class Solved(Struct, frozen=True, rename={"is_open": "open"}):
     """A file of a patch that needed more than git's text merge, and how it was resolved.
 
-    `collided` are the upstream commits that it collided with. `reliability` tells how often such a
-    proposal was right, where one is made. `edits` say what the patch does there, in words.
+    `collided` are the upstream commits that it collided with. If there was a proposal,
+    `reliability` tells how often such proposals were right. `edits` say what the patch does there,
+    in words.
     """
 
     patch: str
@@ -49,7 +50,7 @@ class Solved(Struct, frozen=True, rename={"is_open": "open"}):
 class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
     """A patch, or part of it, that upstream has now, and the commits that landed it.
 
-    `reliability` gives, for the ways in `how`, how often each was right, if known.
+    `reliability` gives, for each entry of `how`, how often such a verdict was right, if known.
     """
 
     patch: str
@@ -87,11 +88,10 @@ _KEYS = {
 class SyncNote(Struct, frozen=True, rename=_KEYS):
     """All the facts that a maintainer records about a sync.
 
-    `upstream_commits` counts what came in, `commits_back` what went out, `unit` names it.
-    `identical` are the files of the series with the same bytes as before, `changed` the others,
-    or None if that is not known.
-    `is_complete` says that hunk by hunk facts were at hand. `preview` and `fallback` are names of
-    tags.
+    `upstream_commits` counts the commits that came in, `commits_back` those that went out; `unit`
+    is the word for one of them. `identical` are the files of the series with the same bytes as
+    before, `changed` the others, or None if that is not known. `is_complete` says that facts were
+    available for every hunk. `preview` and `fallback` are names of tags.
     """
 
     series: str

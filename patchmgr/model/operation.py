@@ -82,7 +82,7 @@ class Operation(Struct, frozen=True):
     refs: tuple[TurnedRef, ...] = ()
 
     def contents(self) -> frozenset[str]:
-        """Return the sha256 of every content that the operation names."""
+        """Return the sha256 of all contents that the operation names."""
         named = [sha for file in self.files for sha in (file.before, file.after)]
         for target in self.targets:
             named += [target.before, target.after]

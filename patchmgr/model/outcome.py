@@ -48,8 +48,8 @@ class How(str, Enum):
 class ConflictKind(str, Enum):
     """The kind of a conflict: git's own kinds, and those that only a patch manager meets.
 
-    `moved` is for lines that upstream moved, `mode` a link, a submodule, or another kind of file. A
-    `condition` of a header and a `finding` of the audit or the ledger have no text.
+    `moved` is for lines that upstream moved, `mode` for links, submodules and other kinds of file.
+    A `condition` of a header and a `finding` of the audit or the ledger have no text.
     """
 
     TEXT = "text"
@@ -75,7 +75,7 @@ class Reliability(Struct, frozen=True):
 
 
 class Suggestion(Struct, frozen=True):
-    """What a region in conflict could become, and how reliable such a text was."""
+    """A text that a region in conflict could become, and how often such a text was right."""
 
     text: bytes
     reliability: Reliability
@@ -84,8 +84,8 @@ class Suggestion(Struct, frozen=True):
 class HunkOutcome(Struct, frozen=True):
     """The fate of one hunk; `how` is None for a conflict.
 
-    `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1 and is
-    where the hunk starts in the patch's new side. A change without hunks (mode, binary, rename,
+    `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1: it is
+    where the hunk starts on the patch's own new side. A change without hunks (mode, binary, rename,
     empty file) has one outcome with line 0. `evidence` is a commit id. `reliability` gives, for a
     structural merge, a lower bound of how often such merges were right.
     """
@@ -116,10 +116,10 @@ class Sighting(Struct, frozen=True):
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to do in other words what hunks of a patch do.
+    """An upstream commit that seems to do, in other words, what some hunks of a patch do.
 
     `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names it.
-    `reliability` gives how often such a proposal was right.
+    `reliability` says how often such a proposal was right.
     """
 
     commit: str
@@ -155,13 +155,13 @@ class Wording(Struct, frozen=True):
 class FileConflict(Struct, frozen=True):
     """A file that a person must merge.
 
-    Contents are None where the side has no such file. `marked` is the text with git's
-    markers, None for what has none (binaries, deletions). `reason` says what collided.
-    `proposal` is a ruling that a person may well give, where `resemblances` speak for it, or the
-    patch's header does. `suggestions` are, for each region, what it could become, the likeliest
-    first. `shown` are the upstream commits that wrote what is shown of `ours`, one a
-    region (or one for a whole file), or None if that is not known. `stages` are base, ours and
-    theirs as git's index would have them, and `home` is where the new side has the file.
+    Contents are None where the side has no such file. `marked` is the text with git's markers, or
+    None without any (binaries, deletions). `reason` says what collided. `proposal` is a ruling that
+    a person is likely to give, because `resemblances` or the patch's header speak for it.
+    `suggestions` has, for each region, possible resolutions, the likeliest first. `shown` has, for
+    each region (or for the whole file), the upstream commit that wrote the part of `ours` that is
+    shown; it is None if that is not known. `stages` are base, ours and theirs as git's index would
+    have them, and `home` is where the new side has the file.
     """
 
     id: str
@@ -187,12 +187,11 @@ class PatchOutcome(Struct, frozen=True):
     `changes` is what the new commit does to the tree of the new side (None deletes); for a patch in
     conflict, the part that merged. `reuses_diff` says that the patch file stays as it is. `history`
     names upstream commits and what they did to the patch's effect: landed, evolved, reverted or
-    gone; `now_in` is the file that what landed is in now, where upstream moved it; `superseded` is
-    what landed in other words. `likely` names those that seem to have done the same in other words,
-    and `finding` is what a person can decide about. `warnings` are what a merge without conflict
-    makes suspicious, with the path first, and `findings` what the audit found in the result.
-    `description` and `drop_when` are what the header says of why the patch is there, and until
-    when.
+    gone. If upstream moved what landed, `now_in` is the file that has it now. `superseded` has the
+    parts that landed in other words; `likely` names commits that seem to do the same in other
+    words. `finding` is what a person can decide about. `warnings` are suspicious places in a merge
+    without conflict, the path first, and `findings` come from the audit of the result.
+    `description` and `drop_when` are the header's words on why the patch exists, and until when.
     """
 
     name: str
@@ -256,7 +255,7 @@ class SeriesOutcome(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether something is left for a person."""
+        """Return whether a person has something left to do."""
         return any(patch.is_left for patch in self.patches)
 
     def count(self, verdict: Verdict) -> int:
@@ -272,5 +271,5 @@ class TargetOutcome(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether something is left for a person."""
+        """Return whether a person has something left to do."""
         return any(outcome.has_conflicts for outcome in self.series)

@@ -49,17 +49,17 @@ class Hunk(Struct, frozen=True):
 
 
 class BinaryChange(Struct, frozen=True):
-    """The forward half of a git binary patch: a whole content or a delta on the old one."""
+    """The forward half of a git binary patch: the whole new content, or a delta on the old one."""
 
     method: str
     payload: bytes
 
 
 class FilePatch(Struct, frozen=True):
-    """The change of one file: `old_path` is None for a new file, `new_path` for a deleted one.
+    """The change to one file: `old_path` is None for a new file, `new_path` for a deleted one.
 
-    Modes are git's octal strings ("100644") or None where the diff does not say. Ids are as
-    the index line gives them, possibly abbreviated, or None.
+    Modes are git's octal strings ("100644") or None where the diff does not say. Ids are as the
+    index line gives them, possibly abbreviated, or None.
     """
 
     old_path: str | None
@@ -124,14 +124,14 @@ class Patch(Struct, frozen=True):
 
     @property
     def description(self) -> str | None:
-        """Return why the patch is there: its Description, or the text below the subject."""
+        """Return why the patch exists: its Description, or the text below the subject."""
         paragraphs = self.message.decode("utf-8", "replace").split("\n\n")[1:]
         texts = (" ".join(text.split()) for text in paragraphs)
         plain = (text for text in texts if text and not text.split(" ", 1)[0].endswith(":"))
         return self.says("Description") or next(plain, None)
 
     def author_or(self, nobody: Author) -> Author:
-        """Return author and date; what the header does not say is taken from `nobody`."""
+        """Return author and date; whatever the header does not give is taken from `nobody`."""
         author = self.author or nobody
         return author if author.date else replace(author, date=nobody.date)
 

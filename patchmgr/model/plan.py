@@ -1,4 +1,4 @@
-"""A plan: the way of a series to an upstream state, in steps that were each tried."""
+"""A plan: how a series gets to an upstream state, in steps that were each tried."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PlannedState(Struct, frozen=True, omit_defaults=True):
 class Place(Struct, frozen=True):
     """A region in conflict: its line (from 1) and symbol in upstream's file with earlier patches.
 
-    The line is 0 if it is not text.
+    The line is 0 if the file is not text.
     """
 
     path: str
@@ -44,9 +44,9 @@ class PlannedPatch(Struct, frozen=True):
 class BreakingCommit(Struct, frozen=True):
     """An upstream commit (or release) that breaks the series, though the state before it does not.
 
-    `date` is the day on which it was committed. `added` and `removed` are lines, or None
-    if contents are missing. `known_to` are those who may know: the author, then who last wrote
-    the lines that it changed in the files that are in conflict.
+    `date` is the day on which it was committed. `added` and `removed` count lines, or are None if
+    contents are missing. `known_to` are people to ask: the author, then those who last wrote the
+    lines that it changed in the files in conflict.
     """
 
     commit: str
@@ -63,7 +63,7 @@ class BreakingCommit(Struct, frozen=True):
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
     """How the rest of a plan treats a patch in conflict: as if its lines were taken.
 
-    If that is not enough, as if it was skipped.
+    If that is not enough, the patch is treated as if it was skipped.
     """
 
     series: str
@@ -74,9 +74,9 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
     """One rebase to a later state: a stretch that carries, or a single commit that does not.
 
-    `patches` are those that do not stay unchanged. `assuming` is about the patches that steps
-    before this one left in conflict. `start` has the digest of each series as
-    the step finds it. `is_back` says that the state is a common ancestor before the pin.
+    `patches` are those that change. `assuming` is about the patches that steps before this one left
+    in conflict. `start` has the digest of each series as the step finds it. `is_back` says that the
+    state is a common ancestor before the pin.
     """
 
     number: int

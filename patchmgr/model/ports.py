@@ -38,7 +38,7 @@ class Kept(Protocol):
     """Cached answers of earlier runs, by everything they depend on besides the program."""
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer in a list, or None if there is none."""
+        """Return the answer as the only item of a list, or None if there is none."""
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
         """Keep an answer that JSON can hold."""
@@ -66,7 +66,7 @@ class Formatter(Protocol):
 
 
 class Step(Struct, frozen=True):
-    """One upstream commit (or release) on the way from base to target, oldest first.
+    """One upstream commit (or release) between base and target.
 
     `changes` maps each touched path to the file after the step, or None if it is deleted.
     """

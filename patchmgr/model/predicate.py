@@ -34,14 +34,14 @@ class Where(Struct, frozen=True):
 
 
 class PathExists(Struct, frozen=True):
-    """There is a file or a directory at the path."""
+    """True if there is a file or a directory at the path."""
 
     path: str
     where: Where = Where()
 
 
 class PatternFound(Struct, frozen=True):
-    """A line of the file (or of the symbol, if one is given) matches."""
+    """True if a line of the file (or of the symbol, if one is given) matches."""
 
     regex: str
     path: str
@@ -50,26 +50,26 @@ class PatternFound(Struct, frozen=True):
 
 
 class ReleaseIn(Struct, frozen=True):
-    """The state is a release that a PEP 440 specifier contains."""
+    """True if the state is a release that a PEP 440 specifier contains."""
 
     specifier: str
     where: Where = Where()
 
 
 class Not(Struct, frozen=True):
-    """The part is false."""
+    """True if the part is false."""
 
     part: Predicate
 
 
 class AllOf(Struct, frozen=True):
-    """Every part is true."""
+    """True if every part is true."""
 
     parts: tuple[Predicate, ...]
 
 
 class AnyOf(Struct, frozen=True):
-    """At least one part is true."""
+    """True if at least one part is true."""
 
     parts: tuple[Predicate, ...]
 
@@ -86,7 +86,7 @@ class Conditions(Struct, frozen=True):
     valid_while: Predicate | None = None
 
     def predicates(self) -> tuple[Predicate | None, ...]:
-        """Return every predicate of the header, None for a missing field."""
+        """Return the predicate of each field, None for a missing field."""
         return (self.needed_when, self.ensures, self.valid_while)
 
     @property
@@ -114,7 +114,7 @@ class Contents(Protocol):
 class State(Struct, frozen=True):
     """A state of an upstream that can be examined.
 
-    `label` names it in reasons. `version` is that of a release, or None if it is none.
+    `label` names it in reasons. `version` is the version of a release, None for any other state.
     """
 
     upstream: str
@@ -125,10 +125,10 @@ class State(Struct, frozen=True):
 
 
 class States(Protocol):
-    """Other states than the current one."""
+    """States other than the current one."""
 
     def state(self, upstream: str, ref: str | None) -> State:
-        """Return a state of an upstream, what is tracked of it where no ref is given.
+        """Return a state of an upstream; without a ref, the tracked state.
 
-        Raises PatchmgrError if there is no such upstream or state, or it cannot be read.
+        Raises PatchmgrError if the upstream or state does not exist, or cannot be read.
         """

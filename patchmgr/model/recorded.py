@@ -16,7 +16,7 @@ class Region(Struct, frozen=True):
 
 
 class Kind(str, Enum):
-    """What is in conflict: lines of a text, a whole file, or several regions of one file."""
+    """What conflicts: lines of a text, a whole file, or several regions of one file."""
 
     REGION = "region"
     FILE = "file"
@@ -36,10 +36,10 @@ class Origin(str, Enum):
 class Resolution(Struct, frozen=True):
     """The resolution of a conflict; without content the file is deleted.
 
-    `origin` is the command that recorded it, and `source` what that was about: a series and its
-    patch, a merge commit, a side. Of one that was proposed, `proposed_by` and `accepted_by` say by
-    whom, `rests_on` names the commits it was checked on, and `because` is a person's reason to
-    take one that does not pass.
+    `origin` is the command that recorded it, and `source` says what that command worked on: a
+    series and its patch, a merge commit, a side. For a proposed resolution, `proposed_by` and
+    `accepted_by` name people, `rests_on` names the commits it was checked on, and `because` is the
+    reason for taking one that fails its checks.
     """
 
     content: bytes | None
@@ -54,9 +54,9 @@ class Resolution(Struct, frozen=True):
 class Recorded(Struct, frozen=True):
     """A conflict in `conflicts/`.
 
-    A side is None where it has no such file (whole files only). A group has no sides, but the
-    ids of its `parts`. `path` is the file that it was first seen in, `seen` the series and patch
-    or the merge; neither makes a difference.
+    A side is None where it has no such file (whole files only). A group has no sides, but the ids
+    of its `parts`. `path` is the file where it was first seen, `seen` the series and patch, or the
+    merge; neither is part of its identity.
     """
 
     id: str

@@ -61,8 +61,8 @@ class Place(Struct, frozen=True):
 class Resolving(Struct, frozen=True):
     """A person's choices for the regions of all open conflicts, and the state `before`.
 
-    `at` is the place in `places`. `accepted` are the conflicts that are on record, `left_out` the
-    patches that are to be skipped, as series and patch.
+    `at` is the index in `places`. `accepted` are the conflicts that are on record, `left_out` the
+    patches to skip, as series and patch.
     """
 
     conflicts: tuple[OpenConflict, ...] = ()
@@ -74,7 +74,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return conflict and region, by their numbers from 0, from the first to the last."""
+        """Return each region as the numbers (from 0) of its conflict and of itself, in order."""
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)
@@ -99,7 +99,7 @@ class Resolving(Struct, frozen=True):
 
     @property
     def choice(self) -> Choice | None:
-        """Return the choice for it."""
+        """Return the choice for the current region."""
         return self.choices.get(self.name or "")
 
     def open_regions(self, one: OpenConflict) -> tuple[int, ...]:
@@ -117,7 +117,7 @@ class Resolving(Struct, frozen=True):
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Move so many regions, or conflicts, forward or back; the first follows the last."""
+        """Move forward or back by some regions or conflicts; the first follows the last."""
         if not self.places:
             return self
         if not is_conflict:

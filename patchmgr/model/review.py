@@ -27,8 +27,8 @@ class Part(Struct, frozen=True):
 class Hotspot(Struct, frozen=True):
     """A symbol of upstream that the series touches, and how often upstream changed it lately.
 
-    `commits` counts upstream commits that changed the symbol, `file_commits` those that changed
-    the file. `symbol` is None for what stands outside of symbols.
+    `commits` counts upstream commits that changed the symbol, `file_commits` those that changed the
+    file. `symbol` is None for code outside of symbols.
     """
 
     path: str
@@ -49,7 +49,7 @@ class RiskKind(str, Enum):
 
 
 class Risk(Struct, frozen=True):
-    """One risk: the file, and the line, requirement or variable that it is about."""
+    """One risk: the file, and the line, requirement or variable concerned."""
 
     kind: RiskKind
     path: str
@@ -60,7 +60,7 @@ class Risk(Struct, frozen=True):
 class Moment(Struct, frozen=True):
     """A recorded rebase: its target, and the verdict of each patch.
 
-    `reliability` has by patch how often what says that upstream has it, or seems to, was right.
+    `reliability` says, by patch, how often verdicts like "upstream has it" were right.
     """
 
     ref: str
@@ -75,8 +75,8 @@ class Review(Struct, frozen=True):
 
     `parts_by` says where the subsystems are from. `parts_of_patches` counts the changed lines of
     each patch by part, in series order, `part_of_files` names the part of each path. `window` is
-    how many steps of upstream the hotspots are counted in, or None if its history is not at hand;
-    `step` is the word for one of them.
+    the number of upstream steps in which hotspots are counted, or None if the history is not
+    available; `step` is the word for one of them.
     """
 
     parts_by: str
@@ -91,5 +91,5 @@ class Review(Struct, frozen=True):
     step: str = "upstream commit"
 
     def count(self, reach: Reach) -> int:
-        """Count the changed sites of a reach."""
+        """Count the changed sites with this reach."""
         return sum(site.reach is reach for site in self.sites)

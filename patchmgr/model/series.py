@@ -40,7 +40,7 @@ class SeriesLine(Struct, frozen=True):
     def refusal(self, selected: Collection[str]) -> str | None:
         """Return why the patch is kept out, or None if it is let in: the rule of MQ's guards.
 
-        Each group that is off must be selected besides.
+        In addition, each group that is off must be selected.
         """
         for group in self.off:
             if group not in selected:
@@ -65,7 +65,7 @@ class SeriesFile(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """A patch that another one needs, for lines of a file or for a name that it defines."""
+    """A patch that another one needs, because of lines of a file or a name that it defines."""
 
     patch: str
     path: str | None = None
@@ -73,7 +73,7 @@ class Need(Struct, frozen=True):
 
 
 class GraphPatch(Struct, frozen=True):
-    """A patch of a series, and those that it needs directly, the nearest first."""
+    """A patch of a series, and the patches that it needs directly, the nearest first."""
 
     name: str
     needs: tuple[Need, ...]

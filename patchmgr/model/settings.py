@@ -1,4 +1,4 @@
-"""What people say about a series in its `series.toml`."""
+"""What a person writes about a series in its `series.toml`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CheckCommand(Struct, frozen=True):
 class Claim(Struct, frozen=True):
     """A claim that a file of the branch, or one symbol of it, has certain bytes.
 
-    `digest` is the sha256 (64 hex) of them; None claims that they are those of the pin.
+    `digest` is their sha256 (64 hex); None claims that they are the pin's bytes.
     """
 
     path: str
@@ -43,13 +43,12 @@ class SeriesSettings(Struct, frozen=True):
     """The settings of one series; all of them have a default.
 
     `subsystems` maps a name to globs, `labels` a gate's kind to further expressions, `groups` a
-    name to patches. `python` are the versions that files must compile for, none for those that
-    upstream states. `left_out` names built-in gates that are not wanted. Patches of the groups
-    that are `off` are kept out unless these are selected. `confidence` is the percentage of right
-    results that a merge by structure must have to be taken, None for any. `trusted` are the places
-    whose resolutions, once pulled, count as one's own.
-    results that a merge by structure must have to be taken, None for any. `build_env` are the
-    variables that a build reads, with places such as `{version}`, beside those of each series.
+    name to patches. `python` are the versions that files must compile for; if empty, those that
+    upstream states. `left_out` names built-in gates that are not wanted. Patches of groups that are
+    `off` are kept out unless the group is selected. `confidence` is how reliable (in percent) a
+    merge by structure must be to be taken, None for any. `trusted` are the sources whose pulled
+    resolutions count as one's own. `build_env` are further variables for a build, with placeholders
+    such as `{version}`.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

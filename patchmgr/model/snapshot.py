@@ -1,4 +1,4 @@
-"""Files of a tree as ids: what a merge starts from and ends in."""
+"""Files of a tree as ids: the input and the result of a merge."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Stance(str, Enum):
 class Standing(Struct, frozen=True):
     """A status and its detail: where the patch was sent, its commit, or the reason.
 
-    `field` is the name of the field that says so, or None if no field does.
+    `field` is the header field that says so, or None if none does.
     """
 
     stance: Stance = Stance.PENDING

@@ -27,8 +27,8 @@ class CarriedSeries(Struct, frozen=True):
 class Proposal(Struct, frozen=True):
     """The steps of a plan that carry, and the first one that does not (none if all is up to date).
 
-    `outcomes` are those of each step that carries, and of a rebase from there to the end where
-    that leaves conflicts; `orders` are for these. `files` is what changes in the workspace.
+    `outcomes` has one entry for each step that carries, and one for a rebase from there to the end
+    if that leaves conflicts; `orders` are for these. `files` are the changes to the workspace.
     """
 
     plan: Plan
@@ -39,7 +39,7 @@ class Proposal(Struct, frozen=True):
 
     @property
     def heads(self) -> Mapping[str, str]:
-        """Return by series the branch that carries."""
+        """Return the branch that carries, by series."""
         done = [step for step in self.outcomes if not any(one.has_conflicts for one in step)]
         return {one.name: str(one.head) for one in done[-1]} if done else {}
 
@@ -82,7 +82,7 @@ class Sync(Struct, frozen=True):
 class LastSync(Struct, frozen=True):
     """The last sync without a fault, as the badge on a remote has it: its time and age in seconds.
 
-    `words` are what it came to.
+    `words` are its result.
     """
 
     remote: str

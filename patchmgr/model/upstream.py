@@ -11,11 +11,11 @@ from patchmgr.model.operation import Commit, Sha256
 
 LOCK_FORMAT = 1
 Word = Annotated[str, Meta(pattern=r"^[^-]")]
-"""A text that git may get as an argument: it does not begin with a dash."""
+"""A text that is safe as an argument of git: it does not begin with a dash."""
 
 
 class Upstream(Struct, frozen=True):
-    """A project that is followed: a git remote, a package on the index, or both; or an archive.
+    """A project that is followed, as a git remote, a package on the index, or both; or an archive.
 
     `track` is "git", "package" or "archive" and says which of them a bare name means. `archive` is
     a URL, or the path of an archive or a folder.

@@ -45,7 +45,7 @@ class OrderedRegion(Struct, frozen=True):
 class SymbolSides(Struct, frozen=True):
     """The whole text of a symbol on each side; None if a side has no such symbol.
 
-    `result` is what a merge without conflict made of it, where the audit or the ledger stopped.
+    If the audit or the ledger stopped a merge without conflict, `result` is its text of the symbol.
     """
 
     name: str
@@ -57,7 +57,7 @@ class SymbolSides(Struct, frozen=True):
 
 
 class UpstreamChange(Struct, frozen=True):
-    """An upstream commit (or release); `diff` is its change to the place in conflict."""
+    """An upstream commit (or release); `diff` is its change to the text in conflict."""
 
     commit: str
     subject: str
@@ -68,7 +68,7 @@ class UpstreamChange(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A line of upstream's new state that uses a symbol in conflict."""
+    """A line in upstream's new state that uses a symbol in conflict."""
 
     path: str
     line: int
@@ -95,11 +95,10 @@ class Requirement(Struct, frozen=True):
 class WorkOrder(Struct, frozen=True):
     """A conflict, and everything that is known about it.
 
-    `why` is what the header says the patch is for, `message` the whole of its message. `uses` is
-    None where the store cannot be searched. `offered` names who proposed a solution that passed
-    and that nobody has accepted yet. `proposal` is a ruling that a person may well give, and
-    `likely` what speaks for it. `cut` says what was left out of a shorter order, and how long that
-    is.
+    `why` is the header's reason for the patch, `message` its whole message. `uses` is None where
+    the store cannot be searched. `offered` names whoever proposed a solution that passed and was
+    not accepted yet. `proposal` is a ruling that a person is likely to give, and `likely` the
+    evidence for it. `cut` says what was left out of a shortened order, and how long that is.
     """
 
     id: str
@@ -137,7 +136,7 @@ class Failure(Struct, frozen=True):
 
 
 class Solution(Struct, frozen=True):
-    """A proposed content for a file in conflict; None deletes the file.
+    """Proposed content for a file in conflict; None deletes the file.
 
     `by` is who proposes it.
     """
