@@ -31,6 +31,11 @@ class ComparedPatch(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     diff: tuple[str, ...] = ()
 
+    @property
+    def is_other(self) -> bool:
+        """Say whether the patch does something else now, or is in one of the states only."""
+        return self.sameness in (Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED)
+
 
 class ComparedSeries(Struct, frozen=True):
     """Two states of a series: their names as given, and their commits.

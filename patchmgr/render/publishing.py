@@ -46,7 +46,7 @@ def comparison_lines(
 ) -> Iterator[str]:
     """Yield one line per changed patch, with what differs if that is wanted."""
     for patch in patches:
-        if not view.is_all and patch.sameness not in _COLOURS:
+        if not view.is_all and not patch.is_other:
             continue
         word = painted(
             patch.sameness.value.ljust(14),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from patchmgr.model.comparison import Sameness
+from patchmgr.model.comparison import ComparedPatch
 from patchmgr.model.footprint import ComparedFootprint, Footprint, Touched
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import fields, keys, pin_value
@@ -15,7 +15,6 @@ from patchmgr.render.report_markdown import LIMIT, Page
 from patchmgr.render.view import View
 
 _COUNTS = ("files", "added", "removed")
-_OTHER = (Sameness.ADDED, Sameness.DROPPED, Sameness.CHANGED)
 
 
 def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
@@ -35,18 +34,23 @@ def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT
     page.add(f"## {code(found.series)} since {code(base)}")
     page.add(f"{comparison_sums(found.patches)}.")
     page.add(_lines([f"- {when}: {text(told)}" for when, told in _sizes(found)]))
-    other = [one for one in found.patches if one.sameness in _OTHER]
+    other = [one for one in found.patches if one.is_other]
     page.bullets(
         "Patches:", [f"{one.sameness.value}: {text(one.subject)}" for one in other], what="patches"
     )
     for word, places in _places(found):
         rows = [code(path) + (f": {code(name)}" if name else "") for path, name in places]
         page.bullets(f"{word.capitalize()}:", rows, what="places")
-    for one in other:
-        if one.diff:
-            diff = f"<details>\n<summary>diff</summary>\n\n{fenced(_lines(one.diff))}\n</details>"
-            page.fitting(f"What differs in {text(one.subject)}:\n\n{diff}")
+    fits = [page.fitting(_differing(one)) for one in other if one.diff]
+    if not all(fits):
+        left_out = counted(fits.count(False), "patch")
+        page.add(f"What differs in {left_out} is left out here: no room.")
     return page.whole()
+
+
+def _differing(patch: ComparedPatch) -> str:
+    diff = f"<details>\n<summary>diff</summary>\n\n{fenced(_lines(patch.diff))}\n</details>"
+    return f"What differs in {text(patch.subject)}:\n\n{diff}"
 
 
 def compared_value(found: ComparedFootprint) -> dict[str, Any]:

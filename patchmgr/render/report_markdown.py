@@ -70,10 +70,11 @@ class Page:
         """Add a block as it is."""
         self._blocks.append(block)
 
-    def fitting(self, block: str) -> None:
-        """Add a block if there is room for it."""
-        if len(self.whole()) + len(block) + 2 <= self._limit:
-            self.add(block)
+    def fitting(self, block: str) -> bool:
+        """Add a block if there is room for it; return whether there was."""
+        is_fitting = len(self.whole()) + len(block) + _SENTENCE <= self._limit
+        self._blocks += [block] * is_fitting
+        return is_fitting
 
     def table(
         self,

@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from patchmgr.model.comparison import Sameness
 from patchmgr.model.plan import PlannedState
 from patchmgr.model.sync import CarriedSeries, Proposal, Standing, Sync
 from patchmgr.model.work_order import WorkOrder
@@ -134,8 +133,7 @@ def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
 
 
 def _has_changed(one: CarriedSeries) -> bool:
-    kinds = {patch.sameness for patch in one.compared.patches}
-    return bool(kinds & {Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED})
+    return any(patch.is_other for patch in one.compared.patches)
 
 
 def _compared(one: CarriedSeries) -> list[str]:
