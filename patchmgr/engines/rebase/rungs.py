@@ -163,11 +163,11 @@ def climb_on(
     if collided.marked is None or collided.texts is None:
         return collided
     base, ours, theirs = collided.texts
-    assert sides.base is not None
     assert sides.ours is not None
     assert sides.theirs is not None
     is_python = sides.path.endswith(_PYTHON)
-    mode = sides.theirs.mode if sides.ours.mode == sides.base.mode else sides.ours.mode
+    is_kept = sides.base is not None and sides.ours.mode != sides.base.mode
+    mode = sides.ours.mode if is_kept else sides.theirs.mode
     found = climb(Open(collided.marked, base, ours, theirs, sides.path), tools, rungs)
     if isinstance(found, Open):
         texts = found.base, found.upstream, found.fork
