@@ -1,4 +1,4 @@
-"""The files of an sdist or a wheel, read in bounded memory and safe to write into a tree."""
+"""Read the files of an sdist or a wheel in bounded memory, safe to write into a tree."""
 
 from __future__ import annotations
 
@@ -117,7 +117,8 @@ def safe_path(name: str) -> str:
 def is_inside(link: str, target: str) -> bool:
     """Return whether a symbolic link at the path `link` stays inside the tree, whatever is there.
 
-    `..` may only start the target: after a name it would go up from wherever that name leads.
+    `..` may only stand at the start of the target: after a name it would go up from wherever that
+    name leads.
     """
     if not target or target.startswith("/") or _DRIVE.match(target):
         return False
@@ -243,7 +244,7 @@ _ENCRYPTED_FLAG = 0x1
 def zip_members(file: BinaryIO, budget: Budget) -> Iterator[Member]:
     """Yield the members in the order of the central directory.
 
-    A name without the UTF-8 flag is taken as the bytes it is made of; times are taken as UTC.
+    A name without the UTF-8 flag is taken as raw bytes; times are taken as UTC.
     """
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
@@ -314,8 +315,8 @@ class ArchiveFile(Struct, frozen=True):
 def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
     """Yield the files of an sdist, without its top folder, in archive order.
 
-    Raises PatchmgrError "bad-archive" at the first member that is unsafe, doubled or too large:
-    only what was read to its end may be used. The file must be seekable.
+    Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large:
+    use nothing until all is read. The file must be seekable.
     """
     count = 0
     for found in _files(file, limits, _TopFolder().inside):

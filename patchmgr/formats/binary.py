@@ -1,4 +1,4 @@
-"""Git's binary patches: base 85 and zlib to a payload, and a payload onto an old content."""
+"""Git's binary patches: decode base 85 and zlib to a payload, and apply it to the old content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_binary(reader: PatchReader) -> BinaryChange:
 
 
 def apply_binary(change: BinaryChange, old: bytes) -> bytes:
-    """Return the new content; raise "bad-patch" if a delta does not fit the old one."""
+    """Return the new content; raise "bad-patch" if a delta does not fit the old content."""
     if change.method == "literal":
         return change.payload
     return apply_delta(change.payload, old)
@@ -38,7 +38,8 @@ def apply_binary(change: BinaryChange, old: bytes) -> bytes:
 def apply_delta(delta: bytes, old: bytes) -> bytes:
     """Return the content that a git delta makes from the old one.
 
-    Raises "bad-patch" for what is not a delta, or one that is cut off or made for another content.
+    Raises "bad-patch" if the bytes are not a delta, or a delta that is cut off or made for other
+    content.
     """
     try:
         return _applied(delta, old)

@@ -1,4 +1,4 @@
-"""Export formats: what each keeps as it is, how it writes the rest, and its files."""
+"""Export formats: which patches each keeps as they are, how it writes the rest, and its files."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class DiffShape(Struct, frozen=True):
 class Pinned(Struct, frozen=True):
     """The input of an export besides patches: the pin, the npm package, the lines of the series.
 
-    `repository` is upstream's, and `landed` has by the commits of it that headers name the first
-    release that holds each, or None if none does.
+    `repository` is upstream's. For each upstream commit that a header names, `landed` has the first
+    release that contains it, or None if no release does.
     """
 
     commit: str
@@ -64,16 +64,16 @@ class Parcel(Struct, frozen=True):
 
     @property
     def is_kept(self) -> bool:
-        """Return whether it is exported byte for byte."""
+        """Return whether the patch is exported byte for byte."""
         return self.content == self.item.patch.raw
 
 
 class Form(Struct, frozen=True):
     """A format for exports; by default mails in a folder, with a series file.
 
-    `is_file` says that there is one file, under the empty path, `takes_all` that guards and
-    conditions keep no patch out, `is_whole` that all patches together leave as one diff,
-    `names_releases` that `Pinned.landed` is asked for.
+    `is_file` means that there is one file, under the empty path; `takes_all`, that guards and
+    conditions keep no patch out; `is_whole`, that all patches become one diff; `names_releases`,
+    that the format reads `Pinned.landed`.
     """
 
     is_file: bool = False
@@ -99,8 +99,8 @@ class Form(Struct, frozen=True):
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Return all files by path: the patches under their names, and the series file.
 
-        Comments of the series file stay where they are; a rewritten patch needs no -pN and no -R
-        any more.
+        Comments in the series file stay where they are; a rewritten patch no longer needs -pN or
+        -R.
         """
         files = {p.item.patch.name: p.content for p in parcels}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
@@ -108,7 +108,7 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return what readers of the format ignore in a patch, each as a clause."""
+        """Return which parts of a patch readers of the format ignore, each as a clause."""
         return ()
 
 
@@ -118,7 +118,7 @@ def is_mail(item: Item) -> bool:
 
 
 def moves_files(file: FilePatch) -> bool:
-    """Return whether a change needs more than lines: moved files or binary contents."""
+    """Return whether a change is more than edited lines: moved files or binary contents."""
     return file.is_rename or file.is_copy or file.binary is not None
 
 
@@ -151,7 +151,7 @@ class Mailbox(Form, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the mails that can be found again in the mailbox."""
+        """Keep the mails that can be split from the mailbox again."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -179,7 +179,7 @@ class Gbp(Form, frozen=True):
     """As `gbp pq export` would: -p1, no renames, a header with author and subject."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Ask for whole files where one moves: dpkg-source reads no renames."""
+        """Write moved files whole: dpkg-source reads no renames."""
         return DiffShape(finds_renames=False)
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
@@ -263,7 +263,7 @@ class PatchPackage(Form, frozen=True):
         return DiffShape(finds_renames=False, folder=folder)
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
-        """Refuse binary files, links and other bytes than UTF-8, and a package without a name."""
+        """Refuse binary files, links, bytes that are not UTF-8, and a package without a name."""
         package = _package(pinned)
         for item in items:
             _check_utf8(item)

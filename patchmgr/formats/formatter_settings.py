@@ -56,13 +56,13 @@ def table_at(table: Table, *names: str) -> Table | None:
 
 
 def ruff_settings(table: Table, project: Table) -> bytes:
-    """Return a `pyproject.toml` for `ruff format` with what `[tool.ruff]` says."""
+    """Return a `pyproject.toml` for `ruff format` with the settings of `[tool.ruff]`."""
     style = _scalars(table_at(table, "format") or {}, _RUFF_FORMAT)
     return _pyproject("ruff", {**_scalars(table, _RUFF), "format": style}, project)
 
 
 def black_settings(table: Table, project: Table) -> bytes:
-    """Return a `pyproject.toml` for black with what `[tool.black]` says."""
+    """Return a `pyproject.toml` for black with the settings of `[tool.black]`."""
     return _pyproject("black", _scalars(table, _BLACK), project)
 
 
@@ -95,7 +95,7 @@ def ini_table(content: bytes, section: str) -> Table | None:
 
 
 def yapf_settings(table: Table) -> bytes:
-    """Return a style file for yapf with what its section says."""
+    """Return a style file for yapf with the settings of its section."""
     base = str(table.get("based_on_style", "")).lower()
     base = base if base in _YAPF_STYLES else _YAPF_STYLES[0]
     lines = ["[style]", f"based_on_style = {base}"]
@@ -114,7 +114,7 @@ _NESTED = re.compile(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 def clang_settings(content: bytes) -> bytes | None:
     """Return a `.clang-format` without settings that lead elsewhere, or None if that is uncertain.
 
-    Only files in the usual form are read: one key per line, and what belongs to it indented.
+    Only files in the usual form are read: one key per line, with its values indented below it.
     """
     lines: list[str] = []
     is_used = True

@@ -48,7 +48,7 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with another diff; of the header, only a diffstat is removed."""
+    """Return a patch file with another diff; the header only loses its diffstat."""
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)
@@ -71,7 +71,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return a header with an edit; one that is not a mail's is first made into one."""
+    """Return the edited header; a header that is not a mail's is turned into one first."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -160,9 +160,9 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Return a mail of git's with its commit id and date as fields.
+    """Return a mail that git wrote, with its commit id and date as fields.
 
-    A commit that was itself made of a patch with these fields keeps them.
+    If the commit was itself made from a patch with these fields, they stay.
     """
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
@@ -174,7 +174,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Return a mail of git's with these fields in its text; they replace those it had."""
+    """Return a mail that git wrote, with these fields in its text in place of older ones."""
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
     for name, value in fields.items():
@@ -183,7 +183,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise "usage" if a field cannot be read back as it was given."""
+    """Raise "usage" if a field could not be read back unchanged."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

@@ -49,7 +49,7 @@ class _Series(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
-    """Return the name of an upstream or a series, or raise; it may stand in a path and a ref."""
+    """Return the name of an upstream or a series; raise if it cannot stand in a path or a ref."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use letters, digits, and . _ - after the first one"
@@ -74,7 +74,7 @@ def parse_lock(raw: bytes) -> Lock:
 def write_lock(lock: Lock) -> bytes:
     """Return the bytes of a lock, keys sorted; reading them gives the same lock.
 
-    Raises "bad-lock" for what could not be read again.
+    Raises "bad-lock" if the file could not be read back.
     """
     content: dict[str, Any] = {"format": LOCK_FORMAT}
     if lock.upstreams:

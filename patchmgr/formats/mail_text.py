@@ -1,4 +1,4 @@
-"""The text of a mail: its message, its in-body headers and its fields, as git mailinfo reads."""
+"""The text of a mail: its message, in-body headers and fields, as git mailinfo reads them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def decoded(raw: bytes, charset: str | None = None) -> str:
 
 
 def repaired(text: str) -> str:
-    """Return the text with its stray bytes read as Latin-1, for formats that cannot hold bytes."""
+    """Return the text with stray bytes read as Latin-1, for formats that hold only text."""
     return text.translate(_LATIN)
 
 
@@ -124,7 +124,7 @@ def parse_person(text: str) -> tuple[str, str] | None:
 def written_person(name: str, email: str) -> str:
     """Return name and address as the text of a `From:` header.
 
-    Where there is no address at all, quotes are read as a part of the name, as by git's mailinfo.
+    Without an address, quotes are read as part of the name, as git mailinfo does.
     """
     if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
@@ -132,7 +132,7 @@ def written_person(name: str, email: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return the text with each run of white space as one space, and none at its ends."""
+    """Return the text with each run of white space as one space, and without any at its ends."""
     return re.sub("[ \t\r\n]+", " ", text).strip(" ")
 
 
@@ -232,14 +232,14 @@ _STAT = re.compile(
 
 
 class Body(Struct):
-    """What is below the headers: in-body headers by lower-case name, and the message's lines."""
+    """The part below the headers: in-body headers by lower-case name, and the message's lines."""
 
     headers: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether the line has only what git counts as white space."""
+    """Return whether git sees only white space in the line."""
     return not line.strip(b" \t\r\n")
 
 
@@ -315,7 +315,7 @@ def clean_subject(text: str) -> str:
 
 
 def stripped_space(lines: Iterable[str]) -> bytes:
-    """Return the lines as git stripspace leaves them: no blanks at ends, one blank line at most."""
+    """Return the lines as git stripspace leaves them: no blank lines at the ends or in a row."""
     kept: list[str] = []
     for line in lines:
         bare = line.rstrip(_BLANKS)

@@ -1,4 +1,4 @@
-"""Headers of patch files as mail: read them, write the canonical one, name the file."""
+"""Patch headers as mail: read them, write the canonical form, and name the file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Field(Struct, frozen=True):
     lines: tuple[bytes, ...]
 
     def text(self) -> str:
-        """Return the whole text on one line, encoded words decoded."""
+        """Return the whole text on one line, with encoded words decoded."""
         return squeezed(decoded_words(b"".join(self.lines)))
 
 
@@ -242,7 +242,7 @@ class HeaderText(NamedTuple):
 def read_header(header: bytes, *, name: str = "") -> HeaderText:
     """Read the part of a patch file before its diff, as git am would, with DEP-3 fields.
 
-    `name` is the patch's: it is named in errors, and is the subject if there is no other. Raises
+    `name` is the patch's name: it appears in errors, and is the subject if there is none. Raises
     "bad-patch" for a body that git am would have to decode first, a bad date, or a NUL.
     """
     lines = _lines(header, name)
@@ -270,9 +270,9 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """Return the header for a rewritten patch, in the form of git format-patch.
 
-    A mail's own header stays, all but its first line and the diffstat. Other headers become a
-    mail's, with their text as its body; for these the author must have a date. Done again, this
-    changes nothing.
+    A mail's own header stays, except for its first line and the diffstat. Any other header becomes
+    a mail's, with its text as the body; the author must then have a date. A second run changes
+    nothing.
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
@@ -313,7 +313,7 @@ def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
 
 
 def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
-    """Return the header lines of a mail; `is_ascii` describes the text below them."""
+    """Return the header lines of a mail; `is_ascii` says whether the text below them is ASCII."""
     person = squeezed(written_person(author.name, author.email))
     lines = [
         encode_path(f"From: {_encoded(person)}"),

@@ -29,10 +29,10 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 
 
 def split_mbox(raw: bytes) -> list[bytes]:
-    """Return the mails of a file; joined, they give the file again.
+    """Return the mails in a file; joined, they are the same bytes again.
 
-    A line of git's ends a mail anywhere, one of a mail program's only in a file that begins with
-    one, below a blank line and above a header: "From " in a text ends none.
+    A "From " line of git's starts a new mail anywhere. A mail program's line does so only in a file
+    that begins with one, and only between a blank line and a header: "From " in a text starts none.
     """
     starts = {match.start() for match in _OURS.finditer(raw)}
     if _FIRST.match(raw):
@@ -47,9 +47,9 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return which mails can be found again in the joined mailbox; None is a mail of ours.
+    """Return which mails can be split from the joined mailbox again; None is a mail of ours.
 
-    Where mail programs' lines would not be taken for separators, only mails with git's line are.
+    If mail programs' lines would not separate mails there, only mails with git's line can be.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:

@@ -1,10 +1,10 @@
 """The folder of an overlay: patched copies, and the loader that puts them in front.
 
-`PYTHONPATH=DIR` makes Python import `sitecustomize` from there. It installs a finder, then runs
-the `sitecustomize` that would have been found without it. A patched module keeps the name, the
+`PYTHONPATH=DIR` makes Python import `sitecustomize` from there. It installs a finder, then runs the
+`sitecustomize` that would have been found without it. A patched module keeps the name, the
 `__file__` and the data files of the installed one; its code is compiled from the copy, so that
-tracebacks and `inspect` show what runs. Where one installed file is not as the overlay was made
-for, none of it is used and a line on stderr says so.
+tracebacks and `inspect` show what runs. If one installed file differs from the one that the overlay
+was made for, nothing of the overlay is used, and a line on stderr says so.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return the files that make a distribution warn at start, by their path beside it."""
+    """Return the files that make Python warn at start about a distribution, by path beside it."""
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),
@@ -219,9 +219,9 @@ def overlay_files(
 ) -> dict[str, bytes]:
     """Return all files of an overlay, in the order in which they must be written.
 
-    `patched` maps an installed path to the sha256 of what is there (None: nothing), and the copy.
-    Copies are in a folder that is named by its content: the table is what changes from one
-    overlay to the next, at once.
+    `patched` maps an installed path to the sha256 of the installed file (None: no file) and the
+    copy. Copies are in a folder named by its content, so that one overlay replaces another at once,
+    when the table changes.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()

@@ -1,6 +1,6 @@
 """Patch files: a header, the sections of a diff, and perhaps a mail signature.
 
-Every byte has a place. What is neither header nor diff nor signature is refused with its line.
+Every byte has a place: a line that is neither header nor diff nor signature is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from patchmgr.model.series import SeriesLine
 def reversed_patch(patch: Patch) -> Patch:
     """Return a patch that undoes this one; its text stays as it is.
 
-    Raises PatchmgrError "unsupported" for a copy or a binary file: these can be read one way only.
+    Raises PatchmgrError "unsupported" for a copy or a binary file: these cannot be reversed.
     """
     files = tuple(_reversed_file(patch.name, change) for change in reversed(patch.files))
     return replace(patch, files=files, is_reversed=not patch.is_reversed)
@@ -81,8 +81,8 @@ _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
 def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
     """Read a whole patch file; `strip` is the number of leading folders to remove.
 
-    Raises "bad-patch" or "unsafe-path" for anything that does not hold together. A patch
-    without any diff is sound and has no files.
+    Raises "bad-patch" or "unsafe-path" for anything inconsistent. A patch without any diff is valid
+    and has no files.
     """
     if len(raw) > MAX_PATCH:
         raise PatchmgrError("bad-patch", f"Patch {shown(name)} is larger than {MAX_PATCH} bytes.")

@@ -18,7 +18,7 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
 class PackagePatch(Struct, frozen=True):
-    """A parsed file name: packages from the outermost one in, and the version of the last.
+    """A parsed file name: the nested packages, outermost first, and the version of the last.
 
     `number` orders the patches of one package; it is 0 where the name has none.
     """
@@ -30,7 +30,7 @@ class PackagePatch(Struct, frozen=True):
 
     @property
     def folder(self) -> str:
-        """Return where the package is installed."""
+        """Return the folder where the package is installed."""
         return "/".join(f"node_modules/{name}" for name in self.packages)
 
     @property
@@ -61,7 +61,7 @@ def read_name(name: str) -> PackagePatch | None:
 
 
 def written_name(patch: PackagePatch) -> str:
-    """Return the file name, the inverse of `read_name` for all but `.dev`."""
+    """Return the file name: the inverse of `read_name`, except for `.dev`."""
     name = "++".join(package.replace("/", "+") for package in patch.packages)
     row = f"+{patch.number:03}" if patch.number else ""
     title = f"+{patch.title}" if patch.number and patch.title else ""
@@ -94,7 +94,7 @@ class Stack(Struct, frozen=True):
 
 
 def read_stack(raw: bytes) -> Stack:
-    """Read either form; raise "bad-stack" for anything else."""
+    """Read StGit's metadata in either form; raise "bad-stack" for anything else."""
     try:
         text = raw.decode()
         return _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)

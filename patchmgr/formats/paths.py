@@ -19,12 +19,12 @@ _PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself, besides letters and
 
 
 def written_path(path: str) -> str:
-    """Return a path in written form: characters other than plain letters as `%` and two digits."""
+    """Return a path in written form: all but plain characters become `%` and two digits."""
     return quote_from_bytes(encode_path(path), safe=_PLAIN)
 
 
 def read_path(written: str) -> str:
-    """Return the path for its written form."""
+    """Return the path that a written form stands for."""
     return decode_path(unquote_to_bytes(written))
 
 
@@ -50,7 +50,7 @@ def encode_path(path: str) -> bytes:
 
 
 def parents_of(path: str) -> Iterator[str]:
-    """Yield the folders above a path, the top one first."""
+    """Yield the folders above a path, from the top down."""
     at = path.find("/")
     while at >= 0:
         yield path[:at]
@@ -115,7 +115,7 @@ def _part_refusal(text: str) -> str | None:
 
 
 def is_below_git(parts: Iterable[str]) -> bool:
-    """Return whether some file system would take one of the components for `.git`."""
+    """Return whether some file system would take a component of the path for `.git`."""
     return any(_reserved_name(part) == ".git" for part in parts)
 
 

@@ -59,11 +59,11 @@ class _Token(Struct, frozen=True):
 
     @property
     def word(self) -> str | None:
-        """Return the text of a bare word or parenthesis, None for a string."""
+        """Return the text of a bare word or parenthesis; None for a quoted string."""
         return None if self.is_string else self.text
 
     def plain(self) -> str:
-        r"""Return the text, in a string with `\"` and `\\` resolved."""
+        r"""Return the text; in a quoted string, `\"` and `\\` are resolved."""
         return re.sub(r'\\(["\\])', r"\1", self.text) if self.is_string else self.text
 
 

@@ -16,8 +16,8 @@ def split_lines(raw: bytes) -> list[bytes]:
 def unmangled_lines(raw: bytes) -> list[bytes]:
     """Return the lines of a patch file, without CRs if all of them end in CR LF.
 
-    Those CRs are the transport's: git am and patch drop them, too. The diff of a file that
-    has CR LF itself has header lines without.
+    Such CRs come from the transport: git am and patch drop them, too. In a diff of a file with CR
+    LF, the header lines have no CR.
     """
     lines = split_lines(raw)
     if raw.count(b"\r\n") == raw.count(b"\n"):
@@ -54,11 +54,11 @@ class PatchReader:
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return words that name the patch and a line, counted from 1."""
+        """Return words that name the patch and the line, which counts from 1."""
         return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
-        """Return the error to raise for a line, by default the current one."""
+        """Return the error to raise about a line, by default the current one."""
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
             hints = (*hints, "the line ends in CR LF, but not every line of the file does")

@@ -58,7 +58,7 @@ class _Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def write_source(source: Source) -> bytes:
-    """Return the file that gives the source of a folder of `conflicts/pulled/`."""
+    """Return the file that names the source of a folder in `conflicts/pulled/`."""
     told = _Source(FORMAT, written_path(source.place), source.commit)
     return tomli_w.dumps(msgspec.to_builtins(told, order="sorted")).encode()
 
@@ -82,7 +82,7 @@ def size_limit(name: str) -> int:
 
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
-    """Return the files of a conflict's folder by name; None for files it must not have."""
+    """Return the files of a conflict's folder by name; None for a file that must not exist."""
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,
@@ -172,7 +172,7 @@ def _shape_fault(recorded: Recorded) -> str | None:
 
 
 def fault(name: str, problem: str) -> PatchmgrError:
-    """Return the error for a folder of conflicts/ that is not as it should be."""
+    """Return the error for a malformed folder of conflicts/."""
     return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", _forget(name))
 
 

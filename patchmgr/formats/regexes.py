@@ -11,7 +11,7 @@ LONGEST = 1000  # characters of an expression
 
 
 class RegexError(ValueError):
-    """A regular expression that RE2 cannot read: what is wrong."""
+    """The error about a regular expression that RE2 cannot read."""
 
 
 def compile_regex(text: str) -> re.Pattern[str]:

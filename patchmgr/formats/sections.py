@@ -170,7 +170,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise "bad-patch" if one is inconsistent.
 
-    The counts in a header allocate nothing: they are only compared with the lines that are there.
+    The counts in a header allocate nothing: they are only compared with the actual lines.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -261,7 +261,7 @@ _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
 
 
 def skip_noise(reader: PatchReader) -> None:
-    """Skip the lines that such a diff may have above a section."""
+    """Skip the lines that a plain diff may have above a section."""
     start = reader.at
     while reader.starts(*NOISE):
         reader.at += 1
@@ -308,8 +308,8 @@ def _is_epoch(stamp: bytes) -> bool:
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
     """Return which file clashes with another and why, or None if all are compatible.
 
-    Each section is read as a change of the tree before the patch. A path may be freed and used
-    again, as in a change of type (deleted, then new) or in two renames that swap.
+    Each section is read as a change to the tree before the patch. A path may be freed and used
+    again, as when a file changes its type (deleted, then new) or two renames swap paths.
     """
     return _taken_twice(files) or _below_a_file(files)
 

@@ -45,7 +45,7 @@ def parse_series(raw: bytes) -> SeriesFile:
 
 
 def write_series(series: SeriesFile) -> bytes:
-    """Return the bytes of a series file, the same as those that were read."""
+    """Return the bytes of a series file: what was read is written unchanged."""
     return b"".join(line.raw for line in series.lines)
 
 
@@ -79,7 +79,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches made comments that begin with a note."""
+    """Return the series with these patches commented out; each comment begins with a note."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(
@@ -130,7 +130,7 @@ def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
 
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
-    """Return the series with new guards for a patch; a comment after its name stays."""
+    """Return the series with new guards for a patch; the comment after its name stays."""
     _check_known(series, [name])
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:

@@ -20,7 +20,7 @@ _PATHS = "paths"
 
 
 class PathMap(Struct, frozen=True):
-    """Pairs of a path in the repository and where it is installed.
+    """Pairs of a path in the repository and the path where it is installed.
 
     A folder ends in `/`; "" is the root of the repository, or the folder of packages.
     """
@@ -107,9 +107,9 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
-    """Read a series.toml; raise "bad-settings" with the key that is wrong.
+    """Read a series.toml; raise "bad-settings" and name the key.
 
-    Tables that this version does not know are left alone.
+    Tables that this version does not know are ignored.
     """
     what = f"series/{series}/series.toml"
     try:
@@ -144,7 +144,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     """Return a series.toml with a patch renamed in its groups; all other bytes stay.
 
-    If the name is not written plainly, the file stays as it is.
+    If the name is written with escapes, the file stays as it is.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}

@@ -32,8 +32,8 @@ _NO_MORE_THAN_YES = re.compile(r"yes\b[,;\s]*", re.IGNORECASE)
 def standing_of(patch: Patch) -> Standing:
     """Return the status from the field that shows the most progress of a patch.
 
-    Being upstream counts before being sent there. If no field says anything, a patch is pending, as
-    in DEP-3.
+    A patch that is upstream counts as that rather than as sent. If no field says anything, a patch
+    is pending, as in DEP-3.
     """
     for field, read in _FIELDS.items():
         text = patch.says(field)
@@ -99,7 +99,7 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield what tools that read Yocto's or SUSE's field would reject, each as a clause."""
+    """Yield each fault for which tools would reject Yocto's or SUSE's field, as a clause."""
     text = patch.says(field)
     if text is not None:
         yield from _status_problems(text) if field == STATUS else _mainline_problems(patch, text)
@@ -153,9 +153,9 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return SUSE's fields of a patch; valid ones stay, an empty one is to be removed.
+    """Return SUSE's fields for a patch; valid ones stay, an empty one is to be removed.
 
-    `landed` has the first release that holds a commit of upstream's, or None if none does.
+    `landed` maps an upstream commit to the first release that contains it, or None if none does.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):

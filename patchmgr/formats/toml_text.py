@@ -1,4 +1,4 @@
-"""TOML files: read with a limit, converted to values, and every fault with its key."""
+"""Read TOML files, within a size limit, as values; every error names its key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
-    """Return the content of a file; raise an error of the kind if it is not TOML, or too large."""
+    """Return the table in a file; raise an error of this kind if it is not TOML, or too large."""
     if len(raw) > limit:
         raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
     try:
@@ -38,7 +38,7 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
-    """Return a table as a value; raise an error of the kind that names the key after `what`.
+    """Return a table as a value; an error has this kind, and names the key after `what`.
 
     The texts of the table itself must be printable.
     """

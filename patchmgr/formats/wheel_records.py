@@ -1,4 +1,4 @@
-"""RECORD: which files a wheel has, or had installed, and the sha256 of each."""
+"""RECORD: the files that a wheel contains or installed, with the sha256 of each."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def digests(rows: Iterable[RecordRow]) -> Mapping[str, str]:
 
 
 def record_digest(content: bytes) -> str:
-    """Return the hash of a content in RECORD's form."""
+    """Return the hash of some content in RECORD's form."""
     raw = hashlib.sha256(content).digest()
     return _ALGORITHM + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def row_of(path: str, content: bytes) -> RecordRow:
-    """Return the row of a file."""
+    """Return the row for a file."""
     return RecordRow(path, record_digest(content), str(len(content)))
 
 

@@ -1,4 +1,4 @@
-"""Work of git in a thread, while this one computes."""
+"""Let git work in another thread while this one computes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ T = TypeVar("T")
 class Ahead(Closing, Generic[T]):
     """A function that runs in a thread; `result` waits for it, and so does leaving the context.
 
-    The function waits for git and does little else: two threads do not compute at a time. It
-    shares nothing with the thread that starts it.
+    The function should mostly wait for git: two threads cannot compute at the same time. It shares
+    nothing with the thread that starts it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:

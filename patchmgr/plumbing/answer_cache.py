@@ -25,9 +25,9 @@ _PARTS = ("patchmgr", "libcst", "griffe", "pyflakes")  # the first with all that
 
 
 class Answers:
-    """Answers by question and program; another program version, or Python, has its own.
+    """Answers by question; each version of the program and of Python has its own.
 
-    An answer is what JSON can hold. Answers that cannot be read or written are computed again.
+    An answer is whatever JSON can hold. Answers that cannot be read or written are computed again.
     Answers not used for a month are dropped, as are those beyond a size limit.
     """
 
@@ -36,7 +36,7 @@ class Answers:
         self._program: bytes | None = None
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer in a list, or None if there is none."""
+        """Return the answer as the only item of a list, or None if there is none."""
         path = self._path(question)
         try:
             found = parse_json(path.read_bytes())

@@ -29,7 +29,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to put in place: git's entry, and its content in git's or the checkout's form."""
+    """A file to put in place: git's entry, and the content in git's or the checkout's form."""
 
     entry: Entry
     content: bytes
@@ -51,10 +51,10 @@ def found_state(file: Content | WorkFile | None) -> FileState | None:
 
 
 class AppliedFile(Struct, frozen=True):
-    """A file that was replaced; None if there was none before, or is none now.
+    """A file that was replaced; a state is None if there was no file before, or is none now.
 
-    `original` names the kept old content, `permissions` are the old file's, and `blob` is git's id
-    of the new content, which a checkout may have in other line ends.
+    `original` names the saved old content, and `permissions` are the old file's. `blob` is git's id
+    of the new content; the checkout may have it with other line ends.
     """
 
     path: str
@@ -68,7 +68,7 @@ class AppliedFile(Struct, frozen=True):
 class PushedPatch(Struct, frozen=True):
     """A pushed patch: its name, and the sha256 of its diff when it was pushed.
 
-    `is_forced` says that not all of its hunks had a place.
+    `is_forced` means that not all of its hunks applied.
     """
 
     name: str
@@ -79,11 +79,11 @@ class PushedPatch(Struct, frozen=True):
 class Record(Struct, frozen=True):
     """What is applied in a target.
 
-    `digest` is the digest of the series with the guards `selected`, `onto` the commit that it was
-    put on, `head` the commit that contains it, or None if files are changed without a commit.
-    `pushed` are the patches in order where they were pushed one by one, or None if `apply` put in
-    the series; `workspace` is where they are kept, and `rejects` names the files with the hunks
-    that had no place.
+    `digest` is the digest of the series with the guards `selected`. `onto` is the commit that it
+    was put on; `head` is the commit that contains it, or None if files were changed without a
+    commit. `pushed` are the patches, in order, if they were pushed one by one, or None if `apply`
+    was used. `workspace` is where the patches are kept, and `rejects` names the files with hunks
+    that did not apply.
     """
 
     series: str

@@ -43,7 +43,7 @@ class ArchiveUpstream:
     """The archive side (`Side`) of one upstream; `reader` reads its store.
 
     A state is called `snapshot-` and the beginning of the archive's sha256, or of that of a
-    folder's listing; it is found again by that name, and `upstream/main` is the last one.
+    folder's listing; it can be named so later, and `upstream/main` is the newest one.
     """
 
     step = "release"
@@ -67,7 +67,7 @@ class ArchiveUpstream:
     def resolve(self, ref: str) -> Resolved:
         """Return a snapshot that the store has; the first one is imported if there is none.
 
-        Raises PatchmgrError "unknown-ref" with the names there are.
+        Raises PatchmgrError "unknown-ref", listing the known names.
         """
         known = references(self.store, SNAPSHOTS)
         if ref == _TRACKED:
@@ -162,12 +162,12 @@ class ArchiveUpstream:
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the last state that was fetched; it is one step away from any other."""
+        """Return the last state that was fetched, which is one step away from any other."""
         newest = self._newest()
         return newest, None if newest is None else int(newest != pin.ref)
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the way from one snapshot to another: one step."""
+        """Return the history from one snapshot to another: a single step."""
 
         def lookup(name: str) -> tuple[str, str]:
             return self.resolve(name).commit, f"{self._name} {name}"

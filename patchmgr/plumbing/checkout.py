@@ -35,7 +35,7 @@ class Edit(Struct, frozen=True):
 class CheckoutStep(Struct, frozen=True):
     """A change of files in a checkout that the command has locked.
 
-    `edits` are a person's changes to these files: the log records them separately.
+    `edits` are a person's changes to these files, which the log records separately.
     """
 
     checkout: Checkout

@@ -33,8 +33,8 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 class Move(Struct, frozen=True):
     """A path in three states: below all patches, with the pushed patches, and as wanted.
 
-    All three are in git's form. `is_kept` says that the checkout already has the wanted state,
-    `is_apart` that no patch made it, and `is_given_up` that an edit of it is lost.
+    All three are in git's form. `is_kept` means that the checkout already has the wanted state,
+    `is_apart` that no patch made it, and `is_given_up` that an edit to it is lost.
     """
 
     path: str
@@ -173,7 +173,7 @@ def refuse_same_names(
 ) -> None:
     """Raise PatchmgrError "same-name" if a folder cannot hold all the planned files.
 
-    They must fit beside the files of the tree `below` that stay. The folder is tested, with two
+    They must not clash with the files of the tree `below` that stay. The folder is tested, with two
     empty files, only if there are similar paths at all.
     """
     for one, other in _alike(there, leaving, below):
@@ -218,7 +218,7 @@ def _holds_apart(root: Path, one: str, other: str) -> bool:
 
 
 class Goal(Struct, frozen=True):
-    """The present and wanted HEAD; `onto` are the files below the series to apply."""
+    """The present and the wanted HEAD; `onto` are the files that the series is applied to."""
 
     onto: StoredTree
     old_head: str
@@ -237,12 +237,12 @@ class _Row(Struct, frozen=True):
     is_folder: bool
 
     def permissions(self) -> int | None:
-        """Return the bits for the file that is wanted."""
+        """Return the permission bits for the wanted file."""
         wanted = self.wanted
         return None if wanted is None else permissions_for(wanted.mode, self.original)
 
     def is_there(self) -> bool:
-        """Return whether nothing is to be done."""
+        """Return whether there is nothing to do."""
         if found_state(self.found) != found_state(self.wanted):
             return False
         bits = self.permissions()
@@ -256,7 +256,7 @@ def plan_exchange(
     goal: Goal,
     record: Record | None,
 ) -> Exchange:
-    """Plan to replace what the applied record names by the wanted files.
+    """Plan to replace the files that the applied record names by the wanted ones.
 
     Raises PatchmgrError "dirty-checkout" if an untracked file, or one that git was told not to look
     at, is in the way. `record` is the new record, without its files.
@@ -299,7 +299,7 @@ def plan_files(
 ) -> Exchange:
     """Plan the same for a target that has only files.
 
-    The `replaced` files count as originals: somebody put them there since.
+    The `replaced` files count as originals: somebody has put them there since.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}

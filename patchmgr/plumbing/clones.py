@@ -153,8 +153,8 @@ class Clone(Struct, frozen=True, dict=True):
     def take(self, bench: Path, head: str, base: str) -> None:
         """Copy the commits from base to head, and the objects they need, into the clone.
 
-        Only what base does not reach is sent where the clone has base; else base's own
-        objects go along, which needs a store that has them all.
+        If the clone has base, only objects that base does not reach are sent. Otherwise base's own
+        objects are sent too, which requires a store that has them all.
         """
         wanted = f"{head}\n^{base}\n" if self.can_take(bench, base) else f"{head}\n"
         # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.
@@ -166,7 +166,7 @@ class Clone(Struct, frozen=True, dict=True):
         git_process.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
 
     def can_take(self, bench: Path, base: str) -> bool:
-        """Return whether the clone has a base; raise if it cannot be sent there either."""
+        """Return whether the clone has a base; raise if it has not and cannot be sent one."""
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         content = git_process.output(["cat-file", "commit", base], git_dir=bench) if code else b""
         if b"\nparent " in content.split(b"\n\n", 1)[0]:

@@ -38,14 +38,14 @@ def write_tag(git_dir: Path, tag: bytes) -> None:
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the ids of those refs that a remote has; raise PatchmgrError "push"."""
+    """Return the ids of those refs that the remote has; raise PatchmgrError "push"."""
     printed = _ask(git_dir, remote, ["ls-remote", "--", remote, *names])
     rows = (line.split("\t") for line in git_process.text(printed).splitlines())
     return {name: commit for commit, name in rows if name in names}
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Move refs of a remote, all or none, if each still has its expected value; raise "push"."""
+    """Move refs of a remote, all or none; raise "push" if one no longer has its expected value."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []
@@ -79,7 +79,7 @@ class Mine(Struct, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Return whether any of it is wanted."""
+        """Return whether any of the user's data is wanted."""
         return self.is_committer or self.signs_off or self.signs
 
 
@@ -88,8 +88,8 @@ def as_mine(
 ) -> tuple[str, ...]:
     """Rewrite commits of the bench with the user's data, the first one on `base`.
 
-    `config` is the repository whose configuration has the user's name and signing settings; without
-    it, the user's own configuration counts. Raises PatchmgrError "identity" and "signing".
+    `config` is the repository whose configuration gives the user's name and signing settings;
+    without it, the user's own configuration does. Raises PatchmgrError "identity" and "signing".
     """
     asked = config or bench.git_dir
     who = identity(asked, "COMMITTER")

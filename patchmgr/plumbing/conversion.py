@@ -173,8 +173,8 @@ class Conversion:
         """Return files in git's form, for a wanted state.
 
         A file that is as git would write it, or as it was when it was `applied`, counts as the
-        state's own, whatever converting it back would give. The state is read only if something may
-        be converted.
+        state's own, whatever the reverse conversion would give. The state is read only if something
+        may be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -301,7 +301,7 @@ class _Bench(Workbench):
         return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
 
     def take(self, attributes: Path) -> None:
-        """Take over the attributes that are not committed."""
+        """Copy the attributes that are not committed."""
         if attributes.is_file():
             (self.git_dir / "info").mkdir()
             (self.git_dir / "info" / "attributes").write_bytes(attributes.read_bytes())

@@ -74,7 +74,7 @@ def importing_files(
 ) -> tuple[str, ...] | None:
     """Return the Python files of a commit that may import one of the names from a module.
 
-    None where contents are missing, as in a partial clone.
+    Returns None if contents are missing, as in a partial clone.
     """
     wanted = [[n for n in words if _IDENTIFIER.fullmatch(n)] for words in (modules, names)]
     if not all(wanted):
@@ -92,7 +92,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return which of the words occur in a commit's files, or none if that cannot be searched."""
+    """Return which of the words occur in a commit's files; none if they cannot be searched."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -110,8 +110,8 @@ def lines_with(
 ) -> tuple[tuple[str, int, str], ...] | None:
     """Return path, number (from 1) and text of a commit's lines with one of the words.
 
-    Only files with the suffix are searched, and a few lines of each returned. None where contents
-    are missing, as in a partial clone.
+    Only files with the suffix are searched, and only a few lines of each are returned. Returns None
+    if contents are missing, as in a partial clone.
     """
     arguments = ["grep", "-n", "-z", "-w", "-I", "-F", "--no-color", f"--max-count={_OF_A_FILE}"]
     for word in words:
@@ -151,9 +151,9 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many steps between releases were examined, and their changes of the paths.
+    """Return how many steps between releases were examined, and their changes to the paths.
 
-    `commits` are the releases at hand, the oldest first, or None if there is no step.
+    `commits` are the releases in the store, the oldest first. Returns None if there is no step.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
@@ -175,9 +175,9 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits before a state were examined, and their changes of the paths.
+    """Return how many commits before a state were examined, and their changes to the paths.
 
-    None where history or contents are not at hand, as in a partial clone.
+    Returns None if history or contents are missing, as in a partial clone.
     """
     try:
         line = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
@@ -272,7 +272,7 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
-    """Return new path to (added, removed) lines between two trees, None for binaries."""
+    """Map each new path to its (added, removed) lines between two trees, None for binaries."""
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
     fields = iter(git_process.text(git_process.output(arguments, git_dir=git_dir)).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
@@ -290,9 +290,9 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
 def changed_lines(
     git_dir: Path, old: str, new: str
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
-    """Return new path to the hunks between two trees, without context.
+    """Map each new path to its hunks between two trees, without context.
 
-    A hunk is its first line and number of lines in the old text, and in the new one.
+    A hunk has its first line and number of lines in the old text, and in the new one.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
@@ -303,7 +303,7 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the authors of what a commit changes in some files, those of most lines first.
+    """Return the authors of the lines that a commit changes in some files, by number of lines.
 
     Raises PatchmgrError if contents are missing, as in a partial clone.
     """

@@ -70,7 +70,7 @@ def remove_empty(folders: Sequence[Path]) -> None:
 
 
 def synced(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on disk."""
+    """Wait until a file, or the list of names in a folder, is on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -93,8 +93,8 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
     """Lock a folder for this process, with a lock file in it; make the folder if needed.
 
     The lock file is removed at the end, and the folder if it is empty: a command that only read, or
-    was refused, leaves no trace. Raises PatchmgrError "busy" at once where another process holds
-    it. A killed process holds no lock.
+    was refused, leaves no trace. Raises PatchmgrError "busy" at once if another process holds the
+    lock. A killed process holds no lock.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -121,7 +121,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
-    """Lock a folder like `held`; its parent is made, and removed if it is left empty."""
+    """Lock a folder as `held` does; its parent is made if needed, and removed if left empty."""
     try:
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
@@ -140,7 +140,7 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 def uninterrupted() -> Iterator[None]:
     """Delay Ctrl-C until an operation is complete; git processes do not get it either.
 
-    It is raised afterwards, unless there was an error to report.
+    It takes effect afterwards, unless there is an error to report.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

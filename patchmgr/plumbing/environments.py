@@ -43,7 +43,7 @@ _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 class Environment(Struct, frozen=True):
     """The folders where an environment keeps packages.
 
-    `owner` is the marker of a system that manages some of these folders, which are in `managed`.
+    `managed` are those that the system manages; `owner` is the marker file that says so.
     """
 
     sites: tuple[Path, ...]
@@ -53,7 +53,7 @@ class Environment(Struct, frozen=True):
 
 
 class Distribution(Struct, frozen=True):
-    """An installed distribution: its name in its RECORD's folder, its version, and its files.
+    """An installed distribution: its name as in the folder of its RECORD, its version, its files.
 
     `site` is the folder that the paths of RECORD start from, `record` maps path to hash.
     """

@@ -1,4 +1,4 @@
-"""What git's merge driver tries before the program is loaded: a merge that is sure without git."""
+"""What the merge driver tries before it loads the program: a merge that is certain without git."""
 
 from __future__ import annotations
 

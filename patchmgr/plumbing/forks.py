@@ -26,7 +26,7 @@ from patchmgr.plumbing.workbench import Workbench
 class PastMerge(Struct, frozen=True):
     """Two commits to merge, and the commit with a person's result.
 
-    `base` is the commit to merge over, or None if git is to find it.
+    `base` is the merge base, or None if git is to find it.
     """
 
     base: str | None
@@ -36,9 +36,9 @@ class PastMerge(Struct, frozen=True):
 
 
 class Clash(Struct, frozen=True):
-    """A path in conflict: its three sides, or None if a side has no such file, and the outcome.
+    """A path in conflict: its three sides (None if a side has no such file), and the outcome.
 
-    `made` is the file in the commit, or None if it has none at the path.
+    `made` is the file in the resulting commit, or None if that has no file at the path.
     """
 
     path: str
@@ -179,8 +179,8 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
     """Return the commits of `A..B`, oldest first, as mails, and the dates of all of them.
 
-    Raises PatchmgrError "usage" if the repository or the range is none, and "unknown-ref" where
-    an end of it is none.
+    Raises PatchmgrError "usage" if there is no such repository or it is not a range, and
+    "unknown-ref" if an end of the range does not exist.
     """
     git_dir = find_git_dir(repository)
     for end in range_ends(commits):
@@ -218,7 +218,7 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
 
 
 def tree_named(git_dir: Path, name: str) -> str:
-    """Return the tree of a commit, tag, branch or tree id; raise PatchmgrError "unknown-ref"."""
+    """Return the tree that a commit, tag, branch or tree id names; raise "unknown-ref" if none."""
     tree = object_named(git_dir, f"{name}^{{tree}}")
     if tree is None:
         raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")
@@ -228,7 +228,7 @@ def tree_named(git_dir: Path, name: str) -> str:
 def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
     """Return the repository's git directory and the stack of a branch (by default the current).
 
-    Raises PatchmgrError "usage" if the branch has none.
+    Raises PatchmgrError "usage" if the branch has no stack.
     """
     git_dir = find_git_dir(repository)
     name = branch or _checked_out(repository)
@@ -256,7 +256,7 @@ PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 def commit_named(git_dir: Path, name: str, repository: Path) -> str:
-    """Return the commit of a name; raise PatchmgrError "unknown-ref"."""
+    """Return the commit that a name stands for; raise PatchmgrError "unknown-ref"."""
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
         hints = (f"git -C {repository} branch --all",)
@@ -265,7 +265,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return URL and branch of the remote that a ref follows, as far as its name tells."""
+    """Return URL and branch of the remote that a ref follows, if its name tells."""
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.text(
         git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]
@@ -302,7 +302,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return those commits that no other one of them contains."""
+    """Return those of the commits that no other one of them contains."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
@@ -335,7 +335,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return the changes between each pair of trees, with one process; reads no contents."""
+    """Return the changes between each pair of trees, with one process and without contents."""
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir, data=data))

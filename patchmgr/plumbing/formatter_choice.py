@@ -36,7 +36,7 @@ class Chosen(Struct, frozen=True):
 
 
 class SettingsFiles(Struct, frozen=True):
-    """The settings files of a tree; `read` gives a file, or None if there is none to read."""
+    """The settings files of a tree; `read` returns a file, or None if it cannot be read."""
 
     read: Callable[[str], bytes | None]
 

@@ -71,7 +71,7 @@ class Toolbox(Closing):
         return self._paths[tool]
 
     def miss(self, tool: str, path: str) -> None:
-        """Record that a file would have been formatted by a tool that is not installed."""
+        """Record that the tool for a file is not installed."""
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ class Toolbox(Closing):
         )
 
     def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
-        """Format a text as a file of that kind; None if the tool refuses it.
+        """Format a text as a file of that kind; return None if the tool refuses it.
 
         Raises PatchmgrError "helper" if the tool does not answer in time, or is killed: a busy
         machine must not change a result.

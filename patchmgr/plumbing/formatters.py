@@ -22,7 +22,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 class TreeFormatter:
-    """The formatters (`Formatter`) that the files of one tree name; each file is read once."""
+    """The formatters (`Formatter`) that the settings of one tree name; each file is read once."""
 
     def __init__(self, read: Read, tools: Toolbox) -> None:
         self._read = read

@@ -76,10 +76,10 @@ _OF_THE_SYSTEM = re.compile(
 def clean_environment(
     extra: Mapping[str, str] | None = None, *, for_network: bool = False
 ) -> dict[str, str]:
-    """Return the environment for git: of the user's, only what finds programs.
+    """Return the environment for git, which keeps only what is needed to find programs.
 
-    For the network the user's own git configuration, credentials and proxies stay in force: fetched
-    objects are named by their content.
+    For the network, the user's own git configuration, credentials and proxies stay in force:
+    fetched objects are named by their content.
     """
     kept = _KEPT + (_KEPT_FOR_NETWORK if for_network else ())
     environment = {name: os.environ[name] for name in kept if name in os.environ}
@@ -96,8 +96,8 @@ def clean_environment(
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment with the configuration of the user's own git.
 
-    The system's configuration, too, says which repositories of others are trusted
-    (safe.directory). Other calls name the repository, and ask nothing of it.
+    The system's configuration counts, too, as it says which repositories of other people are
+    trusted (safe.directory). Other calls name the repository and need no such trust.
     """
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
 
@@ -127,7 +127,7 @@ def require_git(what: str) -> None:
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Return whether this git never fetches from promisor remotes of a foreign repository."""
+    """Return whether this git never fetches from the promisor remotes of a foreign repository."""
     major, minor, patch = version
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
 
@@ -159,8 +159,8 @@ def run(
 ) -> tuple[int, bytes]:
     """Run git to its end and return exit code and output.
 
-    `env` is what `clean_environment` returns, by default that without anything more. Raises
-    PatchmgrError "git" with command, code and stderr where the exit code is not good.
+    `env` is what `clean_environment` returns, by default when it is called without arguments.
+    Raises PatchmgrError "git" with command, code and stderr if the exit code is not a good one.
     """
     env = clean_environment() if env is None else env
     line = command(arguments, git_dir)
@@ -191,7 +191,7 @@ def output_by_files(
 ) -> bytes:
     """Run git as `output` does, with an open file as its input, from its current position.
 
-    Its output goes through a file in the folder `scratch`, so that no thread has to pump it.
+    Its output goes through a file in the folder `scratch`, so that no thread has to copy it.
     """
     line, env = command(arguments, git_dir), clean_environment()
     with tempfile.TemporaryFile(dir=scratch) as printed:
@@ -249,4 +249,4 @@ text = decode_path
 """Decode what git printed: UTF-8, with other bytes kept as surrogates."""
 
 raw = encode_path
-"""Encode what git is told, the reverse of `text`."""
+"""Encode git's input, the reverse of `text`."""

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
     """Return tag and commit of the final releases after one commit up to another, by version.
 
-    Order and bounds are those of the versions: a release is often tagged on a branch of its
-    own. A commit without such a tag counts as the highest version that it contains.
+    Order and bounds go by version, because a release is often tagged on a branch of its own. A
+    commit without such a tag counts as the highest version that it contains.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if _version(name)}
     low, high = _bound(store, start, tags), _bound(store, end, tags)
@@ -61,7 +61,7 @@ def first_release(store: Path, commit: str) -> str | None:
 
 
 def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
-    """Return the names, without the prefix, of the tags on a commit, annotated ones too."""
+    """Return the names, without the prefix, of the tags on a commit, including annotated ones."""
     return _names(repository, prefix, f"--points-at={commit}")
 
 
@@ -125,7 +125,7 @@ def _for_network() -> dict[str, str]:
 
 
 class Remote(Struct, frozen=True):
-    """What a remote offers: its default branch, and ids of branches and tags."""
+    """What a remote offers: its default branch, and the ids of its branches and tags."""
 
     head: str | None
     heads: dict[str, str]
@@ -199,14 +199,15 @@ class GitUpstream:
     def fetch_commit(self, commit: str) -> None:
         """Fetch one commit alone, without history and contents.
 
-        It gets no ref: of a shallow commit that git says it has, a server sends no contents.
+        It gets no ref: if git said that it has a shallow commit, a server would send no contents of
+        it.
         """
         self._transfer([commit], "--depth=1")
 
     def pull(self, number: int) -> str:
         """Fetch the head of a pull request from GitHub or GitLab; return its commit.
 
-        Raises PatchmgrError "unknown-ref" if there is none of that number.
+        Raises PatchmgrError "unknown-ref" if there is none with that number.
         """
         names = [f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"]
         printed = self._offered(names)
@@ -271,7 +272,7 @@ class GitUpstream:
         self.resolve(pin.commit)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tip, and how many of its commits the pin does not have."""
+        """Return the tip, and how many of its commits the pin does not contain."""
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):
@@ -285,7 +286,7 @@ class GitUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many commits before a state were examined, and their changes of the paths."""
+        """Return how many commits before a state were examined, and their changes to the paths."""
         return recent_changes(self.store, commit, paths, scratch=scratch)
 
     def between(

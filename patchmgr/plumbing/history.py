@@ -64,7 +64,7 @@ class GitHistory(Struct, frozen=True):
         return f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return commit and subject of the object that a header names, if it is on the way."""
+        """Return commit and subject of the object that a header names, if it is in the range."""
         if named.pull is not None:
             return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
         if named.commit is None:
@@ -101,7 +101,7 @@ def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
 
 
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
-    """Return the commit between two states whose subject ends in `(#number)`, and its subject."""
+    """Return the commit between two states whose subject ends in `(#number)`, and the subject."""
     arguments = [
         "log", "--first-parent", "-z", "--no-color", "--format=tformat:%H%n%s", "--fixed-strings",
         f"--grep=(#{number})", f"^{base}", target, "--",
@@ -161,7 +161,7 @@ class KnownHistory:
 class ReleaseHistory(Struct, frozen=True):
     """The releases of a package from after the base to the target, in version order.
 
-    `lookup` gives commit and subject of a version; it may have to download the release. Where the
+    `lookup` gives commit and subject of a version; it may have to download the release. If the
     target is older than the base, it is the only version, and `newer` counts the releases after it.
     """
 
@@ -202,7 +202,7 @@ class ReleaseHistory(Struct, frozen=True):
         return before
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return commit and subject of a release that a header names, if it is on the way."""
+        """Return commit and subject of a release that a header names, if it is between the ends."""
         if named.release is None or named.release not in self.versions or self.newer:
             return None
         return self.lookup(named.release)
@@ -273,7 +273,7 @@ def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:
-    """Yield path, old and new file of each change in git's `--raw -z` output."""
+    """Yield path, old file and new file of each change in git's `--raw -z` output."""
     fields = printed.split("\x00")
     for meta, path in zip(fields[0::2], fields[1::2], strict=False):
         old_mode, new_mode, old, new, _ = meta.lstrip("\n:").split(" ")
@@ -285,7 +285,7 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
-    """Return old path to new path of the files that move between two trees (50 % alike)."""
+    """Map old path to new path for the files that move between two trees (50 % alike)."""
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     printed = git_process.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
     fields = git_process.text(printed).split("\x00")

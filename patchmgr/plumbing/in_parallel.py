@@ -15,14 +15,14 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 FEW = 8
-"""So many values are not worth a process."""
+"""Up to this many values are not worth a process."""
 
 
 @contextmanager
 def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Callable[[], list[R]]]:
     """Start the function on all values; the returned function gives the results, in order.
 
-    Values and results must be such that they can be pickled. An error is raised in this process.
+    Values and results must be picklable. An error is raised in this process.
     """
     cores = os.cpu_count() or 1
     if len(values) < FEW or cores < 2:
@@ -41,8 +41,8 @@ def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Cal
 def beside(find: Callable[[], T]) -> Callable[[], T]:
     """Start computing a value in a forked process; the returned function waits for it.
 
-    The value must be such that it can be pickled. Where a fork gains nothing, or a thread is under
-    way, or the fork fails, the value is found here, as soon as it is asked for.
+    The value must be picklable. If a fork gains nothing or fails, or another thread is running, the
+    value is computed in this process as soon as it is asked for.
     """
     if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
         return find

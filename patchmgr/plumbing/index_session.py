@@ -1,4 +1,4 @@
-"""Access to a package index: settings of pip and uv; errors name no host."""
+"""Access to a package index, with the settings of pip and uv; errors name no host."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
 class IndexSettings(Struct, frozen=True):
     """The sources of releases. Locations may contain credentials, which are never printed.
 
-    `index_url` is "" where settings forbid an index: then only `find_links` count. `cert` is a
-    file or a directory of certificates, None for those that come with requests.
+    `index_url` is "" if settings forbid an index: then only `find_links` counts. `cert` is a file
+    or a directory of certificates, None for those that come with requests.
     """
 
     index_url: str = DEFAULT_INDEX
@@ -77,9 +77,9 @@ class IndexSettings(Struct, frozen=True):
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     """Return the settings of this user.
 
-    For each setting the first that says something wins: pip's variables, uv's, pip's files,
-    uv's file. Files of the current directory do not count: a workspace must not choose where
-    code comes from. Raises PatchmgrError "bad-settings" for what cannot be read.
+    For each setting, the first of these that has it wins: pip's variables, uv's, pip's files, uv's
+    file. Files in the current directory do not count: a workspace must not choose where code comes
+    from. Raises PatchmgrError "bad-settings" for a file that cannot be read.
     """
     named = [(name, text) for name, text in environ.items() if name.startswith("PIP_")]
     pip = _source((_pip_key(name[4:]), text) for name, text in named)
@@ -279,7 +279,7 @@ def _logins(settings: IndexSettings) -> dict[tuple[str, str], str]:
 
 @contextmanager
 def open_session() -> Iterator[Session]:
-    """Open a session; credentials of .netrc hold as requests has it."""
+    """Open a session; .netrc is read as requests does."""
     with Session() as session:
         session.headers["User-Agent"] = f"patchmgr/{__version__}"
         yield session
@@ -291,8 +291,8 @@ def answer(
 ) -> Iterator[Response]:
     """Request a URL and stream the answer, whatever its status.
 
-    Raises PatchmgrError "unreachable-upstream" if nobody answers, also while the body is
-    read; `what` is what was asked for, in words that are shown.
+    Raises PatchmgrError "unreachable-upstream" if nobody answers, or the answer breaks off; `what`
+    says in the message what was requested.
     """
     target = with_login(url, settings)
     parts = urlsplit(target)

@@ -142,7 +142,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return the leftovers of an uninstalled package that had a series in it."""
+    """Return what is left of an uninstalled package that had a series in it."""
     name = normalised_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():
@@ -158,8 +158,8 @@ def original_reader(
 ) -> Read:
     """Return a reader of the package's files without the applied series.
 
-    It raises PatchmgrError "edited-package" if somebody else edited one, and "unsafe-path" for
-    a link, unless nothing will be written.
+    Unless nothing will be written, it raises PatchmgrError "edited-package" if somebody else edited
+    a file, and "unsafe-path" for a link.
     """
     look = target.file if is_for_writing else target.seen
     gone = replaced_paths(target, record)

@@ -33,12 +33,12 @@ _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
 class StructureApart:
-    """A structural merge (`engines.solving.Structure`) in another process.
+    """A structural merge in another process.
 
-    The process starts with the first file. A file that a fresh one crashes on has no solution: it
-    would always crash on it. One that does not answer in time, is killed or cannot work at all is a
-    PatchmgrError "helper": how busy a machine is decides nothing. Answers known from earlier runs
-    are reused.
+    The process starts with the first file. A file that crashes a fresh process has no solution: it
+    would always crash it. If the process does not answer in time, is killed or cannot work at all,
+    PatchmgrError "helper" is raised: the load of a machine must not change a result. Answers known
+    from earlier runs are reused.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class StructureApart:
         return self._known(key, Resolved, path, question)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return suspicious places in a merge."""
+        """Return the suspicious places in a merge."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()
 
     def edits(self, pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-        """Return the edits that turn texts, parts of a file, into others, from top to bottom."""
+        """Return the edits that turn parts of a file into other texts, from top to bottom."""
         key = ("edits", path, *(text for pair in pairs for text in pair))
         found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
         return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
@@ -102,7 +102,7 @@ class StructureApart:
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
         """Start checking merges in the background; the returned function waits for the answers.
 
-        Unbound names are left to the audit. Nothing else may be asked until then.
+        Unbound names are left to the audit. Nothing else may be asked before that.
         """
         if not questions:
             return lambda: ()

@@ -1,8 +1,8 @@
 """Changes to a workspace, made as a whole or not at all.
 
-A change is written beside (`.patchmgr/staging`), described in a journal, and only then moved
-into place: a reader after a crash finds the journal and finishes the move, or no journal and
-the old state.
+A change is written aside (`.patchmgr/staging`), described in a journal, and only then moved into
+place: a reader after a crash finds the journal and finishes the move, or no journal and the old
+state.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ RefMover = Callable[[Sequence[RefPlan]], None]
 
 
 Finisher = Callable[[Path, str], None]
-"""Finishes the step of a token in a target, after a crash."""
+"""Finishes the step that a token names in a target, after a crash."""
 
 
 class Change(Struct):
@@ -99,7 +99,7 @@ class Journal:
 
     @property
     def is_there(self) -> bool:
-        """Return whether an unfinished change was described."""
+        """Return whether there is a journal of an unfinished change."""
         return (self._root / _JOURNAL).exists()
 
     @uninterrupted()
@@ -122,7 +122,7 @@ class Journal:
 
     @uninterrupted()
     def make(self, change: Change, move_refs: RefMover) -> None:
-        """Make a change, all of it or none."""
+        """Make a change as a whole or not at all."""
         for path in change.files:
             refuse_links(self._root, path)
         made: list[Path] = []

@@ -1,8 +1,8 @@
 """A git worktree for resolving a rebase: made, moved from state to state, removed.
 
-Its private folder records what it shows, and the ref `refs/worktree/patchmgr` keeps the files that
-it was left with. Later changes of a person that no command has taken go to git's stash before the
-tree moves.
+Its private folder records what it shows, and the ref `refs/worktree/patchmgr` keeps the files as
+the last command left them. A person's later changes that no command has read go to git's stash
+before the worktree moves.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
 class Stand(Struct, frozen=True):
     """What a worktree shows: the first patch that stops a rebase, or a whole series.
 
-    HEAD is at `head`, and `left` is the commit whose files the tree was left with. `files` are
-    those in conflict: the path in the patch, and where the tree has it. `moving_from` are the files
-    that the tree had while it is moved; empty once it stands.
+    HEAD is at `head`, and `left` is the commit with the files as they were left. `files` are those
+    in conflict: the path in the patch, and the path in the worktree. While the worktree moves,
+    `moving_from` has its earlier files; afterwards it is empty.
     """
 
     workspace: str
@@ -59,7 +59,7 @@ class Stand(Struct, frozen=True):
 
 
 Stages = Mapping[str, Sequence["Entry | None"]]
-"""The files in conflict by their path in the tree: base, ours and theirs."""
+"""Base, ours and theirs of the files in conflict, by path in the tree."""
 
 
 class LinkedWorktree:
@@ -137,7 +137,7 @@ class LinkedWorktree:
         return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Return those of the files that a tree has."""
+        """Return the entries of those files that the tree has."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
@@ -155,7 +155,7 @@ class LinkedWorktree:
         return self._ask("cat-file", "blob", entry.blob)
 
     def with_entries(self, tree: str, entries: Mapping[str, Entry | None]) -> str:
-        """Return a tree with some files as named (None: without them)."""
+        """Return a tree with some files replaced (None: removed)."""
         self._ask("read-tree", tree, index=True)
         self._set_index(_stage(path, entry) for path, entry in entries.items())
         return self._ask("write-tree", index=True).decode().strip()
@@ -190,7 +190,7 @@ class LinkedWorktree:
         self._ask("update-index", "-z", "--index-info", data=data, index=True)
 
     def is_untouched(self) -> bool:
-        """Return whether the worktree has no changes of a person."""
+        """Return whether a person has changed nothing in the worktree."""
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():
             return False
@@ -293,7 +293,7 @@ def is_half_made(folder: Path) -> bool:
 
 
 def free_branch(clone: Clone, series: str) -> str:
-    """Return a branch name that is not in use."""
+    """Return a name that no branch has."""
     known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
     names = chain([series], (f"{series}-{n}" for n in count(2)))
     return BRANCHES + next(name for name in names if name not in known)

@@ -2,7 +2,7 @@
 
 A workspace's `refs/heads/x` is `refs/patchmgr/<id>/heads/x` in a store. The id is kept in the
 workspace's private folder, so a workspace that is moved keeps its refs. A note in the cache says
-where the workspace of an id is: a copy of one that is still there gets an id of its own.
+where the workspace with an id is: if that still exists, a copy of it gets an id of its own.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def claim(root: Path) -> None:
 
 
 def gone() -> Iterator[str]:
-    """Yield the ids of workspaces that are gone from their place, and without recent changes."""
+    """Yield the ids of workspaces that no longer exist and have no recent changes."""
     with suppress(OSError):
         for note in sorted(_notes().iterdir()):
             root = _noted(note)

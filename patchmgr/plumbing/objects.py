@@ -137,7 +137,7 @@ class ObjectReader(Closing):
         return found.content
 
     def listing(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Return name to (mode, id) of one tree object."""
+        """Map each name in one tree object to (mode, id)."""
         known = self._trees.get(tree)
         if known is None:
             found = self.find(tree)
@@ -148,7 +148,7 @@ class ObjectReader(Closing):
 
 
 def object_named(git_dir: Path, name: str) -> str | None:
-    """Return the object that a name stands for, also a tag object, or None."""
+    """Return the object that a name stands for (also a tag object), or None."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))
     return None if code else printed.decode().strip()
@@ -201,7 +201,7 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files whose paths have the same keys, component by component."""
+        """Yield the other files whose paths have the same key for each component."""
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):
             found = [

@@ -1,4 +1,4 @@
-"""The log of operations: what every change of a workspace replaced, within a size limit."""
+"""The log of operations: what every change to a workspace replaced, within a size limit."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Contents:
         return name
 
     def has(self, name: str) -> bool:
-        """Return whether a content is kept."""
+        """Return whether the content is kept."""
         return self._place(name).exists()
 
     def read(self, name: str) -> bytes:
@@ -170,7 +170,7 @@ class OperationLog:
         return (self.read(number) for number in self.numbers())
 
     def note(self, change: Change, told: Told) -> None:
-        """Add a change's operation to the change itself, or nothing if it is not an operation.
+        """Add the log's entry to a change; a change that is not an operation gets none.
 
         All contents that it replaces are saved before it is made.
         """
@@ -301,7 +301,7 @@ def _record_bytes(record: Record) -> bytes:
 
 
 def record_digest(record: Record | None) -> str | None:
-    """Return the sha256 by which the log knows a record."""
+    """Return the sha256 by which the log identifies a record."""
     return None if record is None else hashlib.sha256(_record_bytes(record)).hexdigest()
 
 

@@ -55,9 +55,9 @@ class Release(Struct, frozen=True):
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     """Return every release, in version order, pre-releases and yanked ones too.
 
-    All indexes and find-links count, as with pip. Among several archives of a version, an sdist is
-    preferred to a wheel for any platform, and that to other wheels; a yanked one is the last
-    choice. Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
+    All indexes and find-links count, as with pip. Among the archives of a version, an sdist comes
+    first, then a wheel for any platform, then other wheels; a yanked one is the last choice. Raises
+    PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
     """
     name = normalised_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}

@@ -181,7 +181,7 @@ class PackageUpstream:
         )
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the way from base to target: every final release between, then the target."""
+        """Return the history from base to target: every final release between, then the target."""
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)
@@ -214,7 +214,7 @@ class PackageUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many releases in the store were examined, and their changes of the paths."""
+        """Return how many releases in the store were examined, and their changes to the paths."""
         known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
         return release_changes(self.store, commits, paths, scratch=scratch)

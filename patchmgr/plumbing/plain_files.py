@@ -31,8 +31,8 @@ def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
 def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
     """Return a file's content, or None if there is none.
 
-    Raises PatchmgrError "unsafe-path" for a link on the way, and "broken-workspace" for a file that
-    is not plain, or larger than the limit.
+    Raises PatchmgrError "unsafe-path" for a link in the path, and "broken-workspace" for a file
+    that is not plain or exceeds the limit.
     """
     above, _, name = path.rpartition("/")
     with _opened(root, above) as folder:
@@ -55,9 +55,9 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
 
 
 def read_json(root: Path, path: str) -> Any:
-    """Return the JSON document in a file of patchmgr's, or None if there is none.
+    """Return the JSON document in a private file of patchmgr, or None if there is none.
 
-    Raises PatchmgrError as `read_plain` does, and "broken-workspace" for what is not JSON.
+    Raises PatchmgrError as `read_plain` does, and "broken-workspace" if the file is not JSON.
     """
     raw = read_plain(root, path, limit=_LONGEST)
     try:

@@ -57,7 +57,7 @@ class ThrowAway(Closing):
         """Run a command here; return its exit code (TIMED_OUT if it was ended) and the seconds.
 
         Its output is appended to the log, and all its processes end with it. It has the user's
-        environment without variables that name another git repository, and the given ones.
+        environment, without variables that name another git repository, and with the given ones.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         start = time.monotonic()
@@ -88,7 +88,7 @@ class ThrowAway(Closing):
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all that it started: first politely, then by force."""
+    """End a command and all processes that it started: first politely, then by force."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -116,8 +116,8 @@ class Resolver(Struct, frozen=True):
     def ask(self, question: bytes) -> bytes:
         """Return what the program prints when given a question on standard input.
 
-        It runs in an empty folder, with nothing of the user's environment but PATH; all that it
-        started ends with it. Raises PatchmgrError "resolver-timeout", "resolver-too-large" and
+        It runs in an empty folder, with only PATH from the user's environment; all processes that
+        it started end with it. Raises PatchmgrError "resolver-timeout", "resolver-too-large" and
         "resolver-failed".
         """
         with tempfile.TemporaryDirectory(prefix="patchmgr-resolver-") as folder:
@@ -274,8 +274,8 @@ def run_tool(
 ) -> tuple[bool, bytes | None]:
     """Let git open the tool on a file; return whether it succeeded, and the file afterwards.
 
-    The tool runs with the terminal and the environment of the user. The file is None where it
-    was deleted.
+    The tool runs with the terminal and the environment of the user. The file is None if it was
+    deleted.
     """
     with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
         root = Path(place)

@@ -56,7 +56,7 @@ class PullRequests(Struct, frozen=True):
     base: str
 
     def find(self) -> tuple[Request, ...]:
-        """Return them, newest first; those from forks are left out."""
+        """Return the pull requests, newest first; those from forks are left out."""
         head, base = (quote(name, safe="") for name in (self.branch, self.base))
         query = self.forge.query.format(head=head, base=base)
         rows = self._ask("GET", f"{self.forge.path}?{query}")

@@ -44,7 +44,7 @@ def import_release(
     """Import an archive as one commit without parents and return its id.
 
     The id depends on the archive alone. `refs/upstream/releases/<version>` names it when all is
-    written; an earlier commit from another archive of the version stays reachable below
+    written; an earlier commit, from another archive of the version, stays reachable below
     `refs/upstream/replaced/`. An archive that is in the store already is not read again.
 
     Raises PatchmgrError "bad-archive", "checksum-mismatch", "cache" where the store cannot be
@@ -173,13 +173,13 @@ _ARCHIVAL = frozenset({".git_archival.txt", ".git_archival.json"})
 
 
 class Packaging(Struct, frozen=True):
-    """What identifies the generated files of a release: its normalised name and its version."""
+    """What identifies a release's generated files: its normalised name and its version."""
 
     package: str
     version: str
 
     def is_generated(self, path: str, content: bytes) -> bool:
-        """Return whether a build tool made the file, so that no upstream commit has it."""
+        """Return whether a build tool generated the file, so that no upstream commit has it."""
         folder, _, name = path.rpartition("/")
         if path == "PKG-INFO" or self._is_egg_info(folder) or name.endswith(".pyc"):
             return True

@@ -30,9 +30,9 @@ def find_renames(
 ) -> Mapping[str, str]:
     """Return old path to new path for those of the paths that upstream moved (50 % alike).
 
-    A file without a match between the two ends is followed move by move: over many moves it may
-    become too different. Paths that a patch may not have are never a destination. `bring` fetches
-    blobs that the store lacks.
+    A file without a match between the two ends is followed move by move: several moves may make it
+    too different. Paths that a patch must not have are never a destination. `bring` fetches blobs
+    that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(bench, base, onto, gone, bring)
@@ -76,8 +76,8 @@ def moved_folders(
 ) -> Mapping[str, str]:
     """Return the new places, by path, for new files whose folder upstream moved as a whole.
 
-    As in git, the file is right in the folder, nothing is left of that, and more of its files are
-    in one new folder than in any other; here it must be more than half of all.
+    As in git, the file is directly in the folder, nothing is left in that folder, and one new
+    folder got more of its files than any other; here it must have more than half of them.
     """
     found: dict[str, str] = {}
     known: dict[str, str | None] = {}

@@ -1,4 +1,4 @@
-"""What commands ask of an upstream, however it is followed."""
+"""The services that commands need from an upstream, however it is followed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Side(Protocol):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of the last steps were examined, and their changes of the paths."""
+        """Return how many of the last steps were examined, and their changes to the paths."""
         ...
 
     def between(

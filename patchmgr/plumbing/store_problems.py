@@ -38,7 +38,7 @@ class Kind(str, Enum):
 
     @property
     def is_broken(self) -> bool:
-        """Return whether it is a fault for --repair, rather than a leftover for --prune."""
+        """Return whether this is a fault for --repair rather than a leftover for --prune."""
         return self in _BROKEN
 
 
@@ -54,7 +54,7 @@ class StoreProblem(Struct, frozen=True):
 
 
 def all_stores() -> Iterator[Path]:
-    """Yield the user's stores, and unfinished ones."""
+    """Yield the paths of the user's stores, including unfinished ones."""
     with suppress(OSError):
         yield from sorted(path for path in (cache_folder() / "stores").iterdir() if path.is_dir())
 

@@ -80,7 +80,7 @@ def create_store(path: Path) -> Path:
 def borrow(store: Path, lender: Path) -> None:
     """Let the store read another repository's objects in place.
 
-    Raises PatchmgrError "usage" if there is no repository.
+    Raises PatchmgrError "usage" if the other one is not a repository.
     """
     objects = find_git_dir(lender).resolve() / "objects"
     alternates = store / "objects" / "info" / "alternates"
@@ -96,7 +96,7 @@ def is_ref_name(name: str) -> bool:
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Return a map from ref name (without the prefix) to id; no object is read."""
+    """Map each ref name (without the prefix) to its id; no object is read."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 

@@ -43,7 +43,7 @@ from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 
 BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""What it comes to where a record or a journal is not what we write."""
+"""The errors met in reading a record or a journal that patchmgr did not write."""
 
 
 class Replacement(Struct, frozen=True):
@@ -58,9 +58,9 @@ class Replacement(Struct, frozen=True):
 class Exchange(Struct, frozen=True):
     """All changes that one command makes in a target.
 
-    `originals` are the contents that the record names. Of a checkout: `head` are the commits to
-    move from and to (equal where it stays), `index` the entries to change, and git is told not
-    to look for `hidden`.
+    `originals` are the contents that the record names. In a checkout, `head` has the commits to
+    move from and to (equal if HEAD stays), `index` has the entries to change, and git is told not
+    to look for the `hidden` paths.
     """
 
     files: tuple[Replacement, ...]
@@ -136,7 +136,7 @@ _SPARE = 16 * 1024
 class Target:
     """A folder that series are applied to.
 
-    What belongs to one kind of target is in `_stage_more`, `_finish_more` and `_is_resumable`.
+    `_stage_more`, `_finish_more` and `_is_resumable` do what differs by kind of target.
     """
 
     fault = "broken-target"
@@ -196,15 +196,15 @@ class Target:
 
     @property
     def is_interrupted(self) -> bool:
-        """Return whether a change was begun and not finished."""
+        """Return whether a change was begun but not finished."""
         return (self._folder / _JOURNAL).exists()
 
     @uninterrupted()
     def recover(self) -> str | None:
         """Finish or drop an interrupted change, and return which; None if there was none.
 
-        Raises PatchmgrError if a file was edited since, or put back while others are not: finishing
-        would bring back what somebody threw away.
+        Raises PatchmgrError if a file was edited since, or if only some files were put back:
+        finishing would restore what somebody threw away.
         """
         path = self._folder / _JOURNAL
         try:
@@ -273,7 +273,7 @@ class Target:
 
     @uninterrupted()
     def replace(self, exchange: Exchange) -> None:
-        """Make a change: all of it, or nothing if something cannot be written."""
+        """Make the whole change, or nothing if something cannot be written."""
         journal = _planned(self.tree, exchange)
         self._stage_or_drop(exchange, journal, "moving")
         self._refuse_saved(journal)

@@ -1,6 +1,6 @@
 """Git's own three-way text merge (merge-ort) through `git merge-tree`.
 
-If the changes of both sides are so far apart that git has no choice, git is not run.
+Git is not run if the two sides' changes are far enough apart to leave only one result.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _PAIRS = 64
 class GitTextMerge:
     """Merges texts as the files of three synthetic commits on a workbench.
 
-    This is what `git rebase` runs for a file, its histogram diff included; `git merge-file` cannot
+    This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
     choose the algorithm before git 2.44. With `spares_git`, git is not run for merges that are
-    certain without it, nor for those that `kept` has from an earlier run.
+    certain without it, nor for those in `kept` from an earlier run.
     """
 
     def __init__(

@@ -86,10 +86,10 @@ class WorkTree:
                     yield folder + git_process.text(whole[len(top) :]), is_real
 
     def place(self, path: str, leaving: Collection[str]) -> Place:
-        """Return where a new content for the path can be written, on the path's file system.
+        """Return where new content for the path can be written, on the path's file system.
 
-        Paths that are `leaving` are files that the same change deletes: folders in their places
-        cannot be made earlier.
+        The same change deletes the files that are `leaving`: folders in their places cannot be made
+        earlier.
         """
         missing: list[str] = []
         present = ""
@@ -191,7 +191,7 @@ def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:
     """Return the permission bits for a file that replaces another, None for a new one.
 
-    They are those of the old file; if git's mode is executable, whoever may read it may run it.
+    They are the old file's; if git's mode is executable, whoever may read the file may run it.
     """
     if found is None or SYMLINK in (mode, found.mode):
         return None

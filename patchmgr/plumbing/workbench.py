@@ -46,7 +46,7 @@ class Made(Closing):
         return content
 
     def add(self, name: str, content: bytes) -> None:
-        """Keep a content; raise OSError if older ones must go to disk and it is full."""
+        """Keep a content; raise OSError if older ones must go to disk and the disk is full."""
         if name in self:
             return
         self._held[name] = content
@@ -68,7 +68,7 @@ class Made(Closing):
         del self._held[name]
 
     def close(self) -> None:
-        """Forget all."""
+        """Forget all contents."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
@@ -83,7 +83,7 @@ _HEAD = 64  # bytes that the line before a blob has at most
 class ReadAhead(Closing):
     """Reads blobs in the order in which they will be needed.
 
-    A blob that has not arrived is read in another way.
+    Callers read a blob that has not arrived in another way.
     """
 
     def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
