@@ -156,7 +156,9 @@ class GitUpstream:
             raise self._unreachable(fault.message) from fault
         remote = _read_remote(git_process.text(printed))
         if any(len(commit) > 40 for commit in remote.heads.values()):
-            raise PatchmgrError("git", f"{self._name} has ids of SHA-256, which stores do not have")
+            raise PatchmgrError(
+                "git", f"{self._name} has object ids of SHA-256, and patchmgr reads SHA-1 only"
+            )
         return remote
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:

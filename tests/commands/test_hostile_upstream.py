@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -235,3 +236,14 @@ def test_a_commit_that_git_would_not_make_does_no_harm(
         return {**old, b"pkg": forge.folder(files)}
 
     confront(stage, forged(stage, changed, COMMITS[name]), number)
+
+
+def test_an_upstream_with_other_object_ids_is_refused_by_name(stage: Stage) -> None:
+    other = stage.folder / "sha256"
+    line = ("git", "init", "--quiet", "--object-format=sha256", str(other))
+    subprocess.run(line, check=True, capture_output=True)
+    Repository(other, is_there=True).commit({"a": "a\n"}, "one")
+    stage.run("upstream", "add", "wide", "--git", other)
+    answer = invoke("-C", stage.root, "upstream", "fetch", "wide")
+    assert answer.code == 1
+    assert "wide has object ids of SHA-256" in answer.err
