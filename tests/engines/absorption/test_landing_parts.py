@@ -217,3 +217,11 @@ def test_a_hunk_that_upstream_does_without_is_told_by_what_it_adds() -> None:
     assert told.verdicts() == ["landed c0 history"]
     without = told.absorbed()[0].wordings[-1]
     assert (without.path, without.upstream, without.patch) == ("a", b"", b"guard_it\n")
+
+
+def test_white_space_in_a_file_that_the_landing_left_alone_did_not_land() -> None:
+    blank = BASE.replace(b"stay_20\n", b"stay_20 \n")
+    told = tale([{"a": FOUR, "b": BASE}], *on_a(FOUR), base={"a": BASE, "b": blank})
+    (found,) = told.absorbed().values()
+    assert found.hunks == {0}
+    assert not found.is_whole
