@@ -28,7 +28,7 @@ Place = tuple[str, str]
 def going_on(
     workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
 ) -> CarryOptions:
-    """Return the request that continues a rebase, with what was resolved and skipped since."""
+    """Return the request to continue a rebase, with what was resolved and skipped since."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
@@ -44,7 +44,7 @@ def going_on(
 
 
 class CarriedAgain(Struct, frozen=True):
-    """The outcome of a series, with the bench that has its files.
+    """The outcome of a series, and the bench with its files.
 
     `top` is the commit with everything that was carried.
     """
@@ -69,7 +69,7 @@ class CarriedAgain(Struct, frozen=True):
         raise PatchmgrError("broken-workspace", f"the series has no patch {name} any more")
 
     def conflict(self, place: Place) -> FileConflict | None:
-        """Return what is still in conflict in a file, or None if nothing is."""
+        """Return the remaining conflict of a file, or None if there is none."""
         name, path = place
         return next((one for one in self.patch(name).conflicts if one.path == path), None)
 
@@ -82,9 +82,9 @@ def carried_again(
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
 ) -> Iterator[CarriedAgain]:
-    """Carry a series of the rebase in progress again, with those that it stands on.
+    """Carry a series of the rebase in progress again, with the series below it.
 
-    The file at `place` is resolved by the `solution`, or left alone without one.
+    The file at `place` is resolved by the `solution`, if there is one.
     """
     options = going_on(session.workspace, in_progress, wants_detail=True)
     solved = {name: dict(files) for name, files in options.solved.items()}

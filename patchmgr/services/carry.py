@@ -59,7 +59,7 @@ FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less
 
 
 class Search(Struct, frozen=True):
-    """The patches that upstream may have, their changes, and upstream's commits on the way."""
+    """The patches that upstream may have, their changes, and upstream's commits since the base."""
 
     items: tuple[Item, ...]
     folded: tuple[Folded, ...]
@@ -101,7 +101,7 @@ def with_absorbed(
 ) -> tuple[Item, ...]:
     """Add to each patch what upstream already has of it.
 
-    `on_search` is called before a long search that no earlier run has made.
+    `on_search` is called before a long search whose answer no earlier run has cached.
     """
     way = search.way
     if not way.steps:
@@ -128,13 +128,13 @@ def with_absorbed(
 class CarryOptions(Struct, frozen=True):
     """The options of one run; `solved` is by series, then by patch and path.
 
-    `solved_on` has, alike, upstream's side of what was resolved, as the person saw it.
-    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out`
-    tells, by series and then by patch, why a patch is skipped. `accepted` has by id the findings
-    that a person accepted, each with the reason. `confidence` is the percentage of right results
-    that a merge by structure must have to be taken, None for what the series' settings ask for.
-    `audits_conflicts` asks for audit and ledger also where a conflict is left anyway.
-    `edits` are by series what a person changed of other files, patch by patch.
+    `solved_on` has, in the same form, upstream's side of the resolved files as the person saw it.
+    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out` tells,
+    by series and then by patch, why a patch is skipped. `accepted` maps the ids of accepted
+    findings to the reasons. `confidence` is how reliable (in percent) a merge by structure must be
+    to be taken, None for the value in the series' settings. `audits_conflicts` asks for audit and
+    ledger even if a conflict is left. `edits` has, by series and then by patch, a person's changes
+    to other files.
     """
 
     selected: frozenset[str] = frozenset()
@@ -152,8 +152,8 @@ class CarryOptions(Struct, frozen=True):
 class Carried(Struct, frozen=True):
     """The judged patches, and the files that differ from the new upstream (None: deleted).
 
-    `left` are the conflicts after the last patch, with their causes if a history tells them.
-    `ledger` accounts for every line where a history is given.
+    `left` are the conflicts after the last patch, with their causes if there is a history. `ledger`
+    accounts for every line where a history is given.
     """
 
     judged: tuple[Judged, ...]
@@ -181,7 +181,7 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Pair each patch with the answer of its guards for the selected symbols."""
+    """Pair each patch with the reason, if any, why guards keep it out for the selected symbols."""
     refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
@@ -189,13 +189,13 @@ def items_of(
 class CarryInput(Struct, frozen=True):
     """A series to carry from one state to another, and what is known about upstream's changes.
 
-    `bring` fetches blobs of its history that the store lacks, as far as anybody has them.
-    Without `views`, conditions in the headers of the patches are not looked at. `decisions` are
-    a person's about patches of the series, `memory` knows conflicts that were resolved before, and
-    `formatters` are used as upstream's settings say.
-    `on_carried` hears of what will be written before it is explained: only causes and warnings
-    come after. `left` are the conflicts that the series below left. `repository` is the address of
-    the upstream, for pull requests that headers name.
+    `bring` fetches blobs of its history that the store lacks, as far as anybody has them. Without
+    `views`, conditions in patch headers are not evaluated. `decisions` are a person's decisions
+    about patches of the series, `memory` has the conflicts that were resolved before, and
+    `formatters` are used as upstream's settings say. `on_carried` is called with the result before
+    it is explained: only causes and warnings come later. `left` are the conflicts that the series
+    below has left. `repository` is the address of the upstream, for pull requests that headers
+    name.
     """
 
     session: Session
@@ -217,7 +217,7 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Mark a patch as being tried."""
+        """Note that a patch is being tried."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")
@@ -410,7 +410,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, from its claims about its patches."""
+    """Return the ledger of a rebase, made from its claims about the patches."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -478,7 +478,7 @@ Moves = dict[str, tuple[Move, ...]]
 class Auditor(Struct, frozen=True):
     """Prepares the states for an audit, and caches its answers.
 
-    `checks` are the checks of the audit. A run that lacked a file's content caches nothing: another
+    `checks` are the checks of the audit. A run that lacked a file's content caches nothing: a later
     one may have it.
     """
 

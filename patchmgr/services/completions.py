@@ -1,4 +1,4 @@
-"""Names that a shell completes: those of a workspace, read with little work."""
+"""Names for a shell to complete: those of a workspace, read quickly."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names in one workspace; `about` are the series named on the command line already."""
+    """The names in one workspace; `about` are the series that the command line names already."""
 
     root: Path
     about: Collection[str] = ()

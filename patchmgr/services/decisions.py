@@ -1,4 +1,4 @@
-"""What the last rebase left for a person to decide or accept, and the decisions so far."""
+"""Whatever the last rebase left for a person to decide or accept, and the decisions so far."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from patchmgr.services.session import Session
 from patchmgr.store import PRIVATE, Change, Workspace
 
 RULINGS = {ruling.value: ruling for ruling in Ruling}
-"""The rulings by the words of the command line."""
+"""The rulings by their names on the command line."""
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
@@ -36,7 +36,7 @@ def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return the decisions about the patches of a series and the text they meet."""
+    """Return the decisions that apply to the patches of a series."""
     return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
@@ -44,7 +44,7 @@ _FILE = f"{PRIVATE}/findings.json"
 
 
 class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
-    """A patch that a rebase left in conflict or undecided: onto which commit, and why.
+    """A patch that a rebase left in conflict or undecided: the commit rebased onto, and the reason.
 
     `rows` are the passages as plain values. `commit` is the upstream commit that seems to have the
     patch, or that it collides with.
@@ -60,12 +60,12 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Return the passages of upstream's text that it is about."""
+        """Return the passages of upstream's text that the decision would be about."""
         return tuple(Passage(*row) for row in self.rows)
 
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save what a rebase found, in place of the findings of an older one of the same series."""
+    """Save the findings of a rebase, in place of those of an older rebase of the same series."""
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     found += [item for outcome in outcomes for item in _found(outcome)]
@@ -128,7 +128,7 @@ def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
 
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the findings that stopped a rebase, in place of those of an older one of the series."""
+    """Save the findings that stopped a rebase, in place of those of the series' previous rebase."""
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]
     found += [
@@ -156,8 +156,8 @@ def accept_finding(
 ) -> tuple[Accepted, ...]:
     """Accept a finding that stopped a rebase, by its id or the start of it.
 
-    Raises PatchmgrError "unknown-conflict" if no rebase stopped at it, and "usage" where no
-    reason is given.
+    Raises PatchmgrError "unknown-conflict" if no rebase stopped at it, and "usage" without a
+    reason.
     """
     if not because.strip() or not because.isprintable():
         hint = f"patchmgr conflicts accept {name} --because TEXT"
@@ -178,7 +178,7 @@ def accept_finding(
 
 
 class ListedFinding(Struct, frozen=True):
-    """A finding and its id; `because` is the reason of its acceptance, None while it is open."""
+    """A finding and its id; `because` is the reason for accepting it, None while it is open."""
 
     id: str
     series: str
@@ -199,9 +199,10 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:
-    """Return whether a name is the start of a finding's id, open or accepted, and of no conflict's.
+    """Return whether a name is the start of the id of a finding, and not of a conflict.
 
-    Raises PatchmgrError "unknown-conflict" if it begins ids of both kinds.
+    The finding may be open or accepted. Raises PatchmgrError "unknown-conflict" if ids of both
+    kinds start with the name.
     """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
@@ -212,7 +213,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for the start of several ids."""
+    """Return the error for a name with which several ids start."""
     message = f"{shown(name)} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 
@@ -229,7 +230,7 @@ def _match(name: str, ids: Iterable[str], problem: str) -> str:
 
 
 def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
-    """Forget that findings were accepted: the next rebase stops at them again."""
+    """Forget the acceptance of findings: the next rebase stops at them again."""
     with session.writing():
         known = read_accepted(session.workspace)
         gone = _match(name, (one.id for one in known), "is not accepted")

@@ -45,8 +45,8 @@ class Fork(Struct, frozen=True):
     """The result for a fork: its patches, and the facts about them.
 
     `files` has the fork's differences from the base, by path; `rests` the numbers of the patches
-    made from changes of a merge itself, `lessons` the files of new resolutions. `is_whole` says
-    that no commit asked to be left out.
+    that hold the changes of a merge itself, `lessons` the files of new resolutions. `is_whole` says
+    that no commit was marked to be left out.
     """
 
     base: str
@@ -69,8 +69,8 @@ def read_fork(
 ) -> Fork | None:
     """Return a fork as patches, or None if its commits apply one after the other as they are.
 
-    Raises PatchmgrError "merges" if they do not and no form is given, and "base" where the
-    series is not on the upstream state that the fork merged last.
+    Raises PatchmgrError "merges" if they do not and no form is given, and "base" if the series is
+    not on the upstream state that the fork merged last.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -107,7 +107,7 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """Where a branch stands: the upstream state that it last merged, and how it was found."""
+    """The base of a branch: the upstream state that it last merged, and how it was found."""
 
     base: str
     commits: int
@@ -159,7 +159,7 @@ class _Request(Struct, frozen=True):
         return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
-        """Return the commands that make a series on another base, and import there."""
+        """Return the commands to make a series on another base, and to import into it."""
         name = f"{self.record.name}-2"
         new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
         return new, self.command(base, form, name)
@@ -181,7 +181,7 @@ class _Graph:
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
-        """Return the parent on the line of the branch, None of a commit without parents."""
+        """Return the parent on the branch's own line, None for a commit without parents."""
         parents = self.own[commit]
         return next((p for p in parents if p in self.own), parents[0] if parents else None)
 
@@ -192,7 +192,7 @@ class _Graph:
         return StoredTree(self.bench.reader, self.tree(commit))
 
     def changes(self, commits: Sequence[str]) -> list[Changes]:
-        """Return what commits change of their parent on the line."""
+        """Return the changes that commits make to their parent on the line."""
         missing = [commit for commit in commits if commit not in self._changes]
         pairs = [(self.tree(self.parent(commit)), self.tree(commit)) for commit in missing]
         found = tree_changes(self.bench.git_dir, pairs)
@@ -204,7 +204,7 @@ class _Graph:
         return [(step.commit, step.changes) for step in history.every()]
 
     def side(self, commit: str, done: set[str]) -> list[str]:
-        """Return the own commits that a merge brings besides those that are done, in order."""
+        """Return the own commits that a merge brings, in order, without those that are done."""
         todo, found = list(self.own[commit]), set[str]()
         while todo:
             at = todo.pop()
@@ -214,9 +214,9 @@ class _Graph:
         return [each for each in self.own if each in found]
 
     def syncs(self, base: str, onto: str) -> dict[str, Closest]:
-        """Return the ordinary commits that brought upstream's content, by trees alone.
+        """Return the ordinary commits that brought in upstream's content, judged by trees alone.
 
-        Such a commit holds at least half of what two upstream commits or more changed.
+        Such a commit contains at least half of the changes of two or more upstream commits.
         """
         if base == onto or not is_ancestor(self.bench.git_dir, base, onto):
             return {}

@@ -1,4 +1,4 @@
-"""Installed packages: where one is, and the state of a series in it."""
+"""Installed packages: where a package is, and the state of a series in it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STANDINGS = {
 class Location(Struct, frozen=True):
     """Where a package is installed, as a person gave it: an interpreter, or a folder.
 
-    `package` is its name if the upstream of the series does not have one.
+    `package` is its name, needed if the series' upstream names none.
     """
 
     python: str | None = None
@@ -54,7 +54,7 @@ class Location(Struct, frozen=True):
     breaks_system: bool = False
 
     def words(self) -> str:
-        """Return the option that names it."""
+        """Return the command-line option for the location."""
         return f"--python {self.python}" if self.python is not None else f"--site {self.site}"
 
 
@@ -78,7 +78,7 @@ class InstalledState(Struct, frozen=True):
 def find_installed(
     session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return the environment, and the package in it that the series is for.
+    """Return the environment, and the package in it that the series applies to.
 
     With `takes_left`, the leftovers of an uninstalled patched package count as the package.
     """
@@ -141,7 +141,7 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 
 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Return the state of the files that the series would change, as far as its patches tell."""
+    """Return the state of the files that the series would change, as far as its patches show it."""
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
         target.distribution.record,

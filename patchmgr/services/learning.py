@@ -32,7 +32,7 @@ from patchmgr.store import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file in conflict: the commit that resolved it, what it teaches, and what it does not."""
+    """A file in conflict: the commit that resolved it, the lessons, and the regions without one."""
 
     commit: str
     path: str
@@ -41,7 +41,7 @@ class LearnedFile(Struct, frozen=True):
 
 
 class Learned(Struct, frozen=True):
-    """What was learned, and from how many merges or rebased commits."""
+    """The resolutions learned, and the number of merges or rebased commits that they come from."""
 
     merges: int
     files: tuple[LearnedFile, ...]
@@ -71,7 +71,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Redo merges on the bench, add what they teach, and return it file by file."""
+    """Redo merges on the bench, add the resolutions that they teach, and return these by file."""
     files: list[LearnedFile] = []
     session.progress.start("Merging again", len(merges))
     try:

@@ -37,8 +37,8 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 class Written(Struct, frozen=True):
     """The commits of a series, one per patch, None for a patch without one.
 
-    `top` is the commit for a series above, and `tree` its files: the `head` of all commits, which
-    is None where a conflict is left. `diffs` are by commit those of patches rewritten.
+    `top` is the commit on which a series above is written, and `tree` its files. `head` is the last
+    commit, or None if a conflict is left. `diffs` has, by commit, the diffs of rewritten patches.
     """
 
     top: str
@@ -60,7 +60,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start writing the commits; all of the changes in one commit if a conflict is left."""
+        """Start writing the commits; if a conflict is left, one commit has all changes."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -132,8 +132,8 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 class Parent(Struct, frozen=True):
     """The commit that a series is carried onto, and the conflicts left by the series below.
 
-    If the series below has conflicts, the commit has the part that could be carried. `diffs` has by
-    commit those of the series' patches that are rewritten, if they were wanted.
+    If the series below has conflicts, the commit has the part that could be carried. `diffs` has,
+    by commit, the diffs of the series' rewritten patches, if they were requested.
     """
 
     commit: str
@@ -148,7 +148,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that carries series onto other states, with its cached facts."""
+    """One run of a command that carries series onto other states, with cached facts."""
 
     session: Session
     options: CarryOptions
@@ -162,9 +162,10 @@ class RebaseRun(Struct, frozen=True):
     ) -> SeriesOutcome:
         """Carry a series onto a state, and write its commits into the bench.
 
-        A series of a stack goes from what the one below is on the old state to what became of it
-        on the new one. `parents` has by name what the series carried so far leave to those above
-        them, for this target; this one's is added. A series that is missing is carried first.
+        A series in a stack goes from the series below as it is on the old state to the result of
+        carrying that series onto the new one. `parents` has, by name, the parents that the series
+        carried so far give to those above them, for this target; this series' is added. A series
+        that is missing there is carried first.
         """
         bench, record = self.bench, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
@@ -273,7 +274,7 @@ class SeriesAtPin(Struct, frozen=True):
 def series_at_pin(
     session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
 ) -> Iterator[SeriesAtPin]:
-    """Carry a series on its own pin, in a bench of its own."""
+    """Carry a series on its own pin, in a separate bench."""
     with Workbench([loaded.side.store]) as bench:
         yield _carry_at_pin(session, loaded, bench, UpstreamStates(session), options)
 
@@ -321,7 +322,7 @@ def _carry_at_pin(
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Refuse a series with a patch that breaks the promise in its header."""
+    """Refuse a series with a patch that does not do what its header ensures."""
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)

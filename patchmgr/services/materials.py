@@ -1,4 +1,4 @@
-"""The materials of a component: of the branch of a series, or of a wheel with it."""
+"""The materials of a component: a series' branch, or a wheel that contains the series."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def materials_of(
     sha256: str | None,
     used: tuple[PatchUsed, ...],
 ) -> Materials:
-    """Return the materials of a component of a version, on a base of upstream's."""
+    """Return the materials of a component with a version, made from a base of upstream's."""
     pin, dates = record.pin, [nobody(session.side_of(record), record.pin).date]
     dates += [one.author.date for one in used]
     commit = pin.commit if pin.archive is None else None

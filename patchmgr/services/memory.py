@@ -66,7 +66,7 @@ class Memory:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file in conflict as a whole."""
+        """Return the resolution of a file that conflicts as a whole."""
         name = conflict_id(base, ours, theirs, None)
         return self._find(name, Kind.FILE, (base, ours, theirs))
 
@@ -119,7 +119,7 @@ class Memory:
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return pulled texts for a region, most frequent first; and those that give up a side."""
+        """Return pulled texts for a region, most frequent first; then those that give up a side."""
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
             text = _made_of(one)
@@ -234,7 +234,7 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
-    """Return a region as an unresolved conflict."""
+    """Return a region in the form of an unresolved conflict."""
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
@@ -246,9 +246,9 @@ def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -
 
 
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
-    """Return a file's conflict, region by region, and as a group where there are several.
+    """Return a file's conflict, region by region, and as a group if there are several.
 
-    Regions that cannot be certainly separated from the text around them are left out.
+    Regions that cannot be separated from the surrounding text with certainty are left out.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -269,7 +269,7 @@ def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
 ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 
 
-"""What a person made of files, by series, then by patch and path."""
+"""The files as a person resolved them, by series, then by patch and path."""
 
 
 def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
@@ -284,7 +284,7 @@ def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Itera
 
 
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:
-    """Return what to record of the conflicts that a rebase leaves."""
+    """Return the records of the conflicts that a rebase leaves."""
     additions = Additions(memory)
     for outcome, patch, conflict in conflicts_left(outcomes):
         for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
@@ -295,7 +295,7 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     workspace: Workspace, memory: Memory, in_progress: InProgress, solved: ResolvedFiles
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return what a person's files teach, and one line for each thing that they do not."""
+    """Return the resolutions in a person's files, and one line for each that cannot be learned."""
     additions = Additions(memory)
     missed: list[str] = []
     skipped = set(in_progress.skipped)

@@ -38,7 +38,7 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """The options of an authoring command: the checkout, the series, and what is allowed."""
+    """The options of an authoring command: the checkout, the series, and permissions."""
 
     to: Path | None = None
     series: str | None = None
@@ -48,13 +48,12 @@ class CheckoutOptions(Struct, frozen=True):
 
 
 class OpenSeries(Struct, frozen=True):
-    """A series opened by a command, and which of it is pushed.
+    """A series opened by a command, and which of its patches are pushed.
 
-    `states` are the files before the first pushed patch and after each, as differences from
-    the pin, and `head` is the commit that is checked out. `parent` is the commit that the first
-    patch is written on: the pin, or the head of the series below. `hidden` tells why a patch is
-    not to be pushed; one that is pushed already is not hidden. Without a checkout nothing is
-    pushed.
+    `states` are the files before the first pushed patch and after each, as differences from the
+    pin, and `head` is the commit that is checked out. `parent` is the commit that the first patch
+    is written on: the pin, or the head of the series below. `hidden` tells why patches are not to
+    be pushed; a pushed patch is never hidden. Without a checkout nothing is pushed.
     """
 
     session: Session
@@ -96,12 +95,12 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def forced(self) -> str | None:
-        """Return the top patch if it was pushed by force and not refreshed since."""
+        """Return the top patch if it was pushed by force and has not been refreshed since."""
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property
     def rejects(self) -> tuple[str, ...]:
-        """Return the `.rej` files: hunks of the top patch that did not fit."""
+        """Return the `.rej` files: hunks of the top patch that did not apply."""
         return self.applied.rejects if self.applied is not None else ()
 
     def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
@@ -151,7 +150,7 @@ class OpenSeries(Struct, frozen=True):
         return None if entry is None else Content(entry, self.read(path, entry))
 
     def read(self, path: str, entry: Entry) -> bytes:
-        """Return a content; a submodule has none."""
+        """Return the content of an entry; a submodule has none."""
         if entry.mode == GITLINK:
             problem = f"{shown(path)} is a submodule, which is not changed in a checkout"
             raise PatchmgrError("unsupported", problem)
@@ -200,7 +199,7 @@ def opened_series(
     """Open the series of a command, and lock workspace and checkout (the latter unless it is dry).
 
     A command that only reads locks neither. The pushed patches must be the first ones of the
-    series, or, for commands that only read or pop them, `at_any_place` in it.
+    series; for commands that only read or pop them, they may stand `at_any_place` in it.
 
     Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
     a pushed patch has changed since it was pushed.
@@ -360,7 +359,7 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
 
 
 def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
-    """Return by path the files that differ from what the pushed patches make of them.
+    """Return, by path, the files that differ from the state that the pushed patches make.
 
     Without names, these are files that git tracks, knows of (`git add`), or that a patch made; with
     names, these files or those below these folders. An empty name is the top folder.
@@ -408,7 +407,7 @@ def _files_below(opened: OpenSeries, folder: str) -> set[str]:
 
 
 def is_in(path: str, places: Collection[str]) -> bool:
-    """Return whether a path is one of the places, or below one."""
+    """Return whether a path is one of the given places, or below one."""
     return any(not place or path == place or path.startswith(place + "/") for place in places)
 
 
@@ -419,9 +418,9 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Return paths relative to the checkout: seen from a folder in it, else from its top.
+    """Return paths relative to the top of the checkout; they are given relative to a folder in it.
 
-    The top itself is empty.
+    The top itself is empty. A folder outside counts as the top.
     """
     root = opened.need_checkout().root
     start = cwd if cwd.is_relative_to(root) else root

@@ -45,7 +45,7 @@ Read = Callable[[str], "WorkFile | None"]
 class InRepository:
     """The files of a repository: those of its states, or those that patches mention.
 
-    A package's file belongs to it if one of the states has that content.
+    A file of the package comes from the repository if one of the states has the same content.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -71,7 +71,7 @@ class InRepository:
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package has at the place what the repository has at the path."""
+        """Return whether the package's file at the place is the repository's file at the path."""
         found = self._blob(place)
         return bool(found) and any(found.startswith(known) for known in self._known(path))
 
@@ -112,7 +112,7 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 def installed_tree(
     bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
-    """Return changes that turn the tree of the pin into the package's texts, where it has them."""
+    """Return the changes that give the pin's tree the package's texts, as far as it has them."""
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
     for path in base.files():
@@ -138,9 +138,9 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 
 
 class Ends(Struct, frozen=True):
-    """The start state and the target state, or None if the files themselves stand for it.
+    """The start state and the target state; None if the installed files themselves are the state.
 
-    `needs_all` says that the release could not be had: the installed files are the new side.
+    `needs_all` says that the release is not available: the installed files are the new side.
     """
 
     side: Side
@@ -152,7 +152,7 @@ class Ends(Struct, frozen=True):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Return whether the installed release is not the pin."""
+        """Return whether the installed release is another one than the pin."""
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
@@ -164,7 +164,7 @@ class Ends(Struct, frozen=True):
 def find_ends(side: Side, pin: Pin, version: str) -> Ends:
     """Find the pin and the release that is installed.
 
-    Nothing is downloaded where the release is the pin: its files are there.
+    Nothing is downloaded if the release is the pin: the store has its files.
     """
     if is_same_release(pin, version):
         is_there = side.reader.commit(pin.commit) is not None
@@ -212,9 +212,9 @@ class Package(Struct, frozen=True):
 
 
 class PackageResult(Struct, frozen=True):
-    """The result of a series on a package: its files by their place in it (None: deleted).
+    """The result of a series on a package: the files by their place in it (None: deleted).
 
-    `unreachable` are patches with paths that the package does not have; `notes` say what could not
+    `unreachable` are patches with paths that the package does not have; `notes` says what could not
     be checked.
     """
 
@@ -289,7 +289,7 @@ class _Run:
             self.onto = self.bench.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
-        """Carry until every file that changes was compared with the installed one."""
+        """Carry until every file that changes has been compared with the installed one."""
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):

@@ -25,10 +25,10 @@ from patchmgr.plumbing.workbench import Workbench
 from patchmgr.store import LOCK, Committed, Workspace
 
 PUSHED = "refs/patchmgr/pushed/"
-"""Where a remote has, by branch, the commit that was pushed last."""
+"""The refs of a remote that record, by branch, the commit that was pushed last."""
 
 BADGE = "patchmgr/badge-"
-"""The branch with what the last sync of a series came to, before its name."""
+"""The prefix of the branch with the result of a series' last sync."""
 
 Files = Mapping[str, "bytes | None"]
 
@@ -73,10 +73,11 @@ class PatchRepository(Struct, frozen=True):
     def push(
         self, remote: str, branch: str, commit: str, *, git_dir: Path | None = None
     ) -> PushedBranch:
-        """Push a commit to a branch that does not exist, or has what was last pushed to it.
+        """Push a commit to a branch that is new, or still has the commit that was pushed last.
 
-        Other people's pushes stay. The remote keeps the id of the last push in a ref of its own,
-        which moves along with the branch or not at all. The commit may be of another repository.
+        Other people's pushes are never overwritten. The remote keeps the id of the last push in a
+        ref of its own, which moves along with the branch or not at all. The commit may be of
+        another repository.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -99,7 +100,7 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Return by series what its badge says, as of the last fetch: the newest of all remotes."""
+    """Return, by series, its newest badge on any remote, as of the last fetch."""
     parts = ("refname:lstrip=2", "committerdate:unix", "subject")
     _, printed = git_process.run(
         [
@@ -117,9 +118,9 @@ def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
 
 
 def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
-    """Return a commit of a workspace's repository, and the workspace with the series of then.
+    """Return a commit of a workspace's repository, and the workspace as of that commit.
 
-    Raises PatchmgrError "usage" where there is no such commit, or it has no workspace.
+    Raises PatchmgrError "usage" if there is no such commit, or it has no workspace.
     """
     clone = _clone_of(workspace.root)
     commit = None if name.startswith("-") else object_named(clone.private, f"{name}^{{commit}}")

@@ -44,10 +44,10 @@ _BELOW = ("patches", "debian/patches")
 
 
 class SourcePatch(Struct, frozen=True):
-    """A patch in a source: its bytes, its name in errors, and a wished file name.
+    """A patch in a source: its bytes, its name in errors, and the requested file name.
 
-    `wish` is None if the subject gives the name; `line` is the patch's line in a series file, and
-    `strip` counts the leading directories of its paths. `commit` is its commit, if it has one.
+    `wish` is None if the name comes from the subject; `line` is the patch's line in a series file,
+    and `strip` counts the leading directories of its paths. `commit` is its commit, if it has one.
     """
 
     raw: bytes
@@ -59,7 +59,7 @@ class SourcePatch(Struct, frozen=True):
     commit: str | None = None
 
     def listed(self, name: str) -> SeriesLine:
-        """Return the line of a series file for the patch under a name."""
+        """Return a line of a series file for the patch, under the given name."""
         if self.line is not None and self.line.name is not None:
             return renamed(SeriesFile((self.line,)), self.line.name, name).lines[0]
         strip = "" if self.strip == 1 else f" -p{self.strip}"
@@ -69,7 +69,7 @@ class SourcePatch(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """How sources are read: whom to tell what is left out, and -pN if a person gave it."""
+    """How sources are read: whom to tell about what is left out, and -pN if a person gave it."""
 
     say: Callable[[str], None]
     strip: int | None = None
@@ -164,7 +164,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range, under their names from `gbp pq` if they have any."""
+    """Return the commits of a range, under the names that `gbp pq` gave them, if any."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -175,9 +175,9 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range, under their names from `gbp pq` if they have any.
+    """Return the mails of a range, under the names that `gbp pq` gave them, if any.
 
-    `dates` has by id the committer dates of the commits that the headers are to name.
+    `dates` has, by id, the committer dates of the commits that the headers are to name.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
@@ -219,7 +219,7 @@ _PULL = re.compile(
 def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatch:
     """Return a commit of the series' upstream as a patch: a backport if the pin lacks it.
 
-    Raises PatchmgrError "usage" for a merge, "unknown-ref" where upstream has no such commit.
+    Raises PatchmgrError "usage" for a merge, "unknown-ref" if upstream has no such commit.
     """
     side = git_side(session, record)
     return _of_commit(side, side.resolve(name).commit)
@@ -228,9 +228,9 @@ def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatc
 def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch:
     """Return a pull request of the series' upstream, open or merged, as one patch.
 
-    `given` is its number or its address. One that was squashed is the commit that upstream has.
-    Raises PatchmgrError "usage" for the address of another repository, "unknown-ref" where
-    upstream has no such pull request.
+    `given` is its number or its address. For a pull request that was squashed, this is the commit
+    that upstream has. Raises PatchmgrError "usage" for the address of another repository,
+    "unknown-ref" if upstream has no such pull request.
     """
     side = git_side(session, record)
     match = _PULL.fullmatch(given.strip())

@@ -27,7 +27,7 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Return by series a digest of what a step depends on: pin, order, guards and patches."""
+    """Return, by series, a digest of what a step depends on: pin, order, guards and patches."""
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}
 
@@ -35,7 +35,7 @@ def digests_of(
 def planned_state(
     session: Session, series: Sequence[str], onto: str, selected: Collection[str]
 ) -> str:
-    """Return the target of the step named `plan:N`; another name is returned as it is.
+    """Return the target of the step named `plan:N`; any other name is returned as it is.
 
     Raises PatchmgrError "stale-plan" if pin, patches or target have changed since.
     """

@@ -37,7 +37,7 @@ _MOST_PUBLISHED = 200
 
 
 class Published(Struct, frozen=True):
-    """A branch that was built, and the tags on it and on the head it replaced."""
+    """A branch that was built, the tag on it, and the tag on the head that it replaced."""
 
     series: str
     repository: str
@@ -56,7 +56,7 @@ class Published(Struct, frozen=True):
 
 
 def remember_published(workspace: Workspace, published: Published) -> None:
-    """Save a branch before the others; a failed write is ignored."""
+    """Save a branch, as the newest one; a failed write is ignored."""
     rest = [known for known in read_published(workspace) if known != published]
     with suppress(OSError):
         workspace.keep(_FILE, (published, *rest)[:_MOST_PUBLISHED])
@@ -284,12 +284,12 @@ def keep_checked(
 
 
 def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
-    """Return the saved check of a series; a file that cannot be read is ignored."""
+    """Return the saved check of a series; a file that cannot be read counts as missing."""
     return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
-    """Return the gates of the last check if the series has not changed since, else none."""
+    """Return the gates of the last check, or none if the series has changed since."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

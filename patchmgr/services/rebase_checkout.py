@@ -1,4 +1,4 @@
-"""A rebase in progress as a checkout: it shows what stops the rebase, and takes it back."""
+"""A rebase in progress as a checkout: show what stops the rebase, and read the resolution back."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class RebaseCheckout:
         return replace(outcome, head=None, patches=patches, commits=(None,) * len(patches))
 
     def release(self) -> None:
-        """Give the worktree to the person: the rebase is done."""
+        """Leave the worktree to the person: the rebase is done."""
         if self._tree is not None and self._temporary is None:
             self._tree.release()
 
@@ -234,7 +234,7 @@ class _Shown(Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
 
     def at(self, stand: Stand) -> Stand:
-        """Return what the tree shows then."""
+        """Return what the worktree shows after the visit."""
         return replace(stand, patch=self.patch, left=self.left, files=self.files)
 
 
@@ -344,7 +344,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the checkout that shows a rebase, or None if there is none of this workspace."""
+    """Return the checkout that shows a rebase, or None if this workspace has none."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)
@@ -358,7 +358,7 @@ def take_back(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[InProgress, LinkedWorktree | None]:
-    """Take a person's changes from the checkout that shows a patch, and keep them in the workspace.
+    """Read a person's changes from the checkout that shows a patch, and save them in the workspace.
 
     Raises PatchmgrError "unresolved" if a file there is still in conflict and `is_answered` does
     not say that it was resolved elsewhere; raises "other-edits" as well.
@@ -524,7 +524,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with the patches made from edits in the checkout, without their diffs."""
+    """Return a series with the new patches made from edits in the checkout, without their diffs."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)

@@ -59,11 +59,11 @@ from patchmgr.store import Change
 class Revision(Struct, frozen=True):
     """A planned change: patch files by name (None: deleted), series file, pushed patches.
 
-    `state` is what these make of the pin. The checkout has the paths of `kept` as they are to
-    be. `forced` names a pushed patch with hunks that had no place, and `rejects` are the files
-    that hold these; one that was forced stays so unless the revision `settles` it. `discards`
-    gives up edits of files that change, `prepares` notes the checkout without any patch in it,
-    and `others` are further files of the workspace.
+    `state` is the pin with the pushed patches. In the checkout, the paths of `kept` are already as
+    wanted. `forced` names a pushed patch with hunks that did not apply, and `rejects` are the files
+    with these hunks; a forced patch stays so unless the revision `settles` it. `discards` gives up
+    edits to files that change, `prepares` records the checkout even without a patch in it, and
+    `others` are further files of the workspace.
     """
 
     pushed: tuple[str, ...]
@@ -80,7 +80,7 @@ class Revision(Struct, frozen=True):
 
 
 def make(opened: OpenSeries, revision: Revision, *, is_dry_run: bool) -> None:
-    """Make a revision, all of it or none; a dry run stops before the last step."""
+    """Make a revision as a whole or not at all; a dry run stops before the last step."""
     if opened.forced in revision.pushed and not revision.settles:
         revision = replace(revision, forced=opened.forced)
     change = Change(_files(opened, revision))
@@ -316,10 +316,10 @@ def _refuse_forced(opened: OpenSeries) -> None:
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the states of other layers, in place of the chain's.
+    """Return the states that other layers make, in place of the chain's.
 
-    Raises PatchmgrError "depends" if one needs a patch that is no longer below it, or if the end
-    must be the same and is not.
+    Raises PatchmgrError "depends" if a layer needs a patch that is no longer below it, or if the
+    end differs although it must not.
     """
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
@@ -376,7 +376,7 @@ def revision_of(
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
 ) -> Revision:
-    """Return the revision that makes these patches the chain, the first of them pushed.
+    """Return the revision that makes these patches the chain, with the first of them pushed.
 
     The files of patches that are not in `file` are deleted; the diffs of those in `fresh` are
     rewritten.

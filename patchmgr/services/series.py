@@ -16,12 +16,12 @@ from patchmgr.store import Workspace
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
-    """Return every path that a patch names, once each."""
+    """Return every path that the patches name, once each."""
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
 
 
 def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
-    """Return the patches of a series as its branch would have them, each with its name for id."""
+    """Return the patches of a series in the form of its branch's commits, with names as ids."""
     patches = workspace.patches(name)
     return tuple(OwnCommit(patch.name, patch.message, patch.diff) for patch in patches)
 
@@ -33,7 +33,7 @@ def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the blobs of the paths in all trees, once each: those that a run may have to read."""
+    """Return the blobs of the paths in all trees, once each: a run may have to read them."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
@@ -42,10 +42,10 @@ Records = Mapping[str, SeriesRecord]
 
 
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the named series, or all, with the ones below and above them.
+    """Return the named series, or all, with the series below and above them.
 
-    Each comes after the one that it stands on. Raises PatchmgrError "usage" if there is no series,
-    "unknown-series" for an unknown name.
+    Each comes after the series that it stands on. Raises PatchmgrError "usage" if there is no
+    series, "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
     if not series:
@@ -63,7 +63,7 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the series by stack, each stack from the lowest up."""
+    """Return the stacks, each as its series from the lowest up."""
     series = session.workspace.lock().series
     found: dict[str, list[str]] = {}
     for name in names:
@@ -75,7 +75,7 @@ def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], 
 
 
 def lowest(series: Records, name: str) -> str:
-    """Return the series at the bottom of a stack; the lock has no circles."""
+    """Return the series at the bottom of a stack; the lock has no cycles."""
     on = series[name].on
     return name if on is None else lowest(series, on)
 

@@ -112,7 +112,7 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 
 
 class Fetching(Struct, frozen=True):
-    """Contents that `lend` reads from a store; what a partial clone lacks is fetched."""
+    """Contents that `lend` reads from a store; contents that a partial clone lacks are fetched."""
 
     side: Side
     reader: ObjectReader

@@ -1,4 +1,4 @@
-"""What rebases found, hunk by hunk: kept in the workspace for `notes`, never committed."""
+"""The findings of rebases, hunk by hunk: kept in the workspace for `notes`, never committed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def keep_syncs(
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
 ) -> list[dict[str, Any]]:
-    """Save the findings of a rebase, in place of those of one between the same states.
+    """Save the findings of a rebase, in place of those of a rebase between the same states.
 
     A failed write is ignored: everything in it can be computed again. Returns the findings as they
     are read back.
@@ -97,7 +97,7 @@ ANEW = "new text was written"
 
 
 def solved_as(recorded: Recorded) -> str:
-    """Return in words how a conflict was resolved, by a person or by a program."""
+    """Return words for how a conflict was resolved: by a person or by a program."""
     resolution = recorded.resolution
     if resolution is None:
         return OPEN

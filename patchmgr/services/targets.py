@@ -1,4 +1,4 @@
-"""Where patches are applied: the recorded checkouts, and the state of what is in them."""
+"""Where patches are applied: the recorded checkouts, and the state of the patches in them."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open a checkout for a command; lock it, unless the run is dry and nothing is unfinished."""
+    """Open a checkout for a command, locked unless the run is dry and no change is unfinished."""
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
 @contextmanager
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
-    """Lock a target and finish an interrupted change; a dry run does neither without one."""
+    """Lock a target and finish an interrupted change; without one, a dry run does neither."""
     if is_dry_run and not target.is_interrupted:
         yield target
         return
@@ -110,8 +110,8 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of what is applied, or None if git has removed or committed it since.
 
-    A series in commits is applied as long as HEAD contains them. One in files alone is applied as
-    long as one of these still differs from HEAD as recorded.
+    A series in commits is applied as long as HEAD contains them. A series in files alone is applied
+    as long as one of the files differs from HEAD as recorded.
     """
     record = checkout.record()
     if record is None:
@@ -238,7 +238,7 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return where to look for a workspace, and the checkout that is meant, or None.
+    """Return where to look for a workspace, and the checkout in question, or None.
 
     In a checkout that patches were pushed to, its record names the workspace; `named` is the
     workspace that a person named, and `to` the checkout. A command that `begins` to push accepts

@@ -1,4 +1,4 @@
-"""The upstream commits that headers of patches name, and later commits about them."""
+"""The upstream commits that patch headers name, and later commits about them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def first_releases(
 ) -> Mapping[str, str | None]:
     """Return the named upstream commits that the store's git side has.
 
-    With the first release that holds each, or None if none does.
+    Each comes with the first release that contains it, or None if no release does.
     """
     wanted = [*filter(None, names)]
     if not wanted or session.workspace.upstream(record.upstream).git is None:
@@ -39,7 +39,7 @@ def pinned_commit(
 ) -> tuple[GitUpstream, str] | None:
     """Return the git side of a series' upstream, and the commit of a pin in it.
 
-    None if there is no git, or its store does not know the pinned release.
+    Returns None if there is no git side, or its store does not know the pinned release.
     """
     if session.workspace.upstream(record.upstream).git is None:
         return None
@@ -54,7 +54,7 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return what upstream's commits since the pin, as of the last fetch, say about the patches.
+    """Return the upstream commits since the pin, as of the last fetch, that are about the patches.
 
     Commits that a person marked as known are left out.
     """
@@ -76,7 +76,7 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Add warnings about later upstream commits that concern patches which stay in the series.
+    """Add warnings about later upstream commits that concern patches that stay in the series.
 
     A rebase that brings the commit that a patch is a backport of says so once.
     """

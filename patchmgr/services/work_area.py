@@ -30,7 +30,7 @@ _FOLDER = f"{PRIVATE}/rebase"
 # A change that finishes a rebase names this file as spent.
 STATE = f"{_FOLDER}/state.json"
 CHOICES = f"{_FOLDER}/.choices.json"
-"""What a person chose at the terminal and has not accepted yet."""
+"""The file with a person's choices at the terminal that are not accepted yet."""
 _FORMAT = 1
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"
@@ -52,7 +52,7 @@ class Waiting(Struct, frozen=True, array_like=True):
 
 
 class Edited(Struct, frozen=True, array_like=True):
-    """A file that a person changed for a patch, outside its conflicts: before and after."""
+    """A file that a person changed for a patch, outside its conflicts; before and after."""
 
     series: str
     patch: str
@@ -62,7 +62,7 @@ class Edited(Struct, frozen=True, array_like=True):
 
 
 class Added(Struct, frozen=True, array_like=True):
-    """A patch made from edits, after another one; `header` is its file without a diff."""
+    """A patch made from edits, placed after another one; `header` is its file without a diff."""
 
     series: str
     after: str
@@ -73,12 +73,13 @@ class Added(Struct, frozen=True, array_like=True):
 class InProgress(Struct, frozen=True):
     """A rebase with conflicts left: the request, and the files to resolve.
 
-    `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as
-    series and patch. `opened` are the conflicts that it put on record, `confidence` what was asked
-    of merges by structure. `checkout` is where it is shown, a worktree of `repository` or else of
-    the store. `command` runs on each carried patch; `ran` are the commits on which it did, and
-    `failed` the one on which it failed. `edits` are what a person changed there beside conflicts,
-    `added` the patches that such edits made, and `accepted` the files that are meant as they are.
+    `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as series
+    and patch. `opened` are the conflicts that it put on record, `confidence` the reliability
+    required of merges by structure. `checkout` is where it is shown, a worktree of `repository` or
+    else of the store. `command` runs on each carried patch; `ran` are the commits on which it ran,
+    and `failed` the one on which it failed. `edits` are a person's changes there outside of
+    conflicts, `added` the patches made from such edits, and `accepted` the files to take as they
+    are.
     """
 
     series: tuple[str, ...]
@@ -166,7 +167,7 @@ def work_files(
 def conflicts_left(
     outcomes: Sequence[SeriesOutcome],
 ) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
-    """Yield the files in conflict, with their series and patches."""
+    """Yield the files in conflict, each with its series and patch."""
     for outcome in outcomes:
         for patch in outcome.patches:
             for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
@@ -258,9 +259,8 @@ def require_taken(
 ) -> tuple[str, ...]:
     """Raise PatchmgrError "unresolved" if a file that a person left cannot be taken as it is.
 
-    Files of the rebase that are deleted, or no longer compile, are taken only if `accepted` names
-    them, now or before: by their place below the work area, or the end of it. Returns all that
-    were named.
+    Files that are deleted, or no longer compile, are taken only if `accepted` names them, now or
+    before: by their path below the work area, or the end of it. Returns all that were named.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -296,7 +296,7 @@ _LEFT = "a conflict marker is left"
 
 
 def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
-    """Return whether a waiting file is named: by its place, or by the end of it."""
+    """Return whether a waiting file is named: by its path, or by the end of it."""
     file = work_file(workspace, item)
     return any(
         item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()

@@ -1,4 +1,4 @@
-"""Work orders: everything a rebase, upstream's history and the workspace know of a conflict."""
+"""Work orders: everything that rebase, upstream's history and workspace know about a conflict."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from patchmgr.services.work_area import InProgress, read_in_progress
 from patchmgr.store import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
-"""Where a solution is kept that passed, and that nobody has accepted yet, by id."""
+"""The folder of solutions that passed and that nobody has accepted yet, by id."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _OF_MAIL = ("from", "date", "subject")
@@ -75,7 +75,7 @@ _SOLUTION = (
 def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
     """Return the order for a conflict of a rebase in progress, None for any other.
 
-    `name` is its full id, and `found` what is on record of it, None for a finding.
+    `name` is its full id, and `found` its record, None for a finding.
     """
     in_progress = read_in_progress(session.workspace)
     if in_progress is None:
@@ -132,7 +132,7 @@ def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
 
 
 def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:
-    """Return the order of a file in conflict, or None if nothing of it is left.
+    """Return the order for a file in conflict, or None if it no longer conflicts.
 
     `name` is the requested id: that of all conflicts in the file, or of one region.
     """
@@ -180,7 +180,7 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
 
 
 def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
-    """Return an order, and the record of its conflict, cut to a size that is read in one go."""
+    """Return an order, and the record of its conflict, shortened to be read in one go."""
     known = without_sides(value, MOST // 3)
     cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
     left = MOST - value_size(known)
@@ -210,7 +210,7 @@ class _Order:
     def order(
         self, name: str, kind: ConflictKind, reason: str, symbols: tuple[SymbolSides, ...]
     ) -> WorkOrder:
-        """Return what every order has."""
+        """Return an order with the fields that every order has."""
         outcome, series = self.outcome, self.carried.outcome
         offered = self.workspace.kept(OFFERED.format(name), Solution)
         return WorkOrder(
@@ -242,7 +242,7 @@ class _Order:
         shown: Sequence[Sighting],
         regions: Sequence[OrderedRegion],
     ) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits that the patch collides with, and what they do there."""
+        """Return the upstream commits that the patch collides with, and their changes there."""
         texts = [
             side.text.encode()
             for region in regions
@@ -256,7 +256,7 @@ class _Order:
         )
 
     def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commit of a finding: what it does to the names that it is about."""
+        """Return the upstream commit behind a finding: its change to the names concerned."""
         if finding.commit is None:
             return ()
         names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}
@@ -275,14 +275,14 @@ class _Order:
         return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits to the file behind the last one that it collides with."""
+        """Return the upstream commits to the file after the last that collides with the patch."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
         return tuple(map(_told, behind))
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
-        """Return the lines of upstream's new state that name the symbols, outside of these."""
+        """Return the lines of upstream's new state that use the symbols from outside them."""
         words = {leaf_of(one.name) for one in symbols}
         words = {word for word in words if not word.startswith("__")}
         suffix = PurePosixPath(self.paths[1]).suffix
@@ -296,7 +296,7 @@ class _Order:
         return tuple(Use(*row) for row in found if row[0] != own or row[2] not in inside)
 
     def earlier(self, name: str) -> Iterator[Earlier]:
-        """Yield what was made of conflicts of the same patch or file, and decided about it."""
+        """Yield earlier resolutions and decisions about the same patch or file."""
         series, patch = self.carried.outcome.name, self.outcome.name
         workspace, seen = self.workspace, f"{series}/{patch}"
         memory = Memory(workspace)
@@ -317,7 +317,7 @@ class _Order:
                 yield Earlier(one.id, "", seen, f"accepted: {one.because}", one.text)
 
     def solution(self, *, has_regions: bool) -> Iterator[Requirement]:
-        """Yield what is asked of a text."""
+        """Yield the requirements for a text."""
         settings = self.workspace.settings(self.carried.outcome.name)
         for check, told in _SOLUTION:
             if check not in settings.left_out:
@@ -328,13 +328,13 @@ class _Order:
             yield Requirement("run", f"with --run: {' '.join(command.run)}")
 
     def conditions(self) -> Iterator[Requirement]:
-        """Yield what the header asks of upstream and of the result."""
+        """Yield the requirements that the header states for upstream and for the result."""
         for name, value in self.patch.fields.items():
             if name.lower() in CONDITIONS:
                 yield Requirement("condition", f"{name}: {' '.join(value.split())}")
 
     def symbols_of(self, finding: AuditFinding) -> Iterator[SymbolSides]:
-        """Yield the symbol that a finding is about."""
+        """Yield the symbol that a finding concerns."""
         if not finding.path:
             return
         bench, contents = self.carried.bench, self.carried.contents

@@ -1,4 +1,4 @@
-"""What a version of a file has of each hunk of a series, and what a hunk would still change."""
+"""Which lines of each hunk a version of a file has, and what the hunk would still change."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ class Count(Struct, frozen=True):
 
 
 class Effect(Struct, frozen=True):
-    """The fate of each change of a file, the counts by hunk, and where upstream has each run.
+    """The fate of each change to a file, the counts by hunk, and where upstream has each run.
 
-    Only telling lines count; if a hunk adds, or removes, no such line, all its lines count.
-    `spaced` are the hunks that are there with other white space, `loose` those of which upstream
-    has some run in no state of the series, and `wider` those where it has lines of its own, too.
+    Only telling lines count; if a hunk adds (or removes) no such line, all its lines count.
+    `spaced` are the hunks that upstream has with other white space. `loose` are those with a run
+    that upstream has in none of the series' states, and `wider` those where upstream has lines of
+    its own, too.
     """
 
     fates: Mapping[Change, Fate]

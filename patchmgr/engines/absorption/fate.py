@@ -16,10 +16,10 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
-    """Return the step that took back what a step landed of some patches, or None if none did.
+    """Return the step that reverted what another step landed of some patches, or None.
 
-    It takes most of their lines away and leaves their place as it was before; and it says that it
-    reverts, or does the reverse of what the landing did.
+    It removes most of their lines and leaves the place as it was before. Besides, it says that it
+    reverts, or does the exact reverse of the landing.
     """
     later = Counter[int]()
     for patch in patches:

@@ -33,7 +33,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return by patch number what upstream has of it, without patches it has nothing of."""
+    """Map the number of each patch that upstream has, whole or in part, to what upstream has."""
     landings = _landings(series)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):

@@ -1,8 +1,8 @@
 """How alike a hunk and what upstream brought near it are.
 
 The words of the hunk are looked for, in their order, among those that upstream has brought since
-the base. A word that the file had everywhere says little, one that it did not have says much. That
-upstream says most of it is no proof: it asks a person to decide.
+the base. A word that the file had everywhere says little, one that it did not have says much. Most
+of the words are no proof: a person is asked to decide.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 class Likeness(Struct, frozen=True):
     """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
 
-    `is_whole` says that they have all its words, in its order, and fewer words of their own.
+    `is_whole` means that they have all the hunk's words in its order, and fewer words of their own.
     """
 
     confidence: float

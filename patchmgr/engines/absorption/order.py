@@ -67,8 +67,8 @@ _Rows = tuple[Row, ...]
 def read_rows(pieces: Sequence[bytes], *, is_open: bool = False) -> _Rows | None:
     """Return pieces, split at the commas outside of brackets, or None if brackets do not match.
 
-    Where it `is_open`, it is what follows a bracket, and ends with the one that closes it. An
-    empty row after the last comma is none.
+    A text that `is_open` follows an opening bracket, and ends with the one that closes it. An empty
+    row after the last comma does not count.
     """
     rows, closers = [list[bytes]()], list[bytes]()
     for piece in pieces:
@@ -193,9 +193,9 @@ def _is_among_rows(
 
 
 def is_enclosed(path: str, before: Sequence[bytes], after: Sequence[bytes]) -> bool:
-    """Say whether what is before lines opens what is closed after them.
+    """Return whether the text before some lines opens a block that is closed after them.
 
-    In a language with braces that is for `if` or `for` without them; Python has none of that.
+    In a language with braces, an `if` or `for` without braces counts, too; Python has none.
     """
     kind = language(path)
     if kind in BRACED | {"Python"}:
@@ -258,7 +258,7 @@ def inside(path: str, content: bytes) -> frozenset[int]:
 
 
 def headers(path: str, lines: Sequence[bytes]) -> Sequence[int | None]:
-    """Return for each line that has a word the one that begins its block, -1 where none does."""
+    """Return, for each line with a word, the line that begins its block, or -1 if there is none."""
     kind = language(path)
     heading = _HEADING.get(kind)
     levels: Sequence[int | None] = [*map(indentation, lines)]

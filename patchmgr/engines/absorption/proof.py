@@ -1,6 +1,6 @@
 """Reasons why upstream does not have a hunk although the search found it absorbed.
 
-Every hunk that is to be dropped is held against these proofs, whatever found it absorbed. A proof
+Every hunk that is to be dropped is tested by these proofs, however it was found absorbed. A proof
 sees the hunk, the text that it is written against and upstream's text, and nothing else.
 """
 
@@ -52,7 +52,7 @@ _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
 class Needed(Struct, frozen=True):
     """Why a hunk may not be dropped.
 
-    Where `is_done`, upstream's bytes are what the hunk makes of them, and it is carried so.
+    If `is_done`, the hunk leaves upstream's bytes as they are, and is carried that way.
     """
 
     why: str
@@ -60,7 +60,7 @@ class Needed(Struct, frozen=True):
 
 
 class Drop(Struct, frozen=True, dict=True):
-    """A hunk that was found in upstream's text, and what is beside it.
+    """A hunk that was found in upstream's text, with its surroundings.
 
     `base` is the text that the hunk is written against, `position` the line (from 0) where it
     starts there. `beside` are hunks of the patch in the same file that upstream does not have.
@@ -100,7 +100,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def kept(self) -> Mapping[int, int]:
-        """The lines that the hunk leaves as they are, and upstream's in their place."""
+        """The lines that the hunk leaves as they are, and upstream's lines in the same place."""
         added = {n for place in self.places for n in place}
         rest = [n for n in range(len(self.texts[0])) if n not in added]
         return dict(self._matched(rest, range(len(self.texts[1]))))
@@ -127,7 +127,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @property
     def spot(self) -> Spot:
-        """The lines of base that the hunk changes, and what upstream has there."""
+        """The lines of base that the hunk changes, and upstream's lines there."""
         _, there = self.between(range(self.places[0].start, self.places[-1].stop))
         return Spot(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
 
@@ -154,13 +154,13 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
-        """How deep the lines of both texts stand."""
+        """The depth of the lines of both texts."""
         theirs, ours = (depths(self.path, b"".join(lines)) for lines in self.texts)
         return theirs, ours
 
     @cached_property
     def shared(self) -> Set[int]:
-        """The lines of upstream's text that are in the other one, at their place."""
+        """The lines of upstream's text that the other text has in the same place."""
         return {*self.kept.values(), *self.pairs.values()}
 
     @cached_property
@@ -171,7 +171,7 @@ class Drop(Struct, frozen=True, dict=True):
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
-    """Return what is left of lines that a run only deletes: still there, rewritten, or elsewhere.
+    """Return what remains of lines that a run only deletes: unchanged, rewritten, or elsewhere.
 
     A patch deletes `check(size <= 256)`; upstream makes it 512, and the line is gone, but not the
     check.
@@ -208,7 +208,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return added lines of which upstream has nothing but the number that goes with them.
+    """Return added lines of which upstream has only the number that goes with them.
 
     Both sides add an enumerator and turn `COUNT` from 1 to 2: that is two changes.
     """
@@ -242,10 +242,10 @@ def _uncounted(runs: Iterable[Run]) -> list[bytes]:
 
 
 def other_order(drop: Drop) -> Needed | None:
-    """Return what a hunk adds in another order than upstream has it, where order matters.
+    """Return the lines that upstream has in another order than the hunk, where order matters.
 
-    A patch adds the argument `ws` behind `tok`, upstream before it. Only what the language calls
-    unordered has no order: imports, sets, keyword arguments, `__all__`.
+    A patch adds the argument `ws` after `tok`, upstream before it. Order is free only where the
+    language says so: imports, sets, keyword arguments, `__all__`.
     """
     theirs = drop.texts[0]
     for place in drop.places:
@@ -273,7 +273,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Return what a hunk adds with other white space than upstream's, where that matters.
+    """Return the lines that upstream has with other white space than the hunk, where that matters.
 
     Upstream put the call into the loop, or under `if DEBUG:`; or a string has another space.
     """
@@ -309,7 +309,7 @@ def _deeper(drop: Drop, line: int, way: int) -> int | None:
 
 
 def other_block(drop: Drop) -> Needed | None:
-    """Tell of what a hunk adds that upstream has in another block, or switched off.
+    """Report added lines that upstream has in another block, or switched off.
 
     Upstream put the call under `else`, into a function or struct beside it, below another
     `[section]`; or into a comment, a string, or a here-document.
@@ -369,8 +369,8 @@ def checked(
 ) -> Merged | Collided:
     """Return a merge in which no hunk counts as absorbed if a proof says that it is needed.
 
-    Such a hunk is in conflict, but for one that upstream's bytes carry. A conflict about lines that
-    a hunk deletes says what became of them.
+    Such a hunk is in conflict, unless it is carried by upstream's bytes. A conflict about lines
+    that a hunk deletes says what became of them.
     """
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None

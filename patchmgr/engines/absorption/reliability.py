@@ -33,7 +33,7 @@ def kind_of_proposals(outcome: PatchOutcome) -> str:
 def with_reliability(judged: Judged) -> Judged:
     """Add to each piece of evidence, and each proposal, how often its kind was right.
 
-    A person's decision has no such figure; what nobody measured has no numbers.
+    A person's decision has no such figure, nor does a kind that nobody measured.
     """
 
     def reliability(rule: str) -> Reliability:

@@ -20,7 +20,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""Other files of a path's language with lines that they had not in the base, and lines beside."""
+"""Other files in a path's language, with lines that they did not have in the base, and context."""
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line without its white space."""
@@ -29,7 +29,7 @@ BASE = -1  # stands for the base where a step is asked for by its number
 
 
 class Folded(Struct, frozen=True):
-    """A patch, and what it does to the state it is written against."""
+    """A patch, and its changes to the state that it is written against."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
@@ -43,7 +43,7 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream's path from base to target: the files at both ends, and the steps between.
+    """Upstream from base to target: the files at both ends, and the steps between.
 
     `homes` maps a path to where the target has the file, where upstream moved it. `width` counts
     the files that a step touches, those of the series and all others.
@@ -221,7 +221,8 @@ class Series:
     def news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the telling lines that a step adds to, or removes from, the series' files.
 
-        Where it has none, all that are not empty: `x = x * 2` is no other patch's `x = x - 2`.
+        If the step has none, all lines count that are not empty: `x = x * 2` is no other patch's `x
+        = x - 2`.
         """
         lines = {line for line in self._news.get((number, adds), ()) if line[1]}
         return {line for line in lines if is_telling(line[1])} or lines

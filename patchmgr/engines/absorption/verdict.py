@@ -25,11 +25,11 @@ class Event(str, Enum):
 class Absorption(Struct, frozen=True):
     """What upstream has of one patch.
 
-    `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is
-    the commit that landed it, `event` what became of it since, and `since` the commit that
-    took it back. A reverted patch has no absorbed hunks. `wordings` is what the commit has in
-    other words. `undoes` tells by hunk which earlier patches bring lines that it takes away.
-    `now_in` is the file that has the lines now, where upstream moved them to another one.
+    `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is the
+    commit that landed it, `event` what became of it later, and `since` the commit that reverted it.
+    A reverted patch has no absorbed hunks. `wordings` are the parts that the commit has in other
+    words. `undoes` tells, by hunk, which earlier patches add lines that the hunk removes. If
+    upstream moved the lines to another file, `now_in` is that file.
     """
 
     hunks: frozenset[int]
@@ -43,7 +43,7 @@ class Absorption(Struct, frozen=True):
     now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return what stays absorbed when hunks undo lines that carried patches add."""
+        """Return the absorption without hunks that undo lines of carried patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self
@@ -53,7 +53,7 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return what is absorbed of each patch: a cached answer, or a new one from `find`.
+    """Return the absorption of each patch: a cached answer, or a new one from `find`.
 
     `about` is everything that the answer depends on; equal values must print alike.
     """

@@ -1,7 +1,7 @@
 """All lines of a file in all states of a series, in one order: a weave, as in SCCS.
 
 One comparison of the weave with an upstream version tells, for every patch at once, which of its
-lines are there. Nobody has to guess how far upstream took the series.
+lines are there. Nobody has to guess how many of the patches upstream took.
 """
 
 from __future__ import annotations
@@ -151,15 +151,15 @@ class Weave:
 
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Patches, each with a hunk of another patch that undoes what it does to a line."""
+        """Patches, each with a hunk of another patch that undoes its change to a line."""
         return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """The nodes that are there behind the series, and before it, with their keys."""
+        """The nodes that exist after the series, and before it, with their keys."""
         states = ([n for n, x in enumerate(self.nodes) if x.is_alive(p)] for p in (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     def state(self, run: Run, patch: int) -> list[bytes]:
-        """Return the keys that a run has after a patch (-1: in the base)."""
+        """Return the keys of a run's lines after a patch (-1: in the base)."""
         return [n.key for n in self.nodes[run.start : run.end] if n.is_alive(patch)]

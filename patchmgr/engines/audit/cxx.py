@@ -1,8 +1,8 @@
-"""What C++ and CUDA code relies on, and the files that it includes no longer declare.
+"""Names that C++ and CUDA code uses, but that the files it includes no longer declare.
 
 One side changes what files declare, the other one has new lines that use it: the series uses what
 upstream changed, and upstream's new lines may use what the series changed. A name is certainly lost
-where no code in any included file has it any more; without a compiler the rest is a warning.
+if no code in any included file has it any more; without a compiler the rest is a warning.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ Found = AuditFinding | None
 class CxxUse(Struct, frozen=True):
     """A use of a name in one of the new `lines` of a file, and the file that declared the name.
 
-    `was` and `now` are the files that the new lines were written for, and those of the result;
-    `before` is where the file was. `is_series` says that upstream changed the declaration.
+    `was` are the files that the new lines were written for, `now` those of the result; `before` is
+    the file's earlier path. `is_series` says that upstream changed the declaration.
     """
 
     was: Reach
@@ -389,7 +389,7 @@ class _Side(Struct, frozen=True):
     is_series: bool = True
 
     def told(self) -> Iterator[Told]:
-        """Yield what the new lines rely on that is gone, or is otherwise."""
+        """Yield the declarations that the new lines rely on and that are gone or have changed."""
         for path, lines in self.users.items():
             yield from self._lost_includes(path, lines or {})
         changed = self._changed()

@@ -1,4 +1,4 @@
-"""The C++ files of one state, and how code in them finds each other by `#include`."""
+"""The C++ files of one state, and the declarations that their code reaches by `#include`."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Reach:
         return self._closures[path]
 
     def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Return whether a file or its includes have a name in other lines than the given ones."""
+        """Return whether a file or its includes have a name outside of the given lines."""
         for where in self.closure(path)[0]:
             if name.encode() not in self.words(where):
                 continue

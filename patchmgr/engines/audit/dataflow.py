@@ -35,9 +35,9 @@ class Definition(Struct, frozen=True):
 class Site(Struct, frozen=True):
     """A statement, or the head of one: its text and lines, what it reads and what it defines.
 
-    `computed` are those of the names that it reads which it computes with, decides by or takes as
-    an index; others it hands on. `guards` are the conditions and loops around it, the outermost
-    first, and `guard_reads` what each of them reads.
+    Of the names that it reads, `computed` are those that it computes with, decides by or uses as an
+    index; the others are only handed on. `guards` are the conditions and loops around it, the
+    outermost first, and `guard_reads` what each of them reads.
     """
 
     text: str
@@ -53,8 +53,8 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in order, and all definitions in it.
 
-    `exits` are the conditions under which it is left, or a loop's turn, each with its last line;
-    `names` are all in it.
+    `exits` are the conditions under which the function, or a turn of a loop, is left, each with its
+    last line; `names` are all names in it.
     """
 
     sites: tuple[Site, ...]

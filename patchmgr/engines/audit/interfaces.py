@@ -1,4 +1,4 @@
-"""Uses of names that worked on their own side, and do not fit the result.
+"""Uses of names that worked on their own side, but do not fit the result.
 
 The check reads the lines of the series that may use what upstream changed, and the new lines of
 upstream that may use what the series changed.
@@ -159,7 +159,7 @@ class Changed:
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
 
     def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return the words of import statements that may import them; a star is one."""
+        """Return the words by which import statements may import these modules; a star is one."""
         said = {statement for statement, _, _ in self.imports(path, text)}
         return frozenset(word for statement in said for word in _SAID.findall(statement))
 
@@ -170,7 +170,7 @@ class Changed:
                 yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the imports of one of them: the statement, the module, and the name."""
+        """Yield the imports of changed modules: the statement, the module, and the name."""
         for statement, module, name in named_imports(text):
             is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
             is_likely = is_known or module.startswith(".")
@@ -184,7 +184,7 @@ class Changed:
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
     """Return what lines of a text seem to import: the statement, the module, and the name.
 
-    This costs less than parsing it. Nothing is left out; a word of a comment may be among it.
+    This costs less than parsing. Nothing is left out, but a word of a comment may be among them.
     """
     found: set[tuple[str, str, str]] = set()
     at, end = text.find("import"), 0

@@ -2,7 +2,7 @@
 
 A hunk that merges clean can have lost its meaning: what its lines read is computed in another way
 now. Each definition is followed from where it is made to where it is read, once in the function
-that the series is written against and once in the merged one; what differs is told.
+that the series is written against and once in the merged one; differences are reported.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return a text in which names that only one side has are all the same.
+        """Return a text in which all names that only one side has are replaced by the same name.
 
         The ways to ask whether something is empty are the same, too.
         """
@@ -165,10 +165,10 @@ class _Sides(Struct, frozen=True):
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
-        """Return how a name is computed now, where it is not as it was.
+        """Return how a name is computed now, if that has changed.
 
-        A further way beside those that it had is none: upstream's new branches mean what upstream
-        wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
+        A way that is added beside the old ones is no change: upstream's new branches mean what
+        upstream wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
         """
         texts = {self.old.definitions[n].text for n in old}
         if texts == {self.new.definitions[n].text for n in new}:
@@ -194,7 +194,7 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield what definitions that are the same on both sides are made of."""
+        """Yield the definitions that go into those which are the same on both sides."""
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
             now = self.new.definitions[number]

@@ -105,7 +105,7 @@ def _is_elsewhere(module: str, at: PairedUse) -> bool:
 
 
 def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
-    """Yield the names in some lines that an import of all names brought, and no longer does."""
+    """Yield the names in some lines that a star import brought, and no longer does."""
     now, then = pair.now.module, pair.then.module
     if now is None or then is None or not now.stars or not then.stars:
         return
@@ -262,7 +262,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether something existed, is gone, and cannot come from a base class outside."""
+    """Return whether something existed, is gone, and cannot come from an unknown base class."""
     if old.what not in _THERE:
         return False
     if not new.outside:

@@ -25,7 +25,7 @@ _LONGEST = 400  # lines of a definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return the new name of what a name meant, or None if that is not clear."""
+    """Return the new name of the thing that a name meant, or None if that is not clear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -88,7 +88,7 @@ def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the only upstream file that now has a definition which was elsewhere before."""
+    """Return the only upstream file to which a definition has moved."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Definition, *Assigned)):
@@ -113,7 +113,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder from which a file is imported by that name, or empty if it is unknown."""
+    """Return the folder from which a file is imported under that name, or empty if unknown."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 

@@ -24,7 +24,7 @@ Assigned = (ast.Assign, ast.AnnAssign)
 
 
 class Module(Struct, frozen=True):
-    """One parsed module: what it defines, by name, and its names by what they import.
+    """One parsed module: its definitions by name, and what its imported names stand for.
 
     `bound` are all names that it binds, whatever the condition, `counts` how often each is. A
     module that `is_open` may have other names as well.
@@ -91,7 +91,7 @@ def _module(path: str, node: ast.Module) -> Module:
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body with those under its conditions, but of no definition."""
+    """Yield the statements of a body and under its conditions, but not in definitions."""
     for statement in body:
         yield statement
         if not isinstance(statement, Definition):
@@ -138,7 +138,7 @@ def module_name(path: str) -> str:
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
     """Return the members of a class by name: those its body binds or its methods set on `self`.
 
-    What is not a class has nothing.
+    Anything but a class has no members.
     """
     found: dict[str, list[ast.AST]] = {}
     if not isinstance(node, ast.ClassDef):
@@ -221,7 +221,7 @@ def is_named(node: ast.AST | None, name: str) -> bool:
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of a body, but of no definition in it."""
+    """Yield the nodes of a body, but not those of definitions in it."""
     for node in body:
         yield node
         if not isinstance(node, (*Definition, ast.Lambda)):

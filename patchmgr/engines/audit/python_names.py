@@ -1,4 +1,4 @@
-"""What Python names and expressions stand for in one state of all files."""
+"""Find what Python names and expressions stand for in one state of all files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ UNKNOWN = Entity("unknown")
 class Scope(Struct):
     """A function or a class; `names` are what a function binds, by the statement that does.
 
-    What is bound otherwise, or twice, is None.
+    A name that is bound in another way, or twice, maps to None.
     """
 
     node: ast.AST
@@ -221,7 +221,7 @@ class PythonState:
                 yield said, self.within(module).entity(inner, (), depth + 1)
 
     def outside(self, owner: Entity) -> frozenset[str]:
-        """Return the bases of a class, and of its bases, that the files do not have."""
+        """Return the direct and indirect bases of a class that the files do not define."""
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:

@@ -1,8 +1,8 @@
 """Names in strings and registrations: what the series names, and upstream no longer has.
 
 No import and no compiler sees them: `"package.module:Class"`, an entry of a table with the module
-and the class, an operator that C++ registers and Python calls. They are warnings, for a string says
-what it names by convention only.
+and the class, an operator that C++ registers and Python calls. Findings are warnings, because what
+a string names is only a convention.
 """
 
 from __future__ import annotations

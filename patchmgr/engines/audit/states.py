@@ -1,4 +1,4 @@
-"""The input of an audit: four states of all files, and what the patches do to them."""
+"""The input of an audit: four states of all files, and the patches between them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
-"""Stands for a content that nobody has: a mirror may lack large files. No Python parses it."""
+"""Stands for contents that nobody has: a mirror may lack large files. Not valid Python."""
 
 
 LACKS = "lacks"
-"""Is among what the states keep as soon as nobody had a content."""
+"""In `States.kept` as soon as some contents were missing everywhere."""
 
 
 class Files(Struct, frozen=True):
@@ -61,7 +61,7 @@ class Files(Struct, frozen=True):
 class AuditedPatch(Struct, frozen=True):
     """A patch of the series: its files, and by path in the patch where each went in the result.
 
-    What a patch that `is_left` for a person adds to the result is not known yet.
+    If a patch `is_left` for a person, what it adds to the result is not known yet.
     """
 
     name: str
@@ -74,8 +74,8 @@ class AuditedPatch(Struct, frozen=True):
 Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
 """Return the upstream step since which something holds for the content of an upstream file.
 
-Given are the path and the question; the content is None where there is no such file. None is
-returned where no step on the way answers.
+The arguments are the path and the question, which gets the content, or None if there is no such
+file. Returns None if no step answers.
 """
 
 
@@ -106,7 +106,7 @@ class States(Struct, frozen=True):
 
     @property
     def lacks(self) -> bool:
-        """Return whether a content was requested that could not be had."""
+        """Return whether some requested content was missing everywhere."""
         return LACKS in self.kept
 
 
@@ -120,7 +120,7 @@ _AS_IT_STANDS = frozenset({"syntax", "folder-gone"})
 
 
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
-    """Return what the checks find, each thing once.
+    """Return the findings of the checks, each once.
 
     Tests say by themselves that they are broken, as soon as they run: what is found in one is
     likely, never certain (case s-flashinfer-ff8361ed: people took a merge whose test calls a

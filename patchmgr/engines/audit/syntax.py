@@ -31,7 +31,7 @@ class Fault(Struct, frozen=True):
 
 
 def syntax(states: States) -> Iterable[Told]:
-    """Yield the files that do not parse though they do on both sides."""
+    """Yield the files that do not parse although they do on both sides."""
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue

@@ -1,4 +1,4 @@
-"""What both sides add under one name that must be unique: options, routes, members."""
+"""Things that both sides add under one name that must be unique: options, routes, members."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Given(Struct, frozen=True):
 
 
 def check_twice(states: States) -> Iterator[Told]:
-    """Find names that each side gives once, at other places of a file, and the result twice."""
+    """Find names that each side gives once, in different places, and the result gives twice."""
     for path in states.carriers:
         old = written_path(states, path)
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)

@@ -1,6 +1,6 @@
-"""Faults in the uses of names in some lines, from what both states make of the names.
+"""Faults in the uses of names in some lines, judged by what the names mean in both states.
 
-Calls are examined here: those that fitted on their own side, and do not fit the result.
+Calls are examined here: those that fitted on their own side, but do not fit the result.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Which upstream commit explains a hunk: the one that absorbed it, or that broke it.
 
-For a conflict: which steps wrote upstream's lines in it, and what was there in between.
+For a conflict: which steps wrote upstream's lines in it, and what stood there in between.
 
 The cause of a hunk is the first step after which it no longer applies as it did: it applied after
 the step before, does not apply after this one, nor at the target. Where upstream took a disturbing
 change back and made another one later, the later one counts. The search asks about a few versions
 at a time, the merges of one round in one call, so that a hundred versions cost two rounds. That
-finds the last such step where there are no more versions than one round asks for, or where the
-hunk broke once; else it finds one of them, never a step that changed nothing for the hunk.
+finds the last such step where there are no more versions than one round asks for, or where the hunk
+broke once; else it finds one of them, never a step that changed nothing for the hunk.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return for each version whether merging a hunk into it has one of some answers."""
+        """Return, for each version, whether merging a hunk into it gives one of the answers."""
         texts = self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]

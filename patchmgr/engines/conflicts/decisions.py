@@ -1,7 +1,7 @@
 """What a person can decide about a conflict, and which earlier decisions still hold.
 
-A decision is about what a patch changes, and about the text of upstream that it meets: it holds
-as long as that text is there.
+A decision is about the change of a patch, and about the upstream text in its place: it holds as
+long as upstream has that text.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Add a person's decision to an outcome, and keep what another decision would be about."""
+    """Add a person's decision to an outcome, which keeps the text for another decision."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
@@ -143,7 +143,7 @@ def _digest(lines: Sequence[bytes]) -> str:
 def passage_of_place(
     path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
 ) -> Passage:
-    """Return upstream's lines in the place of a hunk, or their neighbours if there are none."""
+    """Return upstream's lines in the place of a hunk, or the lines around it if there are none."""
     runs = tuple(runs_of(hunk, position))
     touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
     at = comparison.in_ours(position)

@@ -44,7 +44,7 @@ _LANDED = re.compile(
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
-"""Return commit and subject of what a header names, if upstream got it on the way."""
+"""Return commit and subject of what a header names, if it is new in the target."""
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:

@@ -8,7 +8,7 @@ from patchmgr.engines.text.marked import split_marked
 
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region, without their last line feed."""
+    """Return base, ours and theirs of each region, each without its last line feed."""
     regions = (found.region for found in split_marked(marked).regions)
     sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)

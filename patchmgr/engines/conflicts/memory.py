@@ -26,7 +26,7 @@ class Resolutions(Protocol):
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file in conflict as a whole; no content means deletion."""
+        """Return the resolution of a file that conflicts as a whole; no content means deletion."""
 
 
 class Replayed(Struct, frozen=True):
@@ -38,9 +38,9 @@ class Replayed(Struct, frozen=True):
 
 
 def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return the sides by which a file is known that was not learned region by region.
+    """Return the sides that identify a file which was not learned region by region.
 
-    None where a line of the file could be a marker: another file might have the same sides.
+    Returns None if a line of the file could be a marker: another file might have the same sides.
     """
     found = split_marked(marked)
     is_sure = found.is_sure and all(one.is_sure for one in found.regions)
@@ -94,7 +94,7 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return what a person's text tells about the regions, as far as that is certain."""
+    """Return the resolutions that a person's text gives the regions, as far as that is certain."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 
@@ -161,8 +161,8 @@ def refusal(resolution: bytes) -> str | None:
 def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
     """Return why a text is unlikely to be the resolution of a region alone, or None if it may be.
 
-    `whole` is the marked text that the region is in, where that is known: none of the lines
-    right before and behind the region may be in the text.
+    `whole` is the marked text that the region is in, where that is known: the text must not have
+    the lines right before and after the region.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"

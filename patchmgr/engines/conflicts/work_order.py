@@ -191,7 +191,7 @@ class _Cut:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
 
     def shorter(self) -> WorkOrder:
-        """Return it; `cut` names what was left out, and how much of it there is."""
+        """Return the order; `cut` names what was left out, and how much of it there is."""
         order = self.order
         made = {
             name: self._value(getattr(order, name), name, order.new_path)

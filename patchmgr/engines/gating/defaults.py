@@ -39,7 +39,7 @@ _VARIABLE = re.compile(
 
 
 class Defaults(Struct, frozen=True):
-    """The values of a project's settings when nothing is set, and the names of their module."""
+    """The values of a project's settings when no variable is set, and the names of their module."""
 
     values: Mapping[str, object] = {}
     modules: Collection[str] = ()

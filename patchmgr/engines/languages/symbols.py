@@ -35,7 +35,7 @@ _GO = re.compile(
 class Braces(Struct, frozen=True):
     """A language whose blocks have braces.
 
-    `skipped` matches what no block is told from: comments, strings, characters. `header` matches
+    `skipped` matches text that cannot open a block: comments, strings, characters. `header` matches
     the head of a block, and `name` gives what the match names. `joint` stands between the names of
     a block and of one in it. If no sign `ends_statements`, the last head before a brace counts.
     """

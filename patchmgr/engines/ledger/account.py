@@ -74,12 +74,12 @@ class Group(Struct):
 class Deltas:
     """The net changes of a series in numbers of things (lines, pairs, words), by fate.
 
-    `net` is of all changes and `left` of those that the result should have nothing of. The others
-    count what comes and what goes apart: one change may take back what another one adds. Where the
-    deltas are exact, the result has nothing of what is left; else it may have some. Where they are
-    netted, what one change both adds and removes does not come or go, but for what joins words.
-    What is `beside` an added line may be what is added, and the other one what was there
-    (fi-0.6.16: a hash that moves to a new name, while upstream has another one for the old name).
+    `net` counts all changes, `left` those that must not be in the result. The others count what
+    comes and what goes separately: one change may take back what another one adds. If the deltas
+    are exact, the result has none of the things that are left; else it may have some. If they are
+    netted, a thing that one change both adds and removes neither comes nor goes, unless it joins
+    words. A line `beside` an added line may be the added one, and the other the old one (fi-0.6.16:
+    a hash that moves to a new name, while upstream has another one for the old name).
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -122,7 +122,7 @@ class Account:
         self.sources: dict[str, str] = {}  # of what the series renames or copies, on the pin
 
     def close(self) -> list[Told]:
-        """Count the lines, and return what does not add up by lines."""
+        """Count the lines, and return the lines whose counts do not add up."""
         for hunk, fate in self.hunks():
             self.added[fate] += len(hunk.only(b"+"))
             self.removed[fate] += len(hunk.only(b"-"))
@@ -275,7 +275,7 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return the lines of which the result has too few, or too many (below 0)."""
+        """Return how many of each line the result lacks (below 0: has too many)."""
         upstream: Deltas | None = None
         off = {}
         for one in dict.fromkeys((*deltas.net, *made)):
@@ -427,7 +427,7 @@ def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditF
 
 
 def number_of(number: int, what: str) -> str:
-    """Return a number of things in words."""
+    """Return a count with the noun of its kind."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 

@@ -143,10 +143,10 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """What is missing of the hunks that upstream is said to have; layout and comments aside.
+    """The missing lines of hunks that upstream is said to have; layout and comments aside.
 
-    `numbers` count the added and the removed lines that were looked for. `lacks` are added
-    lines that are nowhere, `still` removed ones that are there as before.
+    `numbers` count the added and the removed lines that were looked for. `lacks` are added lines
+    that are nowhere, `still` removed ones that still exist.
     """
 
     patch: str
@@ -259,8 +259,8 @@ def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
     """Judge, patch by patch, the lines that are said to be upstream's.
 
-    Upstream lands patches with changes of the review: what it left out of one that it has for the
-    most part is only reported. Where it lacks most of a patch, that is no absorption.
+    Upstream lands patches with changes from review. If it has most of a patch, the missing lines
+    are only reported. If it lacks most of it, the patch is not absorbed.
     """
     for name in dict.fromkeys(one.patch for one in evidence):
         found = [one for one in evidence if one.patch == name]
@@ -344,7 +344,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield what does not add up in words, for results whose layout is free."""
+    """Yield the words whose counts do not add up, for results whose layout is free."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}

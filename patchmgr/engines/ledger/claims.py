@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What the engine says became of a hunk, and so what must be proved about it."""
+    """The fate of a hunk as the engine claims it, which decides what must be proved."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"
@@ -21,7 +21,7 @@ class Fate(Enum):
 
 
 CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
-"""What the result should have something of."""
+"""The fates of hunks that the result should have, at least in part."""
 
 
 class Claim(Struct, frozen=True):
@@ -38,10 +38,10 @@ class Claim(Struct, frozen=True):
 class Claimed(Struct, frozen=True):
     """A patch and the claims about it; `rest` is the fate of files without a claim.
 
-    `diff` is the part of the patch file that is not a header. A patch that is not `on_base` is no
-    part of the side that the others are written against. `cited` are upstream commits, `reworded`
-    the texts of the patch that upstream landed in other words, as a person is told. `edited` are
-    files that a person changed beside it.
+    `diff` is the part of the patch file that is not a header. The other patches are not written on
+    top of a patch that is not `on_base`. `cited` are upstream commits, `reworded` the texts of the
+    patch that upstream landed in other words, as a person is told. `edited` are files that a person
+    changed besides the patch.
     """
 
     name: str
@@ -66,4 +66,4 @@ class State(Protocol):
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]
-"""Return what a cited commit made of a path: the contents before and after it."""
+"""Return the contents of a path before and after a cited commit."""

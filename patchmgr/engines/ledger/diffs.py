@@ -33,7 +33,7 @@ class Hunk(Struct, frozen=True):
 
 
 class Diff(Struct):
-    """The change of one file as its diff says; ids may be abbreviated."""
+    """The change to one file as the diff gives it; ids may be abbreviated."""
 
     old: str | None
     new: str | None
@@ -43,7 +43,7 @@ class Diff(Struct):
 
     @property
     def path(self) -> str:
-        """Return the path that the file is known by."""
+        """Return the path by which the file is identified."""
         return self.new if self.new is not None else self.old or ""
 
 

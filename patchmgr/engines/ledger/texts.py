@@ -151,7 +151,7 @@ def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
 
 
 def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
-    """Merge two texts over their base; None if they changed one place differently."""
+    """Merge two texts over their base; return None if they changed the same place differently."""
     blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in blocks_of(base, theirs)]
     found: Lines = []

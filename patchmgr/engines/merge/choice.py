@@ -24,7 +24,7 @@ LEAST = 0.9  # share of right ones, among candidates as sure or surer, to be tak
 BREAKS = frozenset(
     {"syntax", "undefined-name", "defined-twice", "key-twice", "lost name", "never reached"}
 )
-"""What a candidate that is proposed first never does."""
+"""The faults that a candidate proposed first never has."""
 
 
 class Points(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Step(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """What was learned, and what became of it by family of languages; the surest step first."""
+    """The learned points, and how they did by family of languages; the surest step first."""
 
     points: tuple[Points, ...]
     measured: dict[str, tuple[Step, ...]]
@@ -92,7 +92,7 @@ def likelihoods(features: Mapping[str, str], points: tuple[Points, ...]) -> tupl
 def choose(
     file: FileCandidates, *, least: float = LEAST, known: Table | None = None
 ) -> tuple[Choice, ...]:
-    """Return for each region its candidates by rank, and the one that is sure enough."""
+    """Return each region's candidates by rank, and the one that is sure enough."""
     return tuple(_choice(region, least, known or table()) for region in file.regions)
 
 
@@ -131,7 +131,7 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 
 def breaks(one: Candidate) -> bool:
-    """Say whether a candidate does not stand in its file as the sides do, or is base again."""
+    """Return whether a candidate has a fault of `BREAKS`, or takes base again."""
     return one.features["fails"] in BREAKS or one.rule == "base"
 
 

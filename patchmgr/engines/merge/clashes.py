@@ -25,7 +25,7 @@ _SIGN = re.compile(r"[(=;,{\[]")
 
 
 def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -> str:
-    """Say why a person is asked about a candidate; nothing where nobody is.
+    """Return why a person is asked about a candidate, or nothing if nobody is.
 
     `flat` are the sides of the region as tokens. Of Python the checks of names tell the rest.
     """

@@ -32,7 +32,7 @@ _LISTS = {
 
 
 def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
-    """Return what turns one text of the file at a path into another, from top to bottom."""
+    """Return the edits that turn one text of a file into another, from top to bottom."""
     language = language_of(path)
     sides = [read(framed(lines_of(text), language), language) for text in (base, theirs)]
     return tuple(dict.fromkeys(_Lift(language).node(sides[0], sides[1], "", "")))

@@ -17,7 +17,7 @@ _IMPORT = re.compile(
 
 
 class FileImports(Struct, frozen=True):
-    """What the three texts of a file of Python import, and what is so outside of its regions."""
+    """The imports in the three texts of a Python file, and those outside of its regions."""
 
     base: str
     ours: str
@@ -25,7 +25,7 @@ class FileImports(Struct, frozen=True):
     clean: str
 
     def fault(self, candidate: str) -> str:
-        """Say what is wrong with the imports of a candidate, nothing where they are as they must.
+        """Return what is wrong with the imports of a candidate, or nothing if they are right.
 
         It imports a name once more than either side, one that a side does not import any more, one
         from a module that no side imports from, or from a place that the other side left.

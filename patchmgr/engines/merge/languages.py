@@ -87,7 +87,7 @@ def language_of(path: str) -> Language:
 
 
 class Token(Struct, frozen=True):
-    """A token, the white space before it, and how many brackets are open behind it."""
+    """A token, the white space before it, and how many brackets are open after it."""
 
     kind: str
     text: str
@@ -96,7 +96,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text; leads and texts in their order give it again.
+    """Split a text into tokens; joined with their leads, they reproduce it.
 
     A line feed is a token of its own, `eol`, where no bracket is open; the last token is empty.
     """

@@ -1,7 +1,7 @@
 """Replay what theirs changed on what ours has become, node by node.
 
-Where one side alone touches something there is one answer. A place that both sides touch is
-open: a policy says what is taken there, and the place is noted.
+Where one side alone touches something there is one answer. A place that both sides touch is open: a
+policy decides it, and the place is recorded.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Policy(Struct, frozen=True):
-    """What is taken at open places: the order of two insertions, the side of two edits.
+    """How open places are decided: the order of two insertions, or the side of two edits.
 
     `join` is `ours, theirs`, `theirs, ours` or one side; `pick` is one side.
     """
