@@ -1,6 +1,6 @@
 """Shell completion: candidates for each parameter, quoted for the shell; no messages.
 
-A metavar says what a parameter is, so it says what completes it.
+The metavar of a parameter decides what completes it.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class _Helped:
     get_params: Callable[[Any], list[Any]]
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write the line with what is typed."""
+        """Write the usage line."""
         pieces = ["[OPTIONS]", *(_argument(p) for p in self.params if _is_argument(p))]
         pieces += ["COMMAND ..."] if isinstance(self, TyperGroup) else []
         formatter.write_usage(command_line(ctx), " ".join(pieces))

@@ -79,7 +79,7 @@ class ResolverApp(App[None]):
         self._show()
 
     def on_resize(self, event: Resize) -> None:
-        """Redraw it in the new width, which the app itself has only after this."""
+        """Redraw the screen in the new width, which the app itself has only after this event."""
         self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:

@@ -56,14 +56,14 @@ class _Tools:
         self._root, self._allows_write = root, allows_write
 
     def reading(self) -> tuple[Callable[..., str], ...]:
-        """Return what changes nothing."""
+        """Return the tools that change nothing."""
         return (
             self.status, self.dry_run, self.conflicts, self.work_order, self.propose, self.audit,
             self.report, self.notes,
         )  # fmt: skip
 
     def writing(self) -> tuple[Callable[..., str], ...]:
-        """Return what changes the workspace."""
+        """Return the tools that change the workspace."""
         return self.rebase, self.continue_rebase, self.accept
 
     def _ask(self, *words: str, names: tuple[str, ...] = (), data: str = "") -> str:

@@ -88,8 +88,8 @@ def apply_to_checkout(
 ) -> Application:
     """Apply a series to a checkout of any commit, as a whole or not at all.
 
-    What an older state of the series left there is replaced in the same step. Raises
-    PatchmgrError "dirty-checkout" if something else differs from HEAD.
+    Files from an older state of the series are replaced in the same step. Raises PatchmgrError
+    "dirty-checkout" if something else differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, options.selected)

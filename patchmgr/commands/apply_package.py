@@ -61,9 +61,9 @@ def apply_to_package(
 ) -> PackageApplication:
     """Apply a series to an installed package of any release, as a whole or not at all.
 
-    What an older state of the series left there is replaced in the same step; what an installer
-    replaced since is taken as it is now. `warns_at_start` None leaves that as it is. Raises
-    PatchmgrError "edited-package" if somebody else edited a file of the series.
+    Files from an older state of the series are replaced in the same step; files that an installer
+    has replaced since are taken as they are now. If `warns_at_start` is None, that setting stays as
+    it is. Raises PatchmgrError "edited-package" if somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)

@@ -38,7 +38,7 @@ class Audited(Struct, frozen=True):
 
 
 def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
-    """Audit a series on its pin: find what works without the series and breaks with it."""
+    """Audit a series on its pin: find code that works without the series and breaks with it."""
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         refuse_broken(at_pin.carried.outcomes)
         return Audited(name, audit_at_pin(session, at_pin))
@@ -88,13 +88,13 @@ class _NoFiles:
     """A tree without files."""
 
     def entry(self, path: str) -> Entry | None:
-        """Return that there is none."""
+        """Return None: the tree has no such file."""
         return None
 
     def is_directory(self, path: str) -> bool:
-        """Say that there is none."""
+        """Return False: the tree has no directories."""
         return False
 
     def files_below(self, path: str) -> Iterable[str]:
-        """Return none."""
+        """Yield no paths."""
         return ()

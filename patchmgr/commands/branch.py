@@ -64,7 +64,7 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 class Publication(Struct, frozen=True):
     """Where to publish a branch: the clone, the names, the user's own data, and the remote.
 
-    `is_forced` replaces branches and tags that patchmgr did not make.
+    If it `is_forced`, branches and tags that patchmgr did not make are replaced, too.
     """
 
     repository: Path | None = None
@@ -87,7 +87,7 @@ def left_out(
 ) -> dict[str, str]:
     """Return the patches to leave out, each with the reason; a name may be a group's.
 
-    Patches that those of `only` need are kept, too, unless `without` names them.
+    Patches needed by those of `only` are kept, too, unless `without` names them.
     """
     if not without and not only:
         return {}
@@ -187,7 +187,7 @@ def branch(
 
 
 def check_remote(remote: str | None, clone: Clone | None) -> str | None:
-    """Return what git is to push to; a remote's name needs a clone."""
+    """Return the remote or URL to push to; a remote's name needs a clone."""
     if remote is None:
         return None
     if remote.startswith("-") or not remote:

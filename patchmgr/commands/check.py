@@ -307,7 +307,7 @@ class _Run(Struct, frozen=True):
 
     @property
     def files(self) -> Fetching:
-        """Return the contents of the branch and what is below it."""
+        """Return the contents of the branch and of the state below it."""
         bench = self.at_pin.bench
         return Fetching(self.at_pin.loaded.side, bench.reader, bench.read)
 

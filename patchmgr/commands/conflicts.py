@@ -103,7 +103,7 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
 def resolve_conflict(
     session: Session, name: str, file: Path, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Take a file as the resolution: the lines of a region, or the whole file.
+    """Record a file as the resolution: the lines of a region, or the whole file.
 
     For a conflict of several regions it must be the whole file.
     """
@@ -200,7 +200,7 @@ def _full_name(workspace: Workspace, name: str) -> str:
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
-    """Return the recorded conflict whose id begins so; raise PatchmgrError if there is none."""
+    """Return the recorded conflict whose id starts with a name; raise if there is none."""
     full = _full_name(workspace, name)
     found = memory.get(full)
     if found is None:

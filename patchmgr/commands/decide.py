@@ -46,7 +46,7 @@ def decide(
     If a patch is needed and `by` names a later upstream commit about it, that commit counts as
     known.
 
-    Raises PatchmgrError "no-finding" if it found nothing to decide.
+    Raises PatchmgrError "no-finding" if the rebase found nothing to decide.
     """
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)

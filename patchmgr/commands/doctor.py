@@ -1,4 +1,4 @@
-"""`doctor`: the tools and stores that are there, what is too old or broken, and what to type."""
+"""`doctor`: the installed tools and the stores, what is too old or broken, and what to type."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Diagnosis(Struct, frozen=True):
 
 
 class DoctorOptions(Struct, frozen=True):
-    """What to put right: broken things, leftovers; a dry run only reports them."""
+    """What to mend: broken things, leftovers; a dry run only reports them."""
 
     repairs: bool = False
     prunes: bool = False

@@ -75,8 +75,8 @@ class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
     """Export a series; a patch that the format can hold as it is keeps its bytes.
 
-    Raises PatchmgrError "in-the-way" before anything is written where a file that patchmgr did
-    not write would be replaced.
+    If a file that patchmgr did not write would be replaced, raises PatchmgrError "in-the-way"
+    before anything is written.
     """
     form = _form(asked.form)
     root = session.workspace.root
@@ -135,7 +135,7 @@ class _Export(Struct, frozen=True):
     asked: ExportOptions
 
     def made(self) -> Made:
-        """Return the patches as they leave, those that stay behind, and the files."""
+        """Return the exported patches, those that are left out, and the files."""
         workspace = self.session.workspace
         record = workspace.series_record(self.name)
         if self.form.takes_all:

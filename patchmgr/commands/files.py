@@ -22,7 +22,7 @@ class Sign(str, Enum):
 
 
 class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
-    """A file of a patch; `is_edited` means that it has edits that are in no patch yet."""
+    """A file of a patch; `is_edited` means that it has edits that no patch has yet."""
 
     path: str
     sign: Sign

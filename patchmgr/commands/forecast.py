@@ -70,7 +70,7 @@ def make_forecast(
 
 
 class OnTip(Struct, frozen=True):
-    """The files of a series on upstream's tip, and what is assumed if it is in conflict there."""
+    """The files of a series on upstream's tip, and the assumption if it is in conflict there."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -177,7 +177,7 @@ class Watch:
         return replace(pull, effect=effect_of(patches), patches=patches)
 
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
-        """Return what becomes of the patches with a change on upstream's tip, and which it hits."""
+        """Return the outcome of the patches with a change on upstream's tip, and which it hits."""
         parents: Parents = {}
         target = Resolved(merged, merged)
         run = replace(self.run, session=self._planning.session)

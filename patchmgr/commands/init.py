@@ -1,4 +1,4 @@
-"""`init`: an empty workspace, or one with a git fork in it."""
+"""`init`: make an empty workspace, or one with a git fork in it."""
 
 from __future__ import annotations
 
@@ -137,5 +137,5 @@ def _upstream(branch: Branch) -> Upstream:
 
 
 def name_from(text: str) -> str:
-    """Return a name for an upstream or a series that is like a text."""
+    """Return a valid name for an upstream or a series, made from a text."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._") or "upstream"

@@ -47,7 +47,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     """Return the note on the sync of a series from one upstream state to another.
 
     A state is a REF, or a tag that `branch --tag` made. Without a start it is the state before the
-    last rebase, without an end the pin. Facts that were not kept are computed by a dry run if the
+    last rebase, without an end the pin. Facts that were not saved are computed by a dry run if the
     series is still on the start.
     """
     record = session.workspace.series_record(name)

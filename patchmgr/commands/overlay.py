@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """The result of `overlay`; `left` are files that no import reads: an overlay lacks them."""
+    """The result of `overlay`; `left` are files that no import reads, so an overlay lacks them."""
 
     application: PackageApplication
     place: Path

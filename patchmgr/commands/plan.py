@@ -1,4 +1,4 @@
-"""`plan`: the way to an upstream state, as clean stretches and single breaking commits."""
+"""`plan`: get to an upstream state in clean stretches and single breaking commits."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def plan_branch(
 ) -> Plan:
     """Try the way of a branch that merges upstream to a state, as merges; nothing is kept.
 
-    The branch is carried as one patch: what it differs in from the state that it merged last.
+    The branch is carried as one patch: its difference from the state that it merged last.
     """
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(find_git_dir(repository), onto, repository)
@@ -113,7 +113,7 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
 
 
 def planned(state: Resolved) -> PlannedState:
-    """Return a state in the form that a plan has."""
+    """Return a state in the form that plans use."""
     return PlannedState(state.ref, state.commit, state.archive, state.sha256)
 
 
@@ -281,7 +281,7 @@ def _suspected(patch: PatchOutcome) -> set[str]:
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return the outcomes of the patches that do not stay unchanged."""
+    """Return the outcomes of the patches that change."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes

@@ -135,7 +135,7 @@ def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> 
 
 
 def result_record(outcome: SeriesOutcome) -> dict[str, object]:
-    """Return what the lock keeps of a rebase: from, to, head, and the changed patches."""
+    """Return the lock's record of a rebase: from, to, head, and the changed patches."""
     return {
         "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
         "head": outcome.head or "",
@@ -236,8 +236,8 @@ def continue_rebase(
     """Finish a rebase with the files resolved in the work area, or in the checkout that shows it.
 
     `accepted` names files to take although they are deleted or no longer compile. `others` says
-    what becomes of edits beside a conflict. Raises PatchmgrError "unresolved" for other such files,
-    and if a marker is left.
+    what becomes of edits outside a conflict. Raises PatchmgrError "unresolved" for any other such
+    file, and if a marker is left.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None
@@ -301,7 +301,7 @@ def skip_patch(
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
     """Forget a rebase in progress, its work area, and its unresolved conflicts.
 
-    The checkout that shows it is removed if it has no work of a person.
+    The checkout that shows it is removed if it has no changes of a person.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -456,7 +456,7 @@ RELEASE = "release"
 class Span(Struct, frozen=True):
     """A range of upstream states: every release in it, or every Nth commit.
 
-    An empty start is the pin, an empty end what is tracked.
+    An empty start is the pin, an empty end the tracked state.
     """
 
     start: str
@@ -492,7 +492,7 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target, and write nothing.
 
-    A target that only some series have gives a table of those series only.
+    A target that exists only for some series is in the tables of those series only.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

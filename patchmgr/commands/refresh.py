@@ -56,8 +56,8 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 
     `is_rewritten` may be true although the patch still makes the same change.
 
-    `paths` are the files with edits that went in, `untracked` those that git does not know and
-    that are not in.
+    `paths` are the files whose edits went in, `untracked` those that git does not track and that
+    did not go in.
     """
 
     series: str
@@ -149,7 +149,7 @@ class LeftEdit(Struct, frozen=True):
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of `refresh --auto`: the patches that got edits, and those that follow them.
 
-    `others` are patches whose positions or context moved, `left` are the edits that no patch got.
+    `others` are patches whose positions or context moved, and `left` the edits that no patch got.
     """
 
     series: str
@@ -163,7 +163,7 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def distribute(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
 ) -> Distributed:
-    """Put each edit into the pushed patch that its lines are from, if that is only one patch.
+    """Put each edit into the pushed patch that wrote its lines, if that is a single patch.
 
     This is what `git absorb` does. Other edits are left as they are. Raises PatchmgrError "empty"
     if nothing would be left of a patch.

@@ -41,7 +41,7 @@ _SIDES = {
     "B": (Taken.BOTH_REVERSED, "both, theirs first"),
 }
 SLOW = {"a": "Checking …", "c": "Carrying the series …"}
-"""What is said while a key is at work."""
+"""The message that is shown while a key's action runs."""
 
 
 class _Kept(Struct, frozen=True):
@@ -56,7 +56,7 @@ class _Kept(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """Letter keys that are active now, and what they do in a word or two."""
+    """The letter keys that are active now, each with its action in a word or two."""
 
     names: str
     words: str
@@ -65,9 +65,10 @@ class Keys(Struct, frozen=True):
 class Resolver:
     """The conflicts of a rebase in progress, and what each key does to them.
 
-    `outcomes` are the series as they are carried with what is on record, `told` what the last key
-    led to, and `asks` a question to the person: `answer` gets what they type. At the end `result`
-    has the rebase, or None if the person quit. `attend` runs what needs the terminal for itself.
+    `outcomes` are the series as carried with what is on record, `told` is the result of the last
+    key, and `asks` a question to the person: `answer` gets what they type. At the end `result` has
+    the rebase, or None if the person quit. `attend` runs programs that need the terminal for
+    themselves.
     """
 
     def __init__(self, session: Session, series: str | None, *, is_dry_run: bool) -> None:

@@ -25,8 +25,8 @@ _LONGEST_NAME = 100
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
     """The result of asking a program about a conflict.
 
-    `failures` are the checks that its answer did not pass, and `error` the kind of what went wrong
-    with the program itself.
+    `failures` are the checks that its answer did not pass, and `error` the kind of error if the
+    program itself failed.
     """
 
     id: str

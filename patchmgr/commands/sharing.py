@@ -57,8 +57,8 @@ class Refused(Struct, frozen=True):
 class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The resolutions of a source, by id: `new` and `gone` since it was last pulled.
 
-    `known` ones are resolved the same way here, `otherwise` ones differently: those stay.
-    `trusted_by` are the series that trust the source.
+    `known` are resolved the same way here, `otherwise` differently: the latter stay. `trusted_by`
+    are the series that trust the source.
     """
 
     source: str
@@ -74,7 +74,7 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """What was pushed, by id; the remote has `known` ones already, `otherwise` ones differently."""
+    """The pushed resolutions, by id; the remote had `known` already, `otherwise` differently."""
 
     remote: str
     branch: str

@@ -41,7 +41,7 @@ _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 class PatchPart(Struct, frozen=True):
     """The part of a patch to split off: whole files, and hunks (from 1) of others.
 
-    `absorbed` are hunks by path and first line of their new side, as a rebase judged them.
+    `absorbed` are hunks, by path and first line on their new side, as a rebase judged them.
     `subject` and `message` are for the new patch. `choose` asks a person which hunks.
     """
 

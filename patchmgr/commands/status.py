@@ -70,9 +70,9 @@ class SeriesStatus(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The whole workspace; `in_progress` names what a rebase with conflicts left is about.
+    """The whole workspace; `in_progress` describes a rebase with conflicts left.
 
-    `applied` says what is in the checkouts where this workspace has applied something. `resolved`
+    `applied` has the applications to checkouts and packages that this workspace knows. `resolved`
     are the files of that rebase whose conflicts are resolved already.
     """
 

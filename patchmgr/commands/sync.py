@@ -42,9 +42,9 @@ from patchmgr.services.work_orders import order_of_file, order_of_finding, short
 class SyncRequest(Struct, frozen=True):
     """The request for a sync: the target, and where its results go.
 
-    `remote` is one of the repository that the workspace is in, None for a dry run that asks nobody;
-    `fork` the URL that gets the built branch; `forge` the program that writes the pull request onto
-    `base`. `now` is the time in seconds.
+    `remote` is a remote of the repository that the workspace is in, None for a dry run without
+    network; `fork` the URL that gets the built branch; `forge` the program that writes the pull
+    request onto `base`. `now` is the time in seconds.
     """
 
     onto: str
@@ -168,7 +168,7 @@ class _Publisher(Struct, frozen=True):
     fork: str | None
 
     def published(self, date: str) -> Sync:
-        """Push what is proposed, and tell of it; a fault says what was done before it."""
+        """Push the proposal, and report it; an error says what was done before it."""
         if self.request.remote is None:
             return Sync(self.proposal)
         pushed, warnings, pull = list[PushedBranch](), list[str](), None

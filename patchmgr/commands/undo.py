@@ -76,7 +76,7 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 
 
 def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
-    """Undo the last changes that are not undone yet, or all after one of the log.
+    """Undo the last changes that are not undone yet, or all changes after an entry of the log.
 
     Raises PatchmgrError "edited" if a file was edited since, and names it.
     """

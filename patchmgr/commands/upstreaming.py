@@ -34,9 +34,9 @@ class Upstreamed(Struct, frozen=True):
     """The status of a patch upstream: what its header says, and its verdict on upstream's tip.
 
     `since` is the day that the header names, or that of its author date. `verdict` is the engine's
-    on the tip as of the last fetch, or None if nobody has that, and `commit` is what brought the
-    patch, or what its header names; `release` is the first one with it. `pull` is its pull request
-    and `state` what gh says of that, or None if it was not asked.
+    on the tip as of the last fetch, or None if the tip is missing. `commit` is the one that landed
+    the patch, or that its header names; `release` is the first release with it. `pull` is its pull
+    request and `state` the state that gh reports, or None if it was not asked.
     """
 
     series: str

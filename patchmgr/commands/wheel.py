@@ -192,7 +192,7 @@ class Wheel(Closing):
     def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
         """Write the wheel under another version with some files changed (None: left out).
 
-        The bytes depend on this wheel, the version and the changes alone.
+        The bytes depend only on this wheel, the version and the changes.
         """
         with written_beside(place) as beside:
             with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:

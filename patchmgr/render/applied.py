@@ -1,4 +1,4 @@
-"""The results of `apply` and the commands like it, of `wheel` and `branch`, as text and values."""
+"""The results of `apply` and similar commands, `wheel` and `branch`, as text and as values."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def clean(text: str, *, keep: str = "") -> str:
 
 
 def escaped_json(document: str) -> str:
-    """Return a JSON document with such characters in its strings escaped, to the same meaning."""
+    """Return a JSON document with such characters in its strings escaped; it means the same."""
     return _UNSAFE.sub(
         lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
     )

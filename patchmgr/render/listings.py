@@ -205,7 +205,7 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
 
 
 def status_text(status: Status, view: View) -> str:
-    """Return one line per series, then the rebase in progress; pins and files if all is wanted."""
+    """Return one line per series, then the rebase in progress; in full with pins and files."""
     if view.is_line:
         return f"{_status_summary(status)}\n"
     rows = [_status_row(row) for row in status.series]

@@ -73,7 +73,7 @@ def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield in one line the assumptions about patches in conflict, if there are any."""
+    """Yield one line with the assumptions about patches in conflict, if there are any."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
@@ -89,7 +89,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield verdict and name of a patch, and where it is touched, or why it is in conflict."""
+    """Yield a patch's verdict and name, and where it is touched, or why it is in conflict."""
     verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]

@@ -240,7 +240,7 @@ def conflict_value(
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:
-    """Return the files from which merges taught resolutions, as plain values."""
+    """Return the files from which resolutions were learned, as plain values."""
     return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files

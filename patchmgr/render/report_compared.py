@@ -18,7 +18,7 @@ _COUNTS = ("files", "added", "removed")
 
 
 def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
-    """Return what a series has changed, with the lines in which patches differ."""
+    """Return how a series has changed, with the lines in which patches differ."""
     lines = [f"{clean(found.series)}: {comparison_sums(found.patches)}, since {clean(base)}"]
     if not view.is_line:
         lines += [f"  {when:<6}  {clean(told)}" for when, told in _sizes(found)]
@@ -29,7 +29,7 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
 
 
 def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT) -> str:
-    """Return the same for a pull request; what does not fit is counted."""
+    """Return the same for a pull request; entries that do not fit are counted."""
     page = Page(limit)
     page.add(f"## {code(found.series)} since {code(base)}")
     page.add(f"{comparison_sums(found.patches)}.")

@@ -348,7 +348,7 @@ details::details-content{content-visibility:visible;block-size:auto}}
 
 
 def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = ()) -> str:
-    """Return one page with a section a series, and the work orders of what waits for a person."""
+    """Return one page with a section per series, and the work orders that wait for a person."""
     names = ", ".join(clean(f.series) for f in footprints)
     title = f"Change footprint of {names}" if names else "Change footprint"
     body = "\n".join(_section(number, f) for number, f in enumerate(footprints))

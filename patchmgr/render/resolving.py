@@ -22,7 +22,7 @@ _MOST_CAUSES = 3
 _CONTEXT = 3  # lines around what stands for a region
 
 Line = tuple[bool, str]
-"""A line of a text, and whether the base has it not."""
+"""A line of a text, and whether it is new (not in the base)."""
 
 
 class Pane(Struct, frozen=True):
@@ -71,7 +71,7 @@ def _state_of(one: OpenConflict, state: Resolving) -> str:
 
 
 def about_lines(state: Resolving) -> Iterator[str]:
-    """Yield what the conflict is, what its patch is for, and what caused it."""
+    """Yield lines that say what the conflict is, what its patch is for, and what caused it."""
     order = state.conflict.order
     number = state.conflicts.index(state.conflict) + 1
     where = f"conflict {number} of {len(state.conflicts)}"

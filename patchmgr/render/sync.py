@@ -141,7 +141,7 @@ def _compared(one: CarriedSeries) -> list[str]:
 
 
 def comment_mark(comment: str) -> str:
-    """Return the mark that tells that a body's comment was written; empty without a comment."""
+    """Return the mark which says that a body's comment was written; empty without a comment."""
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"

@@ -89,7 +89,7 @@ class _Reader:
         self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
-        """Follow a function; what is read of the function around it is as it is here."""
+        """Follow a function; the enclosing function's names have the values that they have here."""
         env = dict(outer)
         arguments = node.args
         plain = [*arguments.posonlyargs, *arguments.args]

@@ -37,7 +37,7 @@ def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
 
 
 class Subject(Struct, frozen=True):
-    """A region as its candidates are looked at: the words of its sides, what is known of it.
+    """A region, for judging its candidates: the words of its sides, and other facts.
 
     `names` are the names and the levels of relative imports of the sides.
     """
@@ -49,7 +49,7 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Say whether a text is one side's, and has words that the other side alone takes away."""
+        """Return whether a text is one side's, and has words that only the other side removes."""
         words = Counter(words_of(said_of(text)))
         pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
         return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
@@ -58,7 +58,7 @@ class Subject(Struct, frozen=True):
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
 ) -> Subject:
-    """Return what is known of a region whose sides were read, as a tree and as tokens."""
+    """Return the facts of a region from its sides, which were read as trees and as tokens."""
     base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
     features = {
         "language": language.family,
@@ -105,7 +105,7 @@ _Edit = tuple[int, int, int, int]
 
 
 def edits_of(base: Node, side: Node) -> list[_Edit]:
-    """Return what changes between two nodes of tokens: places in base, and in the side."""
+    """Return the changes between two nodes of tokens, as places in base and in the side."""
     edits: list[_Edit] = []
     start = first = 0
     pairs = aligned("code", base.parts, side.parts)
@@ -142,7 +142,7 @@ class FileWords(Struct, frozen=True):
     theirs: Words
 
     def stale(self, region: Subject) -> str:
-        """Say whether a side adds names to a region that the other one has fewer of, or none."""
+        """Return whether a side adds names to a region that the other one has less often."""
         names = region.names
         added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))
         left = [

@@ -1,4 +1,4 @@
-"""What each side changes of a sequence of nodes, and which changes meet."""
+"""The changes that each side makes to a sequence of nodes, and which of them meet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NodeEdit(Struct, frozen=True):
 
 
 def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
-    """Return what a side changed: what it modified counts as replaced by itself."""
+    """Return the edits of a side; a modified node counts as a replacement."""
     edits: list[NodeEdit] = []
     start = first = 0
     pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
@@ -38,9 +38,9 @@ def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit
 
 @lru_cache(maxsize=256)
 def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
-    """Say whether what one side adds or deletes could as well stand where the other one edits.
+    """Return whether one side's addition or deletion could also stand where the other one edits.
 
-    To add `more(self.` behind the `self.` of `f(self.ids)` is to add `self.more(` before it.
+    To add `more(self.` after the `self.` of `f(self.ids)` is to add `self.more(` before it.
     """
     lists = [sum(p.kind == "list" for p in nodes) for nodes in (base, ours, theirs)]
     has_own = len(set(lists)) > 1  # else what is within each list is looked at by itself
@@ -82,7 +82,7 @@ _Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]
 
 
 def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
-    """Group the edits that meet; what neither side changed is not there, for all was changed."""
+    """Group the edits that meet; stretches that neither side changed are not included."""
     groups: list[tuple[list[NodeEdit], list[NodeEdit]]] = []
     both = sorted(
         [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],
@@ -113,7 +113,7 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return a side's nodes in the place of some of base, with these of its edits."""
+    """Return the nodes that a side has for a range of base, given its edits there."""
     found: list[Node] = []
     at = start
     for edit in edits:

@@ -43,7 +43,7 @@ Piece = Lines | Region
 
 
 def pieces_of(marked: str) -> tuple[Piece, ...] | None:
-    """Return the pieces of git's zdiff3 or diff3 text, ours first; None where a region is open."""
+    """Return the pieces of git's zdiff3 or diff3 text, ours first; None if a region has no end."""
     found = split_marked(marked.encode("utf-8", "surrogateescape"))
     texts = [_lines(text) for text in found.texts]
     if any(line.startswith("<<<<<<< ") for lines in texts for line in lines):
@@ -62,7 +62,7 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Return the pieces with the lines that git took out of regions as both sides' own again.
+    """Return the pieces with the lines that git took out of regions put back into both sides.
 
     zdiff3 does so with what both sides add at an end of a region: `head` and `tail`.
     """
@@ -112,7 +112,7 @@ def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
     """Return the pieces with regions that begin and end with whole statements.
 
-    Where that reaches another region, they become one.
+    Regions that then meet become one.
     """
     found = list(pieces)
     at = 1

@@ -1,4 +1,4 @@
-"""Replay what theirs changed on what ours has become, node by node.
+"""Replay their changes on our text, node by node.
 
 Where one side alone touches something there is one answer. A place that both sides touch is open: a
 policy decides it, and the place is recorded.
@@ -314,7 +314,7 @@ class Replay:
         return ours if self.policy.pick != "theirs" else theirs
 
     def join(self, chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Put what both sides insert at one place after each other, each thing once."""
+        """Put what both sides insert at the same place in a row, each thing once."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)

@@ -13,7 +13,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
 def read(text: str, language: Language) -> Node:
-    """Read a text as the statements that it is, as one where its brackets nest too deep."""
+    """Read a text as statements; if its brackets nest too deep, as a single one."""
     tokens = list(lex(text, language)) if text else []
     try:
         if language.layout == "signs":
@@ -27,7 +27,7 @@ def read(text: str, language: Language) -> Node:
 def refined(node: Node) -> Node:
     """Return a logical line of Python with the parts that libcst sees.
 
-    libcst is loaded for that alone, and here alone.
+    libcst is loaded only for that, and only here.
     """
     from patchmgr.engines.merge.python import with_parts
 
@@ -240,7 +240,7 @@ def _item(nodes: Sequence[Node], tail: str) -> Node:
 
 
 def item_key(nodes: Sequence[Node]) -> str:
-    """Return what tells an item from the others: its keyword, its name, its key."""
+    """Return what distinguishes an item from the others: its keyword, its name, its key."""
     words = [node.text for node in nodes[:3] if node.kind in ("word", "string", "sign", "list")]
     if len(words) > 1 and words[1] in ("=", ":"):
         return words[0]

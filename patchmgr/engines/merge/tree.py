@@ -16,9 +16,9 @@ SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
 
 
 class Node(Struct, frozen=True, eq=False):
-    """A piece of a text: what it is, what tells it from its siblings, and its exact source.
+    """A piece of a text: its kind, what distinguishes it from its siblings, and its exact source.
 
-    `lead` is the white space and the comments before it, `tail` the separator behind it with the
+    `lead` is the white space and the comments before it, `tail` the separator after it with the
     comment on its line; `text` is the rest, and that of the parts joined. `said` is its content
     without layout.
     """
@@ -92,7 +92,7 @@ def _counted(said: str) -> Counter[str]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return how much of two contents is common: from 0 to 1."""
+    """Return the share of two contents that is common, from 0 to 1."""
     if one == other:
         return 1.0
     a, b = _counted(one), _counted(other)

@@ -1,4 +1,4 @@
-"""What speaks against a candidate once it stands in its file."""
+"""Check what is wrong with a candidate once it stands in its file."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class Surroundings(Struct, frozen=True):
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the function or class around a region of Python, where both sides can be read in it.
+    """Return the function or class around a region of Python, if both sides can be read in it.
 
-    Else that is the whole file: a side may be a decorator, or a part of a docstring.
+    Else return the whole file: a side may be a decorator, or a part of a docstring.
     """
     region = pieces[at]
     assert isinstance(region, Region)
@@ -143,7 +143,7 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return what is wrong with a candidate and with no side, `no` where nothing is."""
+    """Return what is wrong with a candidate but with neither side, `no` if nothing is."""
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)
@@ -242,9 +242,9 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 
 
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
-    """Say whether two texts of Python differ in layout alone where they stand.
+    """Return whether two texts of Python differ only in layout where they stand.
 
-    `return x` further out is another thing. What cannot be read may be the same.
+    `return x` further out is other code. A text that cannot be read may be the same.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return not all(trees) or trees[0] == trees[1]
@@ -257,7 +257,7 @@ def _tree_of(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def compiles(text: str) -> bool:
-    """Say whether a text is a Python module."""
+    """Return whether a text is a Python module."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -18,8 +18,8 @@ Find = Callable[[str], Versions]
 class ChangedFiles:
     """Files that differ between base and target, of one language at a time.
 
-    `find` answers a language with path to the base's and the target's version; it is asked once
-    a language, and only where something has to be looked for.
+    `find` answers a language with path to the base's and the target's version; it is called once
+    per language, and only if something has to be searched.
     """
 
     def __init__(self, find: Find, blobs: Blobs) -> None:
@@ -40,10 +40,10 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return other files of a path's language that have all of the lines only now.
+        """Return other files in a path's language that have all of the lines now, but not before.
 
-        With lines `beside`, they are those that have the most of these, and one at least. All
-        lines are without white space.
+        With lines `beside`, they are those that have the most of these, and one at least. All lines
+        are without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():

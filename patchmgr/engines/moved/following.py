@@ -20,9 +20,9 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """What became of a file whose hunks went to several places.
+    """The result for a file whose hunks went to several places.
 
-    `changes` is the new side's files that merged clean. `collision` is the one merge that did
+    `changes` are the files of the new side that merged clean. `collision` is the one merge that did
     not, with its file. There is one answer per hunk; `places` has the hunks that moved.
     """
 
@@ -35,8 +35,8 @@ class Followed(Struct, frozen=True):
 class NewSide(Struct, frozen=True):
     """The new side, as seen when hunks are followed to it.
 
-    `elsewhere` are the files that upstream changed, `entry_of` answers for all, `busy` are those
-    that must be left alone, and `climb` merges one.
+    `elsewhere` are the files that upstream changed. `entry_of` returns any file, `busy` are the
+    files that must be left alone, and `climb` merges a file.
     """
 
     elsewhere: Elsewhere
@@ -51,7 +51,7 @@ def follow_hunks(
 ) -> Followed | Collided:
     """Merge a file that collided: each hunk where it belongs now.
 
-    Returns the collision, with a reason that says what is known, if nothing is known to have moved.
+    If nothing is known to have moved, returns the collision, with the known facts as its reason.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:

@@ -32,7 +32,7 @@ LONGEST = 88  # columns, where a line of names gets longer than it was
 
 
 class Unsure(Exception):
-    """What the changed lines need is not known; says what."""
+    """Raised if the needs of the changed lines are not known; the message says which."""
 
 
 class Source(Struct, frozen=True):
@@ -167,8 +167,8 @@ def missing_imports(
     """Return a merged file with the imports of the patch's side that its lines need, or None.
 
     `base` and `home` are the file's paths on either side, `names` those that the patch's lines may
-    look up: one counts that nothing in the merged file binds. Where the import cannot be had, the
-    name stays for those who look at the result.
+    look up: one counts that nothing in the merged file binds. If the import is not certain, the
+    name stays unbound, for the audit to find.
     """
     content = merged
     try:
@@ -196,8 +196,8 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
     """Return the content of `home` with an import that the file `base` has.
 
-    It goes into the statement of its module, or after the last one that it sorts after. Raises
-    Unsure if it has no place.
+    It goes into the statement of its module, or after the last import that it sorts after. Raises
+    Unsure if there is no place for it.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which is imported by a relative name")

@@ -40,7 +40,7 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """What moves to one file: units with their new places, their changes, and new symbols."""
+    """What moves to the same file: units with their new places, their changes, and new symbols."""
 
     moves: tuple[tuple[Unit, Home], ...]
     changes: tuple[tuple[Change, Unit], ...]
@@ -48,7 +48,7 @@ class Removal(Struct, frozen=True):
 
     @property
     def file(self) -> Outline:
-        """Return the file that they move to."""
+        """Return the file that the units move to."""
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:
@@ -162,8 +162,8 @@ def part_within(
 ) -> Part | None:
     """Return the sides for changes that stay in their file, with the units that moved within it.
 
-    Each unit of `moves` is given with its place on the new side. None where a place cannot be
-    told by the units around it.
+    Each unit of `moves` is given with its place on the new side. Returns None if the units around a
+    place do not tell where it is.
     """
     order = list(range(len(base.lines)))
     moving = [unit for unit, _ in moves]

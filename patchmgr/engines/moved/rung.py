@@ -1,9 +1,9 @@
 """The rung "moved": follow the hunks of a file whose symbols upstream moved.
 
 A function that went to another file, or past others in its own, is found by its name and its
-telling lines; lines outside of symbols are found only where they stand byte for byte. Where there
-is more than one likely place, or too little to go by, a hunk stays where it is, and is told where
-it might belong.
+telling lines; lines outside of symbols are found only where they stand byte for byte. If there is
+more than one likely place, or too little evidence, a hunk stays where it is, and its conflict names
+the place where it might belong.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from patchmgr.engines.series.placement import PatchedFile
 class Assignment(Struct, frozen=True):
     """What is known of the changes in a file.
 
-    `moves` has the units that moved, `units` the moved unit that a change is in, `guests` the
-    new symbols that follow a neighbour. `imports` are changes of imports, `lost` those that
-    have no home for sure.
+    `moves` has the units that moved, `units` the moved unit that a change is in, `guests` the new
+    symbols that follow a neighbour. `imports` are changes to imports, `lost` the changes without a
+    certain home.
     """
 
     moves: dict[Unit, Home] = field(default_factory=dict)
@@ -192,10 +192,9 @@ class Astray(Struct, frozen=True):
 class Relocation(Struct, frozen=True):
     """Where the hunks of a file belong, by number.
 
-    `parts` are the merges to make instead of that of the file, one a file of the new side;
-    without any, nothing is known to have moved. `places` has the hunks that moved, `astray`
-    those that have no home for sure. The latter are in the part of their own file, if it is
-    still there.
+    `parts` are the merges to make in place of the file's own, one per file of the new side; without
+    any, nothing is known to have moved. `places` has the hunks that moved, `astray` those without a
+    certain home. The latter are in the part of their own file, if that still exists.
     """
 
     parts: tuple[Part, ...]
@@ -214,7 +213,7 @@ def relocate(
     """Find the new places of the hunks, by number, that collided in their own file.
 
     `home` and `ours` are the name and the text of the file on the new side (None: deleted). Returns
-    None if all of them are about lines that did not move.
+    None if the lines of all these hunks did not move.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)

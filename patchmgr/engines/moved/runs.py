@@ -18,8 +18,8 @@ CONTEXT = 3
 class Change(Struct, frozen=True):
     """A run of changed lines of one hunk, by its number.
 
-    `unit` is what it edits on the old side, or None if nothing is sure. `brings` names the whole
-    new symbols or paragraphs that it adds beside others instead.
+    `unit` is the unit that it edits on the old side, or None if that is not certain. `brings` names
+    the whole new symbols or paragraphs that it adds beside others instead.
     """
 
     number: int

@@ -1,8 +1,8 @@
 """What a conflict leaves unknown, which later patches touch it, and why it is there.
 
-Until a person resolves a conflict, nobody knows what will stand at its place. The new side goes
-on with upstream's lines there; what it is with the patch's lines there is kept beside it. A later
-patch that comes out the same on both is free of the conflict.
+Until a person resolves a conflict, nobody knows which lines will stand there. The new side goes on
+with upstream's lines; a second version, with the patch's lines, is kept as well. A later patch that
+comes out the same on both is free of the conflict.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def leave(
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
     """Return the text with each place in conflict resolved as ours, and as theirs.
 
-    None if there are no such places, or none that is certain.
+    Returns None if there are no such places, or if they are not certain.
     """
     sides = (conflict.base, conflict.ours, conflict.theirs)
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
@@ -109,11 +109,12 @@ def touched_by(result: FileResult) -> frozenset[str]:
 def met_by(
     left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
 ) -> str | None:
-    """Return in words what a file's change touches of a conflict, or None if it touches nothing.
+    """Return in words how a file's change touches a conflict, or None if it does not.
 
-    `ours` is the file without the conflict's patch, `result` what becomes of it, and `other` what
-    becomes of the file with that patch's lines. The change may neither meet the lines, nor those
-    within its context, nor the function that they are in, nor use a name that they bring.
+    `ours` is the file without the conflict's patch, `result` that file after the change, and
+    `other` the file with that patch's lines after the change. The change must not touch the lines
+    in conflict, nor have them in its context, nor touch their function, nor use a name that they
+    bring.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -143,7 +144,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict extended by a file's change that touches it, and is not carried."""
+    """Return a conflict, extended by a file's change that touches it and is not carried."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -253,8 +254,8 @@ def pass_on_causes(
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
     """Add to each blocked patch the causes of the conflicts that block it.
 
-    `before` are the conflicts that were left before the first patch. Returns also those that are
-    left after the last, each with its causes.
+    `before` are the conflicts that were left before the first patch. Also returns the conflicts
+    that are left after the last patch, each with its causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []

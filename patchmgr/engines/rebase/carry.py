@@ -51,7 +51,7 @@ def carry_files(
 ) -> tuple[FileResult, ...]:
     """Carry all files of a patch, each as if the others were done; nothing is changed yet.
 
-    A path that one file leaves is free for the others, unless leaving it collides.
+    A path that one file vacates is free for the others, unless that change collides.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
@@ -103,7 +103,7 @@ def carry_rest(
 ) -> tuple[FileResult, ...]:
     """Carry the files of a patch without the dropped hunks, numbered across the whole patch.
 
-    A file that comes, goes, moves or changes its mode is carried whole.
+    A file that is created, deleted, moved or changes its mode is carried whole.
     """
     starts = accumulate((step.size for step in steps), initial=0)
     here = [

@@ -1,4 +1,4 @@
-"""What no rung carries: a conflict, or a person's resolution of it."""
+"""The end of the ladder: a conflict, or a person's resolution of it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Add to a conflict what upstream seems to have of it; propose that if it is all of it."""
+    """Add the parts that upstream seems to have to a conflict; propose that if it has all."""
     if result.conflict is None or not proposals:
         return result
     is_all = len(proposals) == result.answers.count(CONFLICT)
@@ -149,9 +149,9 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
     """Return the file that a person's content makes.
 
-    It is a link where it is that of one side, or where no side is anything else; a last line feed
-    is not a part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
-    "bad-resolution" if it must be a link and the content is not one.
+    The file is a link if the content is the link of one side, or if every side is a link; a last
+    line feed is not part of a link. Its mode is that of the side that changed it. Raises
+    PatchmgrError "bad-resolution" if it must be a link and the content is not one.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

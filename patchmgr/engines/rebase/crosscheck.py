@@ -1,12 +1,12 @@
-"""What merged without a conflict, and a person should still check.
+"""Merges without a conflict that a person should still check.
 
-A file that both sides changed, and whose merge defines something twice, or has a new line of a
-kind that the other side replaced everywhere. Names and uses are the audit's.
+A file that both sides changed, and whose merge defines something twice, or has a new line of a kind
+that the other side replaced everywhere. Names and uses are the audit's.
 
-A use of a name as it was before the other side changed every use is looked for in any language.
-Who writes it once more has not seen that it is written in another way by now: a call has one
-argument more, an attribute is called. None of 662 merges that people took as they were has such a
-use, five of 107 that they corrected do; it was built for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
+A use of a name as it was before the other side changed every use is looked for in any language. Who
+writes it once more has not seen that it is written in another way by now: a call has one argument
+more, an attribute is called. None of 662 merges that people took as they were has such a use, five
+of 107 that they corrected do; it was built for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def check_merged(
     """Start looking for suspicious places in the merged files.
 
     The returned function waits for the result; it is given the last patch that carries each file,
-    except for names that were reported already. `suspect_all` starts to look at merges, and gives
-    what is to be asked for the answers. Files that a conflict is left in are not looked at.
+    except for names that were reported already. `suspect_all` starts the checks of merges, and
+    returns a function for the answers. Files with a conflict are not examined.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)

@@ -1,6 +1,6 @@
 """Merge as text after base and patch side are formatted with upstream's formatter.
 
-It is proved, by language, that formatting changed nothing but the format.
+For each language there is a proof that formatting changed nothing but the format.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def notation_of(path: str) -> Notation | None:
 def is_same_python(one: bytes, other: bytes) -> bool:
     """Return whether two Python texts differ in format alone: one syntax tree, the same comments.
 
-    What is in docstrings may be laid out in another way. A text that does not parse is like none.
+    Docstrings may have another layout. A text that does not parse equals no other.
     """
     if one == other:
         return True
@@ -108,7 +108,7 @@ def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -
 def is_same_cxx(one: bytes, other: bytes) -> bool:
     """Return whether two C++ texts have the same tokens, and the same words in comments.
 
-    A comment that names the namespace that ends is a formatter's own.
+    Comments at the end of a namespace do not count: formatters write them.
     """
     return one == other or _cxx(_text(one)) == _cxx(_text(other))
 
@@ -145,8 +145,8 @@ def merge_formatted(
 ) -> bytes | None:
     """Merge with base and fork in upstream's format; None if that is not clean or not certain.
 
-    Upstream's own text is not formatted. The result is not upstream's own text, says what a text
-    merge of the formatted sides says, and formatting it again changes no line of the patch.
+    Upstream's own text is not formatted. The result is not upstream's own text, means the same as a
+    text merge of the formatted sides, and formatting it again changes no line of the patch.
     """
     notation = notation_of(path)
     if notation is None:

@@ -1,8 +1,8 @@
 """The merge ladder for one file: the cheapest rung that answers, else a conflict as a value.
 
-Rungs: nothing changed upstream, the same change upstream, git's three-way text merge, the same
-without the hunks of which upstream has all and more. Every rung is answered with the file's new
-state and a verdict for each hunk.
+Rungs: nothing changed upstream, the same change upstream, git's three-way text merge, and the same
+without the hunks that upstream has completely. Every rung is answered with the file's new state and
+a verdict for each hunk.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class Merged(Struct, frozen=True):
 class Collided(Struct, frozen=True):
     """No rung answered: the reason, the marked text if there is one, one answer per hunk.
 
-    `texts` are base, ours and theirs of a marked text, where the base has what was left out of the
-    merge because upstream has it. `suggestions` are what each region could become. `has_moved` says
-    that the place is elsewhere upstream.
+    `texts` are base, ours and theirs of a marked text; hunks left out of the merge because upstream
+    has them are part of this base. `suggestions` has possible texts for each region. `has_moved`
+    says that upstream moved the lines elsewhere.
     """
 
     reason: str
@@ -189,7 +189,7 @@ def _merge_rest(
 def judge_hunks(
     file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Judge each hunk of a text merge; `merged` is None where the whole has conflicts.
+    """Judge each hunk of a text merge; `merged` is None if the whole merge has conflicts.
 
     A hunk is absorbed if merging it alone gives upstream's own bytes, and unchanged if its lines,
     context included, are applied as they stand at another position.

@@ -39,11 +39,11 @@ from patchmgr.model.snapshot import Entry
 class Item(Struct, frozen=True):
     """A patch to carry; `refusal` says why a guard keeps it out, or None if it is in.
 
-    `absorption` is what upstream has of it, or None if nothing is known. `steps` is what the
-    patch does to the side it is written against, or None if that is yet to be found; either all
-    patches that are in have them, or none. `is_on_base` says that the patches after it are
-    written on top of it. `promise` tells what the new side with the patch lacks of what the
-    patch ensures, or None if nothing.
+    `absorption` is the part that upstream has, or None if nothing is known. `steps` are the patch's
+    changes to the side it is written against, or None if they are yet to be found; either all
+    patches that are in have them, or none. `is_on_base` says that the patches after it are written
+    on top of it. `promise` returns what the patch ensures but the new side with the patch lacks, or
+    None.
     """
 
     patch: Patch
@@ -59,9 +59,9 @@ class Item(Struct, frozen=True):
 class Judged(Struct, frozen=True):
     """A patch's outcome and the states of its files on the way, for evidence and cause.
 
-    `decision` is a person's that was in force. `blockers` are the conflicts in the way of a
-    blocked patch, and `left` are all those that are left behind this one. `edited` are files that
-    a person changed beside what the patch does.
+    `decision` is the person's decision that was in force. `blockers` are the conflicts in the way
+    of a blocked patch, and `left` are all conflicts that are left after this patch. `edited` are
+    files that a person changed besides the patch's own changes.
     """
 
     outcome: PatchOutcome
@@ -117,9 +117,9 @@ def rebase_series(
     """Carry a series from one upstream state to another, in memory.
 
     Merge bases are the cumulative states of the series. Returns one judged patch per item, in
-    order, and the files of the new side that differ from upstream's (None: deleted). Where a patch
-    collides, the new side goes on with upstream's lines; what meets that place later is blocked, as
-    is what meets the conflicts that were `left` before; all else goes on.
+    order, and the files of the new side that differ from upstream's (None: deleted). If a patch
+    collides, the new side goes on with upstream's lines. Later changes that touch this place, or
+    the conflicts that were `left` before, are blocked; all others go on.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})

@@ -54,8 +54,8 @@ class Solved(Struct, frozen=True):
 class Unsolved(Struct, frozen=True):
     """What is left for a person: the text with the remaining markers, None for binaries.
 
-    `used` are the ids of the resolutions that are in it already, `suggestions` what each region
-    could become, the likeliest first.
+    `used` are the ids of the resolutions that are in it already, `suggestions` the possible texts
+    of each region, the likeliest first.
     """
 
     marked: bytes | None
@@ -66,8 +66,8 @@ class Unsolved(Struct, frozen=True):
 class Open(Struct, frozen=True):
     """The file at a path after the rungs so far: in conflict, with its three texts.
 
-    Where a resolution is in them, the three texts are the same; `used` has its id.
-    `is_upstream_ours` says which side the markers call `ours`.
+    A replayed resolution is in all three texts; `used` has its id. `is_upstream_ours` says which
+    side the markers call `ours`.
     """
 
     marked: bytes
@@ -136,14 +136,14 @@ def structural(left: Open, mergers: Mergers) -> Solved | Open:
 Rung = Callable[[Open, Mergers], "Solved | Open"]
 
 RUNGS: tuple[Rung, ...] = (recorded, formatted, structural)
-"""The order: what a person made of the same lines comes first, the surest guess after it."""
+"""The order: a person's resolution of the same lines comes first, then the surest guess."""
 
 RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 """A rebase asks between them whether upstream seems to have the lines in other words."""
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Return the answer of the first rung that has one, or else what they leave."""
+    """Return the answer of the first rung that has one, or else what the rungs leave."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):

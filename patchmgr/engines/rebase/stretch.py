@@ -1,4 +1,4 @@
-"""Find how far a series carries in one go, with few rebases."""
+"""Find how far a series carries in a single rebase, by trying few rebases."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ def longest_stretch(
     """Return the last state tried to which the series at `start` carries.
 
     It is `start` only if `start + 1` was tried and does not carry. `suspects` are the states that
-    conflicts so far name as their cause. States between a clean one and one in conflict need not
-    be clean, or in conflict, in order: so it climbs from suspect to suspect, and tries one rung
-    behind the first that breaks, and halves only where no suspect is named.
+    conflicts so far name as their cause. Between a clean state and one in conflict, clean states
+    and conflicts may alternate. The search therefore goes from suspect to suspect, tries one state
+    after the first that breaks, and halves the range only if no suspect is named.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

@@ -1,4 +1,4 @@
-"""What a patch needs to be carried, and the answer for each of its files."""
+"""The input for carrying a patch, and the answer for each of its files."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
-"""Merge three texts by the structure of the file at a path, given the marked text, or not."""
+"""Merge three texts by the structure of the file at a path, given the marked text; or None."""
 
 
 Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]"]
-"""Say what others made of a region of base, ours and theirs: what to show first, and last."""
+"""Return others' resolutions of base, ours and theirs: those to show first, and last."""
 
 
 Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
-"""Files of the new side by path, as a person found them and as they are to be."""
+"""Files of the new side by path, as a person found them and as they should be."""
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
@@ -53,12 +53,12 @@ class Mergers(Struct, frozen=True, kw_only=True):
 class Tools(Mergers, frozen=True):
     """What a rebase needs besides the series and the two sides.
 
-    `nobody` is the author of patches that name none. `solved` holds what a person made of a
-    conflict, by patch name and path: None deletes the file; `solved_on` has upstream's side of it
-    as the person saw it. `on_patch` hears of every patch before it is tried. `asks` says that what
-    upstream seems to have in other words is left to a person. `elsewhere` has the files to which
-    upstream may have moved what a patch changes, `offers` what others made of the like. `edits` are
-    by patch what a person changed of other files: each before and after.
+    `nobody` is the author of patches that name none. `solved` has a person's resolutions, by patch
+    name and path: None deletes the file; `solved_on` has upstream's side as the person saw it.
+    `on_patch` is called with every patch before it is tried. `asks` says that hunks which upstream
+    seems to have in other words are left to a person. `elsewhere` has the files to which upstream
+    may have moved changed lines, `offers` gives others' resolutions. `edits` are, by patch, a
+    person's changes to other files: each before and after.
     """
 
     blobs: Blobs
@@ -76,10 +76,10 @@ class Tools(Mergers, frozen=True):
 class FileResult(Struct, frozen=True):
     """One file of a patch on the new side; `changes` is empty if it collided.
 
-    There is one answer per hunk, or one for a change without hunks. One more answers for a mode
-    or a move whose fate is not that of the hunks. `proposals` tells of hunks in conflict that
-    upstream seems to have, `reliability` how sure a merge by structure is, region by region.
-    `places` are the hunks, by number, that upstream moved elsewhere.
+    There is one answer per hunk, or one for a change without hunks. One more is for a mode or a
+    move whose fate differs from the hunks'. `proposals` are for hunks in conflict that upstream
+    seems to have, `reliability` how sure a merge by structure is, region by region. `places` are
+    the hunks, by number, that upstream moved elsewhere.
     """
 
     step: FileStep
@@ -117,11 +117,11 @@ class NewSide(Struct, frozen=True):
     arrivals: Mapping[str, str] = field(default_factory=dict)
 
     def home(self, path: str) -> str:
-        """Return where a file of the old side is."""
+        """Return the path that a file of the old side has on the new side."""
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return where a new file goes that a patch creates at a path."""
+        """Return the path on the new side for a file that a patch creates at a path."""
         return self.arrivals.get(path, path)
 
 

@@ -11,7 +11,7 @@ State = tuple[Footprint, Sequence[OwnCommit]]
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Compare a series with what it was; a side is None where there is no such series."""
+    """Compare a series with an earlier state; a side is None if the series does not exist there."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (

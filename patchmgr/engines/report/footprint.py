@@ -35,8 +35,8 @@ def footprint(
 ) -> Footprint:
     """Return the footprint of a series: `patches` in order, and the squashed `changes`.
 
-    `net` has what `git diff --numstat` counts from the pin to the head, None for a binary,
-    by the path of each change that is one; a missing path is a KeyError.
+    `net` has, by the path of each net change, the counts of `git diff --numstat` from the pin to
+    the head, None for a binary; a missing path is a KeyError.
     """
     by_path = _patches_by_path(patches)
     real = [change for change in changes if not _is_passing(change, net)]
@@ -190,7 +190,7 @@ def _tallies(
 
 
 class TouchedFile(Struct, frozen=True):
-    """One file change of a patch: contents if they are at hand, and the touched symbols.
+    """One file change of a patch: its contents if available, and the touched symbols.
 
     `before` is empty where the patch creates the file. `is_upstream` says that the pin has it.
     """

@@ -1,6 +1,7 @@
 """Collect what a reviewer asks for: parts, gated sites, and hotspots.
 
-A hotspot is what the series touches and upstream often changes: there the next conflict will be.
+A hotspot is a symbol that the series touches and upstream often changes: the next conflict is
+likely there.
 """
 
 from __future__ import annotations

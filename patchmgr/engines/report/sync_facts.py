@@ -1,4 +1,4 @@
-"""Read the facts that were kept of rebases as values: what was carried, solved and dropped."""
+"""Read the saved facts of rebases as values: what was carried, resolved and dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
-    """Return every patch of the syncs; one in several has the first verdict that is a loss."""
+    """Return every patch of the syncs; a patch in several has its first verdict that is a loss."""
     found: dict[str, Carried] = {}
     for patch in _patches(rows):
         known = found.get(patch["name"])
@@ -66,7 +66,7 @@ def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
 def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
     """Return how often evidence or proposals of such kinds were right, each kind once.
 
-    What an older version kept has no such figures.
+    Facts saved by an older version have no such figures.
     """
     rows = (one.get("reliability") for one in found)
     return tuple(dict.fromkeys(convert(row, Reliability) for row in rows if row is not None))
@@ -157,7 +157,7 @@ def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
 def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the files of the series that kept their bytes, and the others.
 
-    A file is as before where upstream did not touch it and every patch on it was carried so.
+    A file keeps its bytes if upstream did not touch it and every patch on it was carried unchanged.
     """
     hows: dict[str, set[str]] = {}
     gone: set[str] = set()
@@ -175,7 +175,7 @@ def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return what a person should check although it was carried."""
+    """Return warnings about patches that were carried but that a person should check."""
     return tuple(
         f"{patch['name']}: {warning}" for patch in _patches(rows) for warning in patch["warnings"]
     )

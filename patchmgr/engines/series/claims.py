@@ -14,7 +14,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the bytes that a claim is about, or None if they are not there."""
+    """Return the bytes that a claim is about, or None if they do not exist."""
     if content is None or symbol is None:
         return content
     index = SymbolIndex(path, content)

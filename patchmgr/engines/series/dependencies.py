@@ -107,6 +107,6 @@ class _Names(Struct, frozen=True):
         return cls(frozenset(defined), frozenset(written))
 
     def uses(self, other: _Names) -> str | None:
-        """Return a name that another layer defines and this one uses and does not define."""
+        """Return a name that this layer uses but does not define, and another one defines."""
         shared = (self.written - self.defined) & other.defined
         return min(shared)[1].decode("utf-8", "replace") if shared else None

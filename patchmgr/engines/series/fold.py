@@ -19,10 +19,10 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 
 
 class FileStep(Struct, frozen=True):
-    """What a patch does to one file on the side it is written against.
+    """A patch's change to one file on the side it is written against.
 
-    `base` is the file before (at the old path), `theirs` after (at the new path), or None if
-    there is none. `positions` are the 0-based lines of base where the hunks start.
+    `base` is the file before (at the old path), `theirs` the file after (at the new path), or None
+    if there is none. `positions` are the 0-based lines of base where the hunks start.
     """
 
     change: FilePatch
@@ -32,7 +32,7 @@ class FileStep(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Return how many verdicts the file gets: one a hunk, at least one."""
+        """Return the number of verdicts for the file: one per hunk, at least one."""
         return max(1, len(self.change.hunks))
 
 
@@ -72,7 +72,7 @@ class Overlay:
         self._changed[path] = entry
 
     def changes(self) -> Mapping[str, Entry | None]:
-        """Return what differs from the tree below, by path."""
+        """Return the files that differ from the tree below, by path."""
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:

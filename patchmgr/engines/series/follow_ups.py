@@ -1,4 +1,4 @@
-"""Upstream commits whose messages fix, revert or restore what patches of a series are."""
+"""Upstream commits whose messages say that they fix, revert or restore a series' patches."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def searched(names: Iterable[str]) -> tuple[str, ...]:
 def follow_ups(
     patches: Sequence[Patch], messages: Sequence[tuple[str, str]], repository: str | None
 ) -> Iterator[FollowUp]:
-    """Yield the commits, each with its message, that name what a patch is.
+    """Yield the commits, each with its message, that name the upstream commit of a patch.
 
     Commits that the series itself carries are left out.
     """

@@ -3,7 +3,7 @@
 Folder names are not interpreted: `src/`, `lib/`, `python/`, a folder that is installed under
 another name, and copies that a package keeps with its data are all found by content. A file is
 where its content is, if that is one place and no other file of the repository fits there better. A
-file that has another content, or is new, goes where the files beside it are.
+file that has other content, or is new, goes where the files beside it are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Source(Protocol):
         """Yield the paths of all files that are known."""
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package has at the place what the repository has at the path."""
+        """Return whether the package's file at the place is the repository's file at the path."""
 
 
 class InstalledPaths:
@@ -94,7 +94,7 @@ class InstalledPaths:
         return any(self.find(_join(folder, name)) is not None for name in names)
 
     def path_of(self, place: str) -> str | None:
-        """Return the repository's path for an installed file, or None if it is unknown."""
+        """Return the repository's path of an installed file, or None if it is unknown."""
         folder, name = _split(place)
         home = self._folders().get(folder)
         return None if home is None else _join(home, name)

@@ -1,6 +1,6 @@
-"""Patches as layers over a pin, and what becomes of them in another order or on other files.
+"""Patches as layers over a pin, and how they apply in another order or on other files.
 
-A state is what differs from the pin, by path: the file, or None for none.
+A state has the files that differ from the pin, by path; None is a deleted file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ State = Mapping[str, "Entry | None"]
 
 
 class Layer(Struct, frozen=True):
-    """What one patch does: by path, the file before and after."""
+    """The change of one patch: by path, the file before and after."""
 
     name: str
     files: Mapping[str, tuple[Entry | None, Entry | None]]
@@ -36,7 +36,7 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """What layers are applied to: the files of the pin, contents, and git's merge."""
+    """The ground on which layers are applied: the files of the pin, contents, and git's merge."""
 
     pin: Tree
     blobs: Blobs
@@ -98,7 +98,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a layer is not in a state: removing it changes nothing."""
+    """Return whether a state does not contain a layer: removing it changes nothing."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)

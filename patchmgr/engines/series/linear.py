@@ -14,13 +14,13 @@ from patchmgr.model.ports import Blobs, TextMerge, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
-"""What is between two trees: the file before and after, by path."""
+"""The differences between two trees: the file before and after, by path."""
 
 
 class Piece(Struct):
     """A future patch: the commit it comes from, and the files after it, by path.
 
-    `is_rest` marks changes that are in a merge and in no commit of the line.
+    `is_rest` marks changes that a merge itself made, in no commit of the line.
     """
 
     commit: str
@@ -29,7 +29,7 @@ class Piece(Struct):
 
 
 class Remark(Struct, frozen=True):
-    """A conflicting path of a commit where a merge was made, and its resolution."""
+    """A path that conflicted when a commit was merged, and its resolution."""
 
     commit: str
     path: str
@@ -64,7 +64,7 @@ class Line:
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
-        """Put a commit on top; if its parent was another state, merge the files."""
+        """Put a commit on top; if its parent is another state, merge the files."""
         piece = Piece(commit, {})
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
@@ -178,7 +178,7 @@ class Line:
 class Closest(Struct, frozen=True):
     """The upstream state that a tree is most similar to, and how many steps it is ahead.
 
-    Of the paths that upstream changed until then, `changed` in number, `taken` are in the tree.
+    Of the `changed` paths that upstream changed until then, the tree has those in `taken`.
     """
 
     commit: str

@@ -1,8 +1,8 @@
 """Where the patches of a series apply, by the conditions in their headers.
 
-A series on its pin consists of the patches that are needed there. One that is not needed on
-the target is left out on the new side only; one that is needed on the target alone is merged
-as the version that its diff names, and the patches after it know nothing of it.
+A series on its pin consists of the patches that are needed there. A patch that is not needed on the
+target is left out on the new side only. One that is needed only on the target is merged from the
+version that its diff names; the patches after it are not written on top of it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
-    """Raise "bad-predicate" if a tree with the patch is not what the patch ensures."""
+    """Raise "bad-predicate" if a tree with the patch does not fulfil what the patch ensures."""
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch, or its Ensures"
@@ -103,9 +103,9 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
-    """Yield the patches whose `Valid-While` fails on the new side, whatever merged.
+    """Yield the patches whose `Valid-While` fails on the new side, even if they merged.
 
-    A patch that is left out there is not asked, and on its pin it was found valid.
+    Patches that are left out there are not checked. On the pin, all were found valid before.
     """
     if views is None or views.onto is views.base:
         return

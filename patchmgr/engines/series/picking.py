@@ -39,8 +39,9 @@ def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrErr
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
     """Return the patches of a series that a word may mean.
 
-    That is one with this name, with or without `.patch`, or by its number (from 1), or all whose
-    names start so. The path of a patch, from the workspace or from `series/`, is a name, too.
+    That is the patch with this name (with or without `.patch`) or number (from 1), or else all
+    patches whose names start with the word. The path of a patch, from the workspace or from
+    `series/`, is a name, too.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):
@@ -56,7 +57,7 @@ def _is_number(given: str) -> bool:
 
 
 def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the conflicts whose ids begin so; at least four digits, as for commits in git."""
+    """Return the conflicts whose ids start with this; at least four digits, as in git."""
     return tuple(one for one in ids if one.startswith(given)) if len(given) >= FEWEST else ()
 
 

@@ -1,4 +1,4 @@
-"""Apply hunks to a content at their exact place, or at the only other place that fits."""
+"""Apply hunks to a text at their exact place, or at the only other place that fits."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def split_lines(content: bytes) -> list[bytes]:
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context and removed line must be there.
 
-    A hunk that does not fit at its stated line (moved on by what earlier hunks were moved)
-    may go to another place after the earlier hunks if that is the only one. One whose context
-    is shorter on one side was cut off by the file's start or end, and only goes there.
+    If a hunk does not fit at its stated line (shifted by as much as earlier hunks were), it may go
+    to another place after the earlier hunks, if there is only one. A hunk with less context on one
+    side was cut off by the file's start or end, and goes only there.
     """
     lines = split_lines(content)
     out: list[bytes] = []

@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return what a state with the patch lacks of what the patch ensures, or None."""
+    """Return what the patch ensures but a state with the patch lacks, or None."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)

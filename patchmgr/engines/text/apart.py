@@ -1,7 +1,7 @@
 """Merge two versions of a text whose changes lie far apart: git's own answer, without git.
 
 What git makes of a merge depends on how its histogram diff pairs lines, so this answers only where
-every possible pairing gives the same. A line that is there once in either text pairs with itself or
+every possible pairing gives the same. A line that occurs once in each text pairs with itself or
 with nothing. Of several runs of equal lines the diff takes the longest. So a run is kept if it
 contains such single lines, and is longer from the first to the last of them than any run without
 one can be; and no change slides over a line that is there once. Between two kept runs any diff will
@@ -25,7 +25,7 @@ _BINARY_LOOK = 8000  # bytes in which git looks for a NUL
 
 
 class Text:
-    """A text, cut into lines, with the place of each line that is there once."""
+    """A text, cut into lines, with the place of each line that occurs once."""
 
     __slots__ = ("is_binary", "lines", "single")
 
@@ -47,7 +47,7 @@ class Change:
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     """Return where a side differs; each place covers every way to pair the lines.
 
-    None where that is not sure.
+    Returns None if that is not certain.
     """
     if base.is_binary or side.is_binary:
         return None

@@ -85,7 +85,8 @@ def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
 def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
     """Return the pairs of equal lines (0-based), increasing on both sides.
 
-    Lines that both texts have once lead, as in a patience diff; between them the longest runs.
+    Lines that occur once in both texts come first, as in a patience diff; between them the longest
+    runs are matched.
     """
     runs = _runs(old, new, (0, 0), 0)
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))

@@ -19,7 +19,8 @@ Line = bytes
 class Offer(Struct, frozen=True):
     """A hunk of a file: the whole texts, and the blocks that belong to the hunk.
 
-    `whole` says what happens to a file that is taken or left as one: it comes, goes, has no lines.
+    `whole` says what happens to a file that is taken or left as one: it is created or deleted, or
+    has no lines.
     """
 
     path: str
@@ -35,7 +36,7 @@ class Offer(Struct, frozen=True):
         return tuple(replace(self, blocks=(block,)) for block in self.blocks)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines of its diff, from its header on."""
+        """Yield the lines of the hunk's diff, from the header on."""
         if self.whole:
             yield self.whole.encode() + b"\n"
         if not self.blocks:
@@ -80,7 +81,7 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Return in words what a change does besides lines (a mode, a link); empty for a plain file."""
+    """Return in words a change other than of lines (a mode, a link); empty for a plain file."""
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:
@@ -113,7 +114,7 @@ def _choice(own: Sequence[Offer]) -> Chosen:
 
 
 def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block]) -> bytes:
-    """Return the old text with some blocks as the new one has them."""
+    """Return the old text with some blocks taken from the new one."""
     lines = list(old)
     for block in sorted(taken, key=lambda each: each.old_start, reverse=True):
         lines[block.old_start : block.old_end] = new[block.new_start : block.new_end]
@@ -121,7 +122,7 @@ def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block])
 
 
 Ask = Callable[[Offer, int, int, str], str]
-"""Shows a hunk, its number of how many, and the keys that mean something; returns a key."""
+"""Shows a hunk, its number among all, and the keys that can be pressed; returns a key."""
 
 
 def choose(offers: Sequence[Offer], ask: Ask) -> list[Offer]:

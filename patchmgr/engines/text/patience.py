@@ -1,4 +1,4 @@
-"""What a patience diff is made of: lines that are there once, and those of them in one order."""
+"""The parts of a patience diff: lines that occur once, and those of them in the same order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Return the place of each line that is there once, in order."""
+    """Return the place of each line that occurs once, in order."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
     again.difference_update(last.values())
@@ -24,7 +24,7 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def longest_rising(places: Sequence[int]) -> list[int]:
-    """Return the numbers of as many different places as there are in rising order."""
+    """Return the numbers of the longest rising sequence of different places."""
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []

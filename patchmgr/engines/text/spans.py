@@ -14,8 +14,8 @@ _CONTEXT = 20  # lines; a longer context says no more
 def exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
     """Return the text between the clean texts, if all of those are unchanged.
 
-    None for a region beside a text that could be at several places; None for the whole where a
-    text is not there. All texts are whole lines.
+    None stands for a region beside a text that could be at several places. Returns None if a text
+    does not occur. All texts are whole lines.
     """
     first = _places(texts, resolved)
     if first is None:
