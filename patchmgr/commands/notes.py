@@ -159,7 +159,7 @@ def _of_lock(
     if not is_last or ends[1].commit != record.pin.commit:
         raise PatchmgrError(
             "no-facts",
-            f"nothing is known of a sync of {record.name} from {ends[0].ref} to {ends[1].ref}",
+            f"there is no record of a sync of {record.name} from {ends[0].ref} to {ends[1].ref}",
             (
                 "give --from the state before the last rebase, or leave --from out",
                 f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",

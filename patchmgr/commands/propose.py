@@ -194,7 +194,7 @@ def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bo
         conflict = carried.conflict(target.place)
         known = {one.id for patch in carried.outcome.patches for one in patch.open_findings}
     if conflict is None:
-        raise PatchmgrError("usage", f"nothing of {target.recorded.id} is in conflict any more")
+        raise PatchmgrError("usage", f"{target.recorded.id} is no longer in conflict")
     content, fitted = given(conflict), None
     if content is not None and len(content) > MAX_SIDE:
         failures.append(Failure("size", f"it has more than {MAX_SIDE} bytes"))

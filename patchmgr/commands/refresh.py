@@ -299,7 +299,7 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     who = ", ".join(others)
     return PatchmgrError(
         "overlap",
-        f"the edit of {shown(path)} changes lines of {who}, which stands on {name}",
+        f"the edit to {shown(path)} changes lines of {who}, which stands on {name}",
         (f"refresh {others[-1]}" if others else f"patchmgr goto {name}", f"patchmgr goto {name}"),
     )
 

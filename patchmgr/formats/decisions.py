@@ -76,9 +76,9 @@ def _order(d: Decision) -> tuple[object, ...]:
 def _read(table: Any, where: str) -> Decision:
     decision = converted(table, Decision, kind=_KIND, what=where)
     if any(passage.lines and not passage.digest for passage in decision.passages):
-        raise PatchmgrError(_KIND, f"{where}: a text of lines has no digest")
+        raise PatchmgrError(_KIND, f"{where}: a passage with lines has no digest")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
-        raise PatchmgrError(_KIND, f"{where}: it is about no text, and no commit that is known")
+        raise PatchmgrError(_KIND, f"{where}: it names neither a passage nor a known commit")
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

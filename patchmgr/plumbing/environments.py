@@ -165,7 +165,7 @@ def _read(info: Path, package: str) -> Distribution:
     except OSError as fault:
         raise PatchmgrError(
             "environment",
-            f"{info}/RECORD cannot be read, which tells the files of {package}",
+            f"{info}/RECORD, which lists the files of {package}, cannot be read",
             _from_wheel(package),
         ) from fault
     found = re.search(r"^Version:\s*(\S+)", head, re.MULTILINE)

@@ -328,7 +328,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
         other = f"{merges[0]}^1" if merges else tip
     code, printed = git_process.run(["merge-base", other, head], git_dir=git_dir, good=(0, 1))
     if code:
-        raise PatchmgrError("usage", f"{head[:12]} has nothing in common with upstream")
+        raise PatchmgrError("usage", f"{head[:12]} has no history in common with upstream")
     base = git_process.text(printed).strip()
     arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
     return base, git_process.text(git_process.output(arguments, git_dir=git_dir)).split()

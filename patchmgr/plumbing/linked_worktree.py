@@ -100,7 +100,7 @@ class LinkedWorktree:
         if (git_process.text(found).strip() or None) != ref:
             hint = f"git -C {root} switch {stand.branch}"
             raise PatchmgrError(
-                "dirty-checkout", f"{root} is not on the branch {stand.branch} any more", (hint,)
+                "dirty-checkout", f"{root} is no longer on the branch {stand.branch}", (hint,)
             )
 
     def snapshot(self) -> str:

@@ -126,7 +126,7 @@ class Contents:
 
 
 def _forgotten(name: str) -> PatchmgrError:
-    message = f"the content {name[:12]} of an older state is not kept any more"
+    message = f"the content {name[:12]} of an older state is no longer kept"
     return PatchmgrError("forgotten", message, ("patchmgr log lists what is",))
 
 

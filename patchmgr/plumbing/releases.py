@@ -148,7 +148,7 @@ def _point(store: Path, version: str, commit: str, *, before: Imported | None) -
         if now is None or now.commit != commit:
             raise PatchmgrError(
                 "busy",
-                f"another run changed release {version} while it was imported",
+                f"another run changed release {version} while it was being imported",
                 ("run the command again",),
             )
 

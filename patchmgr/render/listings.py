@@ -148,7 +148,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
     ]
     if fork_base.squashed:
         count = counted(fork_base.squashed, "ordinary commit")
-        lines[-1] += f"; {count} brought upstream's content, told by the trees"
+        lines[-1] += f"; {count} brought in upstream's content, judging by the trees"
     if done.merges is not None:
         lines.append(f"Merges taken apart as with --{done.merges}")
     text = imported_text(done.imported, done.series, is_dry_run, view)

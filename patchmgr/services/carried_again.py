@@ -66,7 +66,7 @@ class CarriedAgain(Struct, frozen=True):
         for one in self.outcome.patches:
             if one.name == name:
                 return one
-        raise PatchmgrError("broken-workspace", f"the series has no patch {name} any more")
+        raise PatchmgrError("broken-workspace", f"the series no longer has a patch {name}")
 
     def conflict(self, place: Place) -> FileConflict | None:
         """Return the remaining conflict of a file, or None if there is none."""

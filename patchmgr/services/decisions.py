@@ -214,7 +214,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
     """Return the error for a name with which several ids start."""
-    message = f"{shown(name)} is the beginning of {len(found)} ids: {', '.join(found[:5])}"
+    message = f"{shown(name)} is ambiguous: {len(found)} ids start with it: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 
 

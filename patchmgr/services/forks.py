@@ -531,8 +531,8 @@ def _check_syncs(
     mail = f"git -C {request.repository} format-patch --stdout {commits} > own.mbox"
     raise PatchmgrError(
         "base",
-        f"{_name(graph, commit)} brought upstream's content as an ordinary commit:"
+        f"{_name(graph, commit)} brought in upstream's content as an ordinary commit:"
         f" {len(best.taken)} of {best.changed} files that upstream changed until"
-        f" {_name(graph, best.commit)} are as there, which is the true base",
+        f" {_name(graph, best.commit)} are the same there, which is the true base",
         (*request.on(best.commit[:12], form), f"to take it as a patch: {mail}"),
     )

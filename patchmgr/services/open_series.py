@@ -294,7 +294,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
     for patch in applied.pushed:
         found = opened.patches.get(patch.name)
         if found is None or diff_digest(found) != patch.digest:
-            what = "is not in the series any more" if found is None else "was changed"
+            what = "is no longer in the series" if found is None else "was changed"
             raise _changed(opened, f"{shown(patch.name)} {what} since it was pushed")
     if not at_any_place:
         _refuse_other_places(opened, names)

@@ -65,7 +65,7 @@ _SOLUTION = (
     ("size", "it is not much longer than the sides, and has at most 16 MiB"),
     ("markers", "no conflict marker is left"),
     ("syntax", "a file that could be read on all sides still can"),
-    ("merge", "the rebase takes it, and nothing of the file is in conflict any more"),
+    ("merge", "the rebase takes it, and the file no longer has a conflict"),
     ("audit", "no certain finding is new: names resolve, calls fit, nothing is lost or doubled"),
     ("ledger", "it has something of what each side does: only a person gives up a side"),
     ("whitespace", "no white space error is new"),

@@ -322,7 +322,7 @@ def test_a_sync_that_was_squashed_is_told_by_its_tree(fork: Fork) -> None:
     assert "--series s-2 --first-parent" in asked
     assert "--linearize" not in asked
     answer = fork.take("s", base=base, code=1)
-    assert "(Sync with upstream (#7)) brought upstream's content" in one_line(answer)
+    assert "(Sync with upstream (#7)) brought in upstream's content" in one_line(answer)
     assert f"4 of 5 files that upstream changed until {true[:12]}" in one_line(answer)
     new, take, _ = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:])
     fork.call(*new.split()[1:])

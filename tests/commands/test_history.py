@@ -261,7 +261,7 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
         ({"refs": [["/store", "refs/heads/main", None, "1" * 40]]}, 1, "cannot be read"),
         (
             {"files": [["series/w/one.patch", "0" * 64, "{one}"]], "targets": []}, 1,
-            "the content 000000000000 of an older state is not kept any more",
+            "the content 000000000000 of an older state is no longer kept",
         ),
         (
             {"targets": [{"root": "{other}", "files": [], "before": None, "after": None}]}, 1,
@@ -300,7 +300,7 @@ def test_a_content_that_was_changed_is_not_put_back(desk: Hands) -> None:
     for path in folder.rglob("*"):
         if path.is_file():
             path.write_bytes(zlib.compress(b"other"))
-    assert "is not kept any more" in one_line(desk.run("undo", code=1))
+    assert "is no longer kept" in one_line(desk.run("undo", code=1))
 
 
 def test_nothing_is_undone_in_a_new_workspace(tmp_path: Path) -> None:

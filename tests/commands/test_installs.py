@@ -294,7 +294,7 @@ def _egg_link(house: House) -> None:
         (_shared, "belongs to demo and to other-3"),
         (_linked, "is a symbolic link"),
         (_linked_folder, "leads through demo"),
-        (lambda house: (info(house) / "RECORD").unlink(), "RECORD cannot be read"),
+        (lambda house: (info(house) / "RECORD").unlink(), "RECORD, which lists the files of"),
         (_egg, "which has no list of its files"),
         (lambda house: shutil.rmtree(info(house)), "demo is not installed in"),
         (lambda house: put(house, "demo/new/deep.py", "mine\n"), "no package lists it"),

@@ -87,7 +87,7 @@ def test_push_and_pop_take_counts_and_goto_places(
         (("pop", "two"), 1, "two.patch is the top already"),
         (("goto", "nine"), 2, "there is no patch nine"),
         (("goto", "9"), 2, "there is no patch number 9: the series has 3"),
-        (("goto", "t"), 2, "t is the start of several"),
+        (("goto", "t"), 2, "t is ambiguous: several names start with it"),
         (("push", "one", "-a"), 2, "name a patch, or say --all"),
         (("prev", "one"), 1, "there is no patch before the first one"),
         (("next", "three"), 1, "there is no patch after the last one"),
@@ -302,7 +302,7 @@ def test_another_series_is_not_pushed_over_one(desk: Hands) -> None:
     ("change", "message"),
     [
         (lambda raw: raw.replace(b"+ours", b"+other"), "fork-one.patch was changed"),
-        (None, "fork-one.patch is not in the series any more"),
+        (None, "fork-one.patch is no longer in the series"),
     ],
     ids=["changed", "gone"],
 )

@@ -280,7 +280,7 @@ def test_an_edit_of_lines_of_a_patch_above_is_refused(two: Hands, edit: dict[str
     two.write({"pkg/a.py": text(l10="one\n", **edit)})
     before = two.look()
     message = one_line(two.run("refresh", "-p", "one", code=1))
-    expected = "the edit of pkg/a.py changes lines of two.patch, which stands on one.patch"
+    expected = "the edit to pkg/a.py changes lines of two.patch, which stands on one.patch"
     assert message == expected
     assert two.look() == before
 

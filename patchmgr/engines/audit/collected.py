@@ -150,7 +150,7 @@ def _without_fixture(
     for line, test, name in asked:
         if name in was and name not in now:
             commit = states.commit_since(was[name], partial(_lacks, name))
-            text = f"`{test}` asks for the fixture `{name}`, which is not there any more."
+            text = f"`{test}` asks for the fixture `{name}`, which no longer exists."
             yield AuditFinding("removed", False, path, line, name, text, commit)
 
 

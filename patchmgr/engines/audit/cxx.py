@@ -406,7 +406,7 @@ class _Side(Struct, frozen=True):
                 if set(was).isdisjoint(self.providers) or self.now.found(path, name):
                     continue
                 moved = self.now.found(path, name.rpartition("/")[2])
-                text = f"`{name}` is not there any more"
+                text = f"`{name}` no longer exists"
                 text += f"; `{moved[0]}` has its name" if moved else ""
                 commit = self.states.commit_since(was[0], lambda content: content is None)
                 proposal = moved[0] if len(moved) == 1 else None

@@ -116,7 +116,7 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
         if _by_star(pair.then, node.id) is True and _by_star(pair.now, node.id) is False:
             own.add(node.id)
             old = pair.then.state.named(then, node.id) or UNKNOWN
-            text = f"`{node.id}` is used, and no `import *` brings it any more."
+            text = f"`{node.id}` is used, but no `import *` brings it any more."
             new = Entity("gone", node.id, old.module and pair.now.state.module(old.module.path))
             yield Fault("removed", text, node.id, True, node.lineno, old, new)
 
@@ -302,7 +302,7 @@ def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
         return
     new = _by_path(names, at.now)
     if new is None or new.what == "gone":
-        text = f"`{value}`, which the text names, is not there any more."
+        text = f"`{value}`, which the text names, no longer exists."
         yield at.misused(text, value, old, new or Entity("absent", value), kind="removed")
 
 

@@ -37,9 +37,7 @@ def lonely_files(states: States) -> Iterator[Told]:
             told.add((name, folder))
             first = min(states.base.tree.files_below(folder), default=None)
             commit = first and states.commit_since(first, lambda content: content is None)
-            text = (
-                f"upstream has no folder {folder} any more, in which the patch puts this new file"
-            )
+            text = f"upstream no longer has the folder {folder}, where the patch puts this new file"
             yield name, AuditFinding("folder-gone", False, path, 0, None, text, commit)
 
 

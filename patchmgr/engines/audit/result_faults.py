@@ -47,7 +47,7 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
                 case ast.Subscript(value=asked, slice=ast.Constant(value=str(key))) if (
                     asked is child and key in lost
                 ):
-                    text = f"`{said}` gives no `{key}` any more, and that is asked for."
+                    text = f"`{said}` gives no `{key}` any more, but it is still asked for."
                     yield at.misused(text, said, old, new)
                     return
     before, after = _gives(old.node), _gives(new.node)
@@ -57,7 +57,7 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
         elif before != "generator" and after == "generator" and verb in _LIST_VERBS:
             text = f"`{said}` is a generator now, and its result is used with `{verb}`."
         elif after == "none" and before in ("list", "value", "tuple"):
-            text = f"`{said}` returns nothing any more, and its result is used."
+            text = f"`{said}` no longer returns anything, but its result is used."
         elif after == "tuple" and verb != "apart" and _was_one(old.node, new.node):
             text = f"`{said}` returns several values now, and its result is used as one."
         else:
@@ -389,7 +389,7 @@ def _row_faults(node: ast.Subscript | ast.Call, at: PairedUse) -> Iterator[Fault
     before, after = (_rows(each, is_call=is_call) for each in (old, new))
     if before is not None and after is not None and key in before and key not in after:
         said = ast.unparse(asked)
-        text = f"`{said}` has no `{key}` any more, and that is asked for."
+        text = f"`{said}` has no `{key}` any more, but it is still asked for."
         yield at.misused(text, said, old, new)
 
 
@@ -438,5 +438,5 @@ def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
     was = any("contextmanager" in made for made in decorators(old.node))
     if is_plain and (was or old.what == "class"):
         said = ast.unparse(value.func)
-        text = f"`{said}` is entered by `with`, and gives no context manager any more."
+        text = f"`{said}` is entered by `with`, but gives no context manager any more."
         yield at.misused(text, said, old, new).on_line(value.lineno)

@@ -22,7 +22,9 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
         return found[0]
     if found:
         hint = f"it may be: {', '.join(found[:5])}"
-        raise PatchmgrError("unknown-patch", f"{shown(given)} is the start of several", (hint,))
+        raise PatchmgrError(
+            "unknown-patch", f"{shown(given)} is ambiguous: several names start with it", (hint,)
+        )
     message = f"there is no {what} {shown(given)}"
     if _is_number(given):
         message = f"there is no patch number {given}: the series has {len(names)}"
