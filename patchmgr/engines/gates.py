@@ -48,7 +48,7 @@ class _Removal(Struct, frozen=True):
     names: frozenset[str]
 
     def said(self) -> re.Pattern[bytes]:
-        """Return an expression that a file must have to import any of it."""
+        """Return an expression that matches every file that imports any of the names."""
         either = "|".join(re.escape(name) for name in sorted(self.names))
         return re.compile(rf"\b(?:{either})\b".encode("utf-8", "surrogateescape"))
 

@@ -194,7 +194,7 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield the definitions that go into those which are the same on both sides."""
+        """Yield the inputs of definitions that are the same on both sides."""
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
             now = self.new.definitions[number]

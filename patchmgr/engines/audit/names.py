@@ -108,10 +108,10 @@ def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a merged text that neither side has in a line of the same words.
+    """Return the faults of a merged text that neither side has in a line with the same words.
 
-    Faults about a name also count as old if a side has as many: a line that both sides changed has
-    other words.
+    Faults about a name also count as old if a side has as many of them: a line that both sides
+    changed has other words.
     """
     found = faults_of(merged)
     if not found:

@@ -18,7 +18,7 @@ _SIDES = {
 
 
 def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
-    """Return the choices for a region, besides a text of one's own."""
+    """Return the choices for a region, apart from a person's own text."""
     sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
     if file.marked is None:
         return sides

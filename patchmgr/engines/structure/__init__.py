@@ -1,1 +1,1 @@
-"""Structural merging: it reads a file as what it is, and proves what it does."""
+"""Structural merging: read a file by its syntax, merge its parts, and prove the result."""

@@ -39,7 +39,7 @@ _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|value=\w+")
 
 
 class Breach(Struct, frozen=True):
-    """A guard that fails, and what it is about; `sentence` tells a person."""
+    """A guard that fails, and its subject; `sentence` is for a person."""
 
     rule: str
     sentence: str
@@ -55,7 +55,7 @@ class _Sides(Struct, frozen=True):
 
 
 def broken_rules(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
-    """Return the names of the guards that fail for a merge, none where it is as it must be."""
+    """Return the names of the guards that fail for a merge, or none if it passes them all."""
     found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
     sides = _sides(base, upstream, fork, merged)
     if sides is not None:
@@ -72,7 +72,7 @@ def broken_rules(base: str, upstream: str, fork: str, merged: str) -> tuple[str,
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences.
 
-    Without `names` nothing is said of names that nothing binds.
+    Without `names`, unbound names are not reported.
     """
     if not path.endswith(PYTHON_SUFFIXES) or len(merged) > LARGEST:
         return ()
@@ -86,7 +86,7 @@ def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[s
 def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences.
 
-    Names that nothing binds are not among it: `audit.names` tells them.
+    Unbound names are not included: `audit.names` reports them.
     """
     names = _of_names(base, upstream, fork, merged)
     found = [breach for breach in names if breach.rule != _UNDEFINED]

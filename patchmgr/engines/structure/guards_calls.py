@@ -14,7 +14,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @lru_cache(maxsize=8)
 def misfits(text: str) -> frozenset[str]:
-    """Return the calls that cannot succeed, said in words; only of functions defined once."""
+    """Return, in words, the calls that cannot succeed; only functions defined once are checked."""
     parsed = nodes_of(text)
     if parsed is None:
         return frozenset()
@@ -52,7 +52,7 @@ def _called(node: ast.expr, owner: str) -> str:
 
 
 def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
-    """Yield why a call of a function cannot succeed, said in words."""
+    """Yield, in words, why a call of a function cannot succeed."""
     places = [arg.arg for arg in (*args.posonlyargs, *args.args)][int(is_method) :]
     given = {keyword.arg for keyword in call.keywords}
     open_ended = None in given or any(isinstance(arg, ast.Starred) for arg in call.args)
@@ -73,9 +73,9 @@ def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> I
 
 
 def misplaced(side: str, merged: str) -> tuple[str, ...]:
-    """Return what calls of a side say by place to another parameter in a merge, in words.
+    """Return, in words, positional arguments of a side that reach another parameter in a merge.
 
-    Looked at are functions, methods and classes that each text defines once.
+    Only functions, methods and classes that each text defines once are checked.
     """
     before, after = nodes_of(side), nodes_of(merged)
     if before is None or after is None:

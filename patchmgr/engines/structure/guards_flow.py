@@ -1,4 +1,4 @@
-"""What a Python merge does twice, never does, or hands to another parameter, by scope."""
+"""Find, by scope, what a Python merge does twice or never does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from patchmgr.engines.structure.guards_text import imported_names
 from patchmgr.engines.structure.python_tree import nodes_of
 
 Place = tuple[str, str]
-"""A scope (functions and classes joined by dots), and what is there."""
+"""A scope (functions and classes joined by dots), and the code in it."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
@@ -23,7 +23,7 @@ _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 class Flow(Struct, frozen=True):
     """How often a text has, by scope, a statement, an import, and code that is never reached.
 
-    `beside` is how often it has a statement in one block, where it has it more than once.
+    `beside` counts the statements that occur more than once in the same block.
     """
 
     statements: Counter[Place]
@@ -34,7 +34,7 @@ class Flow(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def flow_of(text: str) -> Flow | None:
-    """Return the flow of a text, None where it does not parse."""
+    """Return the flow of a text, None if it does not parse."""
     parsed = nodes_of(text)
     if parsed is None:
         return None
@@ -131,7 +131,7 @@ def _first_line(statement: ast.stmt) -> str:
 
 
 def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
-    """Return what only the merge never reaches, in words."""
+    """Return, in words, the code that only the merge never reaches."""
     sides = upstream.dead, fork.dead
     return tuple(said for (_, said) in _more(merged.dead, sides))
 
@@ -144,7 +144,7 @@ def doubled_imports(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]
 def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
     """Return the statements that a scope of the merge has once more than on either side.
 
-    They stand in one block, or neither side brings them in.
+    They stand in the same block, or neither side adds them.
     """
     return tuple(
         place[1]

@@ -19,19 +19,19 @@ class Tree(Protocol):
     """The files of one state."""
 
     def exists(self, path: str) -> bool:
-        """Say whether the path is a file or a folder."""
+        """Return whether the path is a file or a folder."""
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, None where there is no such file."""
+        """Return a file's content, None if there is no such file."""
 
 
 def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
-    """Say whether the import in the file finds its module, and the name in it."""
+    """Return whether the import in the file finds its module, and the name in it."""
     return any(_has(place, name, tree) for place in places(path, module))
 
 
 def places(path: str, module: str) -> Iterator[str]:
-    """Yield the paths without an end that a file may mean by a module, the likeliest first."""
+    """Yield the paths, without suffix, that a file may mean by a module, the likeliest first."""
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
     folders = path.split("/")[:-1]
@@ -92,7 +92,7 @@ def _is_plainly_imported(content: bytes, word: bytes) -> bool:
 
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
-    """Return what a module binds at its top, None where the text does not parse."""
+    """Return what a module binds at its top, None if the text does not parse."""
     from patchmgr.engines.structure.python_tree import parse_python
 
     tree = parse_python(content.decode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""What a merge that is clean as text has of lines that one side did away with."""
+"""Lines in a merge that is clean as text, although one side replaced such lines everywhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 
 
 class Growths(Struct, frozen=True):
-    """How many more of a line a text has than the base, for the lines that it has not as often."""
+    """How many more of each line a text has than the base, for lines with another count."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -41,7 +41,7 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:
-    """Return how many more of a line there are, white space at its ends aside."""
+    """Return how many more of a line there are, ignoring white space at its ends."""
     found: Counter[str] = Counter()
     for line, count in growth.items():
         found[line.strip()] += count
@@ -49,10 +49,10 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 
 
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
-    """Return what is to be said of new lines like those that the other side replaced everywhere.
+    """Return warnings about new lines like those that the other side replaced everywhere.
 
-    Who writes a thing once more has not seen that it is written in another way by now. One line
-    that went is no habit: there must be two, or one twice.
+    Whoever adds such a line has not seen that it is now written in another way. A single line that
+    was removed is not a pattern: there must be two, or the same one twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []

@@ -18,7 +18,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Facts(Struct, frozen=True):
-    """The facts of one text: what it has, by how often, and the names that it uses."""
+    """The facts of one text: how often it has each thing, and the names that it uses."""
 
     definitions: Counter[str]
     imports: Counter[tuple[str, str]]
@@ -31,7 +31,7 @@ class Facts(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def facts_of(text: str) -> Facts | None:
-    """Return the facts of a text, None where it does not parse."""
+    """Return the facts of a text, None if it does not parse."""
     parsed = nodes_of(text)
     if parsed is None:
         return None
@@ -60,7 +60,7 @@ def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
 
 
 def compiles(text: str) -> bool:
-    """Say whether the text is a valid module."""
+    """Return whether the text is a valid module."""
     parsed = nodes_of(text)
     if parsed is None:
         return False
@@ -75,7 +75,7 @@ def compiles(text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def unused_imports(text: str) -> Names:
-    """Return the names that imports bind and nothing else says, not even `__all__`."""
+    """Return the names that imports bind and nothing else uses, not even `__all__`."""
     parsed = nodes_of(text)
     if parsed is None:
         return frozenset()
@@ -98,7 +98,7 @@ def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield module, name and the new name of each import of a statement, empty for none."""
+    """Yield module, name and new name of each import of a statement; empty if there is none."""
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

@@ -17,7 +17,7 @@ Name = tuple[str, str, str | None]
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Say whether a fork only imports more names from modules, and upstream imports these, too.
+    """Return whether a fork only imports more names from modules, and upstream does so, too.
 
     Upstream must bind each of them once, by that import. Texts that do not parse have nothing.
     """

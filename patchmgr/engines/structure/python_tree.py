@@ -15,7 +15,7 @@ _TREES = 4  # kept: of three texts and what becomes of them
 
 @lru_cache(maxsize=_PARSED)
 def parse_python(text: str) -> ast.Module | None:
-    """Return the syntax tree of the text, to be read only; None where it has none."""
+    """Return the syntax tree of the text, to be read only; None if it does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about upstream's strings

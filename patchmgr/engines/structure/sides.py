@@ -1,4 +1,4 @@
-"""What a structural rung is given and what it answers."""
+"""The input and the answer of a structural rung."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from msgspec import Struct
 
 PYTHON_SUFFIXES = (".py", ".pyi")
 LARGEST = 2 << 20
-"""Characters of a text, beyond which nothing is merged or checked by structure.
+"""The number of characters beyond which no text is merged or checked by structure.
 
-What is merged so is decided by its size and never by the time that it takes: a Python file of a
-sixth of this takes six seconds, and more on a busy machine.
+Size decides, never the time that a merge takes: a Python file of a sixth of this takes six seconds,
+and more on a busy machine.
 """
 
 
