@@ -45,12 +45,12 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def is_binary(self) -> bool:
-        """Return whether it is a conflict without markers."""
+        """Return whether the result is a conflict without markers."""
         return isinstance(self.result, Unsolved) and self.result.marked is None
 
     @property
     def how(self) -> str | None:
-        """Return how it was merged, None for a conflict."""
+        """Return how the file was merged, None for a conflict."""
         return self.result.how.value if isinstance(self.result, Solved) else None
 
     @property

@@ -71,7 +71,7 @@ class InstalledState(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether the package has the whole present series."""
+        """Return whether the package has the complete current series."""
         return self.state == "patched"
 
 

@@ -52,7 +52,7 @@ class Verification(Struct, frozen=True, rename=_KEYS):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether the checkout has the whole present series."""
+        """Return whether the checkout has the complete current series."""
         all_in = all(standing is Standing.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 

@@ -24,11 +24,11 @@ _ASYNC = re.compile(r"[ \t]*(?:async[ \t]+)?")
 
 
 def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
-    """Say whether a check of names, definitions and statements could find anything.
+    """Return whether a check of names, definitions and statements could find anything.
 
-    It could where the merge has a word that one side wiped out, where both sides bring in the
-    same word, where a name is left alone that both sides use, where one side changes the head of
-    a definition that the other one names in new lines, where a line is back that one removed, or
+    It could where the merge has a word that one side wiped out, where both sides bring in the same
+    word, where a name is left alone that both sides use, where one side changes the head of a
+    definition that the other one names in new lines, where a line is back that one removed, or
     where both bring the same condition.
     """
     return (

@@ -13,11 +13,11 @@ from patchmgr.engines.structure.python_tree import nodes_of
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 Name = tuple[str, str, str | None]
-"""A module, a name in it (empty for the module itself), and its name here where it has another."""
+"""A module, a name in it (empty for the module itself), and its new name, if it has one."""
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Return whether a fork only imports more names from modules, and upstream does so, too.
+    """Return whether a fork only adds imported names, and upstream imports these, too.
 
     Upstream must bind each of them once, by that import. Texts that do not parse have nothing.
     """
