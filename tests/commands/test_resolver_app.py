@@ -137,13 +137,14 @@ def test_a_conflict_of_another_class_has_its_screen(
 
 
 class Screen:
-    """A narrow terminal in tmux that runs a command."""
+    """A terminal of a size in tmux that runs a command."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, size: tuple[int, int]) -> None:
+        self.size = size
         self._line = ["tmux", "-u", "-S", str(place / "tmux"), "-f", os.devnull]
 
     def start(self, command: str) -> None:
-        width, height = map(str, NARROW)
+        width, height = map(str, self.size)
         self._tmux("new-session", "-d", "-x", width, "-y", height, f"{command}; sleep 100")
 
     def _tmux(self, *words: str) -> str:
@@ -162,7 +163,7 @@ class Screen:
             assert time.monotonic() < end, found
             time.sleep(0.05)
         lines = found.split("\n")
-        assert len(lines) <= NARROW[1] + 1 and max(map(len, lines)) <= NARROW[0]
+        assert len(lines) <= self.size[1] + 1 and max(map(len, lines)) <= self.size[0]
         return found
 
     def close(self) -> None:
@@ -170,10 +171,10 @@ class Screen:
 
 
 @pytest.fixture
-def screen(tmp_path: Path) -> Iterator[Screen]:
+def screen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Screen]:
     if shutil.which("tmux") is None:
         pytest.skip("no test in a terminal: tmux is missing")
-    made = Screen(tmp_path)
+    made = Screen(tmp_path, request.param)
     yield made
     made.close()
 
@@ -181,6 +182,7 @@ def screen(tmp_path: Path) -> Iterator[Screen]:
 LONG = "the fork says more here than any narrow terminal has room for, and all of it is shown"
 
 
+@pytest.mark.parametrize("screen", [NARROW, WIDE], indirect=True, ids=["80x24", "140x50"])
 def test_a_whole_rebase_in_a_terminal(
     scene: Scene, screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,7 +199,11 @@ def test_a_whole_rebase_in_a_terminal(
     for hint in ("o ours", "t theirs", "b both", "e edit", "a accept", "s skip", "n/p next"):
         assert hint in found
     assert "(conflict 1 of 3" in found.replace("\n", " ")
-    assert "".join(LONG.split()) in "".join(found.replace("│", " ").split())
+    words = "".join(found.replace("│", " ").split())
+    if screen.size == NARROW:
+        assert "".join(LONG.split()) in words
+    else:
+        assert all(word in words for word in LONG.split())
     screen.press("b")
     screen.wait("u undo")
     screen.press("a")
