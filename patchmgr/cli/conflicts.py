@@ -119,12 +119,14 @@ def propose(
             metavar="N", min=1, help="The number of a candidate that `conflicts show` lists."
         ),
     ] = None,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read it from standard input.")] = False,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read the solution from standard input.")
+    ] = False,
     delete: Annotated[bool, typer.Option("--delete", help="Delete the file.")] = False,
     accept: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Accept FILE, whatever the checks find.")
     ] = None,
-    because: Annotated[str, typer.Option(metavar="TEXT", help="Why FILE is accepted.")] = "",
+    because: Annotated[str, typer.Option(metavar="TEXT", help="Why FILE should be accepted.")] = "",
     by: Annotated[str, typer.Option(metavar="NAME", help="Who proposes it.")] = "",
     run: Annotated[bool, typer.Option("--run", help="Run the series' commands, too.")] = False,
     dry_run: DryRun = False,

@@ -273,7 +273,7 @@ def guard(
     guards: Annotated[
         list[str] | None, argument("[+SYM|-SYM]...", "Put -- before the first -SYM.")
     ] = None,
-    none: Annotated[bool, option("--none", "Remove all its guards.")] = False,
+    none: Annotated[bool, option("--none", "Remove all guards of the patch.")] = False,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,

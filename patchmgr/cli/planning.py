@@ -49,7 +49,7 @@ def plan(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Plan the way to an upstream state, in steps that were tried.
+    """Plan a way to an upstream state, and try each step of it.
 
     A step is a stretch of commits that the series carries over, or one commit with conflicts: a
     rebase from where the step before it ends. `rebase --onto plan:N` takes a step, as long as pin,

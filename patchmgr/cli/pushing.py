@@ -103,7 +103,7 @@ def _refuse_both(patch: str | None, all_: bool) -> None:
 
 
 def goto(
-    patch: Annotated[str, argument(None, "A name, its start, a number, or 0 for none.")],
+    patch: Annotated[str, argument(None, "A name, the start of one, a number, or 0 for none.")],
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it

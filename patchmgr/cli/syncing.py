@@ -72,7 +72,7 @@ def sync(
     """
     view = view_of(verbose=verbose, quiet=quiet)
     if pull_request not in ("gh", "glab", "none"):
-        raise PatchmgrError("usage", f"--pull-request is gh, glab or none, not {pull_request}")
+        raise PatchmgrError("usage", f"--pull-request must be gh, glab or none, not {pull_request}")
     if push is None and not dry_run:
         hint = "patchmgr sync --push origin, or --dry-run to see what would come of it"
         raise PatchmgrError("usage", "name the remote to push to", (hint,))

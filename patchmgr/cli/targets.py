@@ -49,7 +49,7 @@ Warns = Annotated[
     bool | None,
     option(
         "--warn-at-start/--no-warn-at-start",
-        "Let Python warn at its start if a package lost its patches.",
+        "Make Python warn at startup if a package has lost its patches.",
     ),
 ]
 ShowConflicts = Annotated[

@@ -88,7 +88,9 @@ def upstream_add(
     ] = None,
     track: Annotated[
         str | None,
-        typer.Option(metavar="git|package", help="Which of the two a bare name refers to."),
+        typer.Option(
+            metavar="git|package", help="Whether a bare name refers to git or the package."
+        ),
     ] = None,
     branch: Annotated[str | None, typer.Option(metavar="B", help="The branch to track.")] = None,
     reference: Annotated[

@@ -276,7 +276,7 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or not is_ref_name(full):
-            raise PatchmgrError("usage", f"{shown(str(given))} is not a name for a branch or a tag")
+            raise PatchmgrError("usage", f"{shown(str(given))} is not a valid branch or tag name")
     return tuple(names)
 
 

@@ -37,7 +37,7 @@ class Turn(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """The log, oldest first; `undone` are the numbers of the operations that were undone."""
+    """The log, oldest first; `undone` holds the numbers of the operations that were undone."""
 
     operations: tuple[Operation, ...]
     undone: frozenset[int]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """A listener to one task at a time."""
+    """Listens to one task at a time."""
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a piece of work of `total` bytes, or None if that is not known."""

@@ -48,7 +48,7 @@ class CheckoutStep(Struct, frozen=True):
         return self.checkout.root
 
     def prepare(self, decider: Path) -> str:
-        """Write the whole change next to its place and return its token."""
+        """Write the complete change beside its destination and return a token for it."""
         return self.checkout.prepare(self.exchange, decider=decider)
 
     def finish(self, token: str) -> None:

@@ -256,7 +256,7 @@ def plan_exchange(
     goal: Goal,
     record: Record | None,
 ) -> Exchange:
-    """Plan to replace the files that the applied record names by the wanted ones.
+    """Plan how to replace the files of the applied record with the wanted ones.
 
     Raises PatchmgrError "dirty-checkout" if an untracked file, or one that git was told not to look
     at, is in the way. `record` is the new record, without its files.

@@ -34,7 +34,7 @@ class Side(Protocol):
         ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch those of the objects that the upstream has, but neither the store nor `seen`."""
+        """Fetch the objects that the upstream has and that are in neither the store nor `seen`."""
         ...
 
     def tip(self) -> str | None:

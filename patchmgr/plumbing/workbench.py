@@ -83,7 +83,7 @@ _HEAD = 64  # bytes that the line before a blob has at most
 class ReadAhead(Closing):
     """Reads blobs in the order in which they will be needed.
 
-    Callers read a blob that has not arrived in another way.
+    A blob that has not arrived yet must be read some other way.
     """
 
     def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:

@@ -114,7 +114,7 @@ def build_text(told: BuildEnvironment) -> str:
 
 
 def commit_value(found: CommitOrigin) -> dict[str, Any]:
-    """Return what a commit is, as plain values."""
+    """Return the details of a commit as plain values."""
     names = ("commit", "series", "position", "patches", "tags", "version", "digest")
     base = {"ref": found.ref, "commit": found.base}
     return fields(found, *names, base=base, current=found.is_current)

@@ -385,7 +385,7 @@ def test_a_workspace_in_a_folder_of_a_shallow_clone(
     ("words", "told"),
     [
         ((), "name the remote to push to"),
-        (("--push", "origin", "--pull-request", "hub"), "--pull-request is gh, glab or none"),
+        (("--push", "origin", "--pull-request", "hub"), "--pull-request must be gh, glab or none"),
         (("--push", "origin", "--onto", "v9"), "up has no v9"),
         (("--push", "origin", "--push-branch", "ext::sh -c x"), "names a transport that runs"),
         (("--push", "--upload-pack=x"), "is not a remote"),

@@ -94,7 +94,7 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolutions that a person's text gives the regions, as far as that is certain."""
+    """Return the resolution of each region that a person's text gives with certainty."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 

@@ -66,7 +66,7 @@ class Sides(Struct, frozen=True):
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str, marked: bytes | None = None) -> Collided:
-        """Return a conflict of the whole file."""
+        """Return a conflict that covers the whole file."""
         return Collided(reason, marked, self.each(CONFLICT))
 
 

@@ -19,7 +19,8 @@ Name = tuple[str, str, str | None]
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
     """Return whether a fork only adds imported names, and upstream imports these, too.
 
-    Upstream must bind each of them once, by that import. Texts that do not parse have nothing.
+    Upstream must bind each of them once, by that import. A text that does not parse
+    counts as having no imports.
     """
     read = [nodes_of(text) for text in (base, upstream, fork)]
     if read[0] is None or read[1] is None or read[2] is None:
