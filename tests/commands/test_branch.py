@@ -187,7 +187,7 @@ def clone(stage: Stage) -> Repository:
                 "a\x1b[0m"])  # fmt: skip
 def test_what_is_no_name_is_refused(stage: Stage, clone: Repository, name: str) -> None:
     for option in ("--name", "--tag") if name else ("--tag",):
-        assert "is not a name for" in refuses(stage, clone, f"{option}={name}")
+        assert "is not a valid branch or tag name" in refuses(stage, clone, f"{option}={name}")
 
 
 def test_a_clone_without_the_pin_is_told_what_to_fetch(stage: Stage) -> None:

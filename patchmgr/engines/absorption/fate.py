@@ -60,7 +60,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_at_target(series: Series, patch: int, landed: int) -> Event:
-    """Return what has become of the landed lines of a patch at the target; only added ones count."""
+    """Return what became of a patch's landed lines at the target; only added ones count."""
     end = series.way.end
     fates = [fate for hunk in series.hunks(patch) for fate in _fates(series, hunk, landed, end)]
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
