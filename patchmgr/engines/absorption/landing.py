@@ -240,8 +240,10 @@ def _lacks_space(series: Series, hunk: HunkId) -> bool:
     if not step.change.hunks:
         return False
     old, new = step.change.hunks[number].old(), step.change.hunks[number].new()
+    if [*map(bare, old)] != [*map(bare, new)]:
+        return False
     ours = series.text(series.version(step.change.path, series.way.end)) or b""
-    return [*map(bare, old)] == [*map(bare, new)] and b"".join(new) not in ours
+    return b"".join(old) in ours and b"".join(new) not in ours
 
 
 def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:
