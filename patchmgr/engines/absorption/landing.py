@@ -287,12 +287,13 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
     """Judge a patch that no step landed by the hunks that the target has every line of."""
-    here, touching = _all_there(series, patch, series.way.end), series.touching(patch)
+    touching = series.touching(patch)
+    here = _all_there(series, patch, series.way.end) if touching else set()
 
     def is_there(number: int) -> bool:
         return here <= _all_there(series, patch, number)
 
-    if not here or is_there(BASE) or not (touching and is_there(touching[-1])):
+    if not here or is_there(BASE) or not is_there(touching[-1]):
         return None
     step = series.way.steps[touching[bisect_left(touching, True, key=is_there)]]
     is_whole = len(here) == len(series.hunks(patch))

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from patchmgr.engines.audit.outline import Altered, altered
 from patchmgr.engines.audit.places import source_path
-from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.model.patch import Hunk
 
@@ -27,6 +28,7 @@ _DEFINES = re.compile(
 )
 _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
+_MOST_READ = 64  # files changed upstream: with more, nearly each name has another meaning somewhere
 Lines = tuple[str, frozenset[int], bool]
 """A path and lines of it, and whether they are the series' own: the others are upstream's."""
 
@@ -44,6 +46,7 @@ def check_interfaces(states: States) -> Iterator[Told]:
 def _ours(states: States) -> Iterator[Lines]:
     """Yield the lines of the series that may use what upstream changed."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
+    names = _altered(states) if changed.places else None
     for path in states.carriers:
         content = states.merged.read(path) if path.endswith(PYTHON) else None
         if content is None or not changed.places:
@@ -56,8 +59,30 @@ def _ours(states: States) -> Iterator[Lines]:
         if same and not words:
             continue
         lines = new_lines(text, states.onto.read(path))
-        if lines and not (same and "*" not in words and words.isdisjoint(_words(text, lines))):
+        if same and "*" not in words and words.isdisjoint(_words(text, lines)):
+            continue
+        if names is not None and path == old and "*" not in words:
+            lines &= frozenset(names.lines(text))
+        if lines:
             yield path, lines, True
+
+
+def _altered(states: States) -> Altered | None:
+    """Return the names that upstream gave another meaning; None if there are too many to read."""
+    paths = sorted(path for path in states.changed_upstream if path.endswith(PYTHON))
+    if len(paths) > _MOST_READ:
+        return None
+    pairs = [(_text(states.base, path), _text(states.onto, path)) for path in paths]
+    own = (_text(states.merged, path) for path in states.carriers if path.endswith(PYTHON))
+    found = altered(pairs, own)
+    for path, (old, new) in zip(paths, pairs, strict=True):
+        if not (old and new):  # as a module
+            found.names.update(path.rpartition(".")[0].split("/")[-2:])
+    return found
+
+
+def _text(files: Files, path: str) -> str:
+    return (files.read(path) or b"").decode("utf-8", "surrogateescape")
 
 
 def _words(text: str, lines: Collection[int]) -> set[str]:
@@ -93,20 +118,26 @@ def _theirs(states: States) -> Iterator[Lines]:
 
 
 def _met(states: States, suspects: Collection[str]) -> list[str]:
-    """Return those of some files that files with new lines of upstream may use."""
+    """Return those of some files whose altered names new lines of upstream may use."""
     ours = Changed(suspects)
     found: set[str] = set()
+    words: set[str] = set()
     for path in sorted(states.changed_upstream) if suspects else ():
-        if len(found) == len(suspects):
-            break
         content = states.merged.read(path) if path.endswith(PYTHON) else None
         if content is None or states.merged.blob(path) == states.written.blob(path):
             continue
         text = content.decode("utf-8", "surrogateescape")
-        new = {path}.intersection(suspects).union(ours.reached(path, text)) - found
-        if new and new_lines(text, states.written.read(path)):
+        if new := {path}.intersection(suspects).union(ours.reached(path, text)):
+            known = {*_text(states.written, path).split("\n")}
+            words.update(w for x in text.split("\n") if x not in known for w in _WORD.findall(x))
             found |= new
-    return [path for path in suspects if path in found]
+    return [path for path in suspects if path in found and words & _altered_here(states, path)]
+
+
+def _altered_here(states: States, path: str) -> set[str]:
+    """Return the names to which the series gives another meaning in a file."""
+    old, new = _text(states.base, path), _text(states.written, path)
+    return altered([(old, new)], ()).names | (set() if new else set(path.split("/")[-2:]))
 
 
 def _redefining(states: States) -> dict[str, None]:

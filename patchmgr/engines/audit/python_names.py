@@ -314,7 +314,7 @@ class Reader(Struct, frozen=True):
 
     def annotated(self, node: ast.expr | None, scopes: Scopes, depth: int = 0) -> Entity:
         """Return an object of the class that an annotation names."""
-        for name in _class_names(node):
+        for name in class_names(node):
             found = self.entity(name, scopes, depth + 1)
             if found.what == "class":
                 return found.instance()
@@ -380,7 +380,7 @@ class Reader(Struct, frozen=True):
         return manager if isinstance(last, ast.Return) and is_named(last.value, me) else UNKNOWN
 
 
-def _class_names(node: ast.expr | None) -> Iterator[ast.expr]:
+def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
     """Yield what an annotation may name: `"C"`, `C | None`, `Optional[C]`; one class only."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
@@ -390,9 +390,9 @@ def _class_names(node: ast.expr | None) -> Iterator[ast.expr]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         sides = [s for s in (node.left, node.right) if not _is_none(s)]
         if len(sides) == 1:
-            yield from _class_names(sides[0])
+            yield from class_names(sides[0])
     elif isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith("Optional"):
-        yield from _class_names(node.slice)
+        yield from class_names(node.slice)
     elif isinstance(node, (ast.Name, ast.Attribute)):
         yield node
 

@@ -201,9 +201,12 @@ def _unregistered(
     if not named:
         return
     paths = _sources(states)
-    old = _registered(states.written, paths, pattern)
-    new = _registered(states.merged, paths, pattern)
-    for name in sorted(named.keys() & old.keys() - new.keys()):
+    # What both states have alike loses nothing, but it may have what another file lost.
+    same = [path for path in paths if states.written.blob(path) == states.merged.blob(path)]
+    other = sorted(set(paths).difference(same))
+    old = _registered(states.written, other, pattern)
+    lost = named.keys() & old.keys() - _registered(states.merged, other, pattern).keys()
+    for name in sorted(lost - _registered(states.merged, same, pattern).keys()) if lost else ():
         path, shown = old[name], name.decode()
         text = f"`{shown}` is {how}, and {path} no longer registers it"
         commit = states.commit_since(path, partial(_registers_no, name=name, pattern=pattern))

@@ -401,18 +401,19 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
     wanted = needed & known
     if not wanted or wanted <= _imported_words(blobs.read(sides.ours.blob)):
         return merged
-    if wanted <= _imported_words(blobs.read(entry.blob), _TOP_IMPORT):
+    content = blobs.read(entry.blob)
+    brought = (x for x in _IMPORT.findall(blobs.read(theirs.blob)) if wanted & {*_WORD.findall(x)})
+    if wanted <= _imported_words(content, _TOP_IMPORT) or all(x in content for x in brought):
         return merged
     from patchmgr.engines.moved.imports import missing_imports
 
     names = frozenset(word.decode() for word in wanted)
-    content = missing_imports(
-        step.change.path, home, blobs.read(theirs.blob), blobs.read(entry.blob), names=names
-    )
-    if content is None:
+    path, text = step.change.path, blobs.read(theirs.blob)
+    mended = missing_imports(path, home, text, content, names=names)
+    if mended is None:
         return merged
     answers = tuple(_brought(answer, sides.is_moved) for answer in merged.answers)
-    return replace(merged, entry=Entry(entry.mode, blobs.add(content)), answers=answers)
+    return replace(merged, entry=Entry(entry.mode, blobs.add(mended)), answers=answers)
 
 
 def _brought(answer: Answer, is_moved: bool) -> Answer:

@@ -1,0 +1,198 @@
+"""Which names of Python files may mean something else now, told from the texts alone.
+
+Texts are cut into blocks by their indentation. What a block defines may mean something else where
+the block differs; where it is the same in both texts, nothing has to be read closer.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+_WORD = re.compile(r"\w+")
+_BEGINS = re.compile(r"[^\s#)\]}]")
+_GOES_ON = re.compile(r"(?:else|elif|except|finally)\b")
+_DEFINES = re.compile(r"(?:(?:@|[ \t]).*\n|\)[ \t]*\n)*(?:async[ \t]+)?(class|def)[ \t]+(\w+)")
+_HEAD_ENDS = re.compile(r":[ \t]*(?:#.*)?$")
+_TEXT = re.compile(r"[rRuU]?(?:\"\"\"|''')")
+_FROM_OUTSIDE = re.compile(r"(?:from|import)[ \t]+(\w+)")
+_SET = re.compile(r"[ \t]*(?:self|cls)\.(\w+)[ \t]*(?::([^=]+))?=(?!=)(.*)")
+_BINDS = re.compile(r"(\w+)[ \t]*(?::([^=\n]+))?(?:=(?!=)((?:.|\n)*))?$")
+_STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+_CALL = re.compile(r"\s*[\w.]+\(")
+_COMMENT = re.compile(r"#.*")
+# Words of annotations that name no class of a project.
+_PLAIN = frozenset({*dir(builtins), "Literal", "Optional", "Any", "ClassVar", "Final"})
+_RENAMES = re.compile(
+    r"(?:^|import|[,(])[ \t]*(\w+)[ \t]+as[ \t]+(\w+)[ \t]*(?:[,)#]|$)"
+    r"|^class[ \t]+(\w+)([^:\n]*)|^(\w+)[ \t]*(?::[^=\n]+)?=([^\n]*)",
+    re.MULTILINE,
+)
+
+
+class Altered(Struct, frozen=True):
+    """Names that may mean something else now; what those of `types` give may be another type."""
+
+    names: set[str]
+    types: set[str]
+
+    def lines(self, text: str) -> Iterator[int]:
+        """Yield the lines, from 1, of the parts of a text in which such a name may matter.
+
+        What uses a name says it. But the type of what it gives reaches as far as a variable does,
+        and what a class gets from its bases as far as the class.
+        """
+        # Special methods count as their class, which is among the names.
+        names, types = (
+            {name for name in some if not name.startswith("__")}
+            for some in (self.names, self.types)
+        )
+        for first, block in blocks(text):
+            said = words(block)
+            if names.isdisjoint(said) and types.isdisjoint(said):
+                continue
+            head, parts = _parts(block)
+            if not (types.isdisjoint(said) and names.isdisjoint(words(head))):
+                parts = [(0, block)]
+            for start, part in parts:
+                if part is block or not names.isdisjoint(words(part)):
+                    yield from range(first + start, first + start + part.count("\n") + 1)
+
+
+def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
+    """Compare the old and the new texts of modules.
+
+    `users` are texts that may give the names others of their own: aliases, derived classes, values.
+    """
+    pairs, found = list(pairs), Altered(set(), set())
+    for old, new in pairs:
+        _compare(old, new, "", found)
+    texts = [new for _, new in pairs] + list(users)
+    return Altered(_renamed(found.names, texts), _renamed(found.types, texts))
+
+
+def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
+    """Add to names those under which texts use them."""
+    given = [
+        (alias or derived or value, words(of or bases or made))
+        for text in texts
+        if any(name in text for name in names)
+        for line in text.split("\n")
+        if line[:1].isalpha() or " as " in line
+        for of, alias, derived, bases, value, made in _RENAMES.findall(line)
+    ]
+    while more := {n for n, of in given if n not in names and not names.isdisjoint(of)}:
+        names = names | more
+    return names
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text."""
+    return set(_WORD.findall(text))
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the first line (from 1) and the text of what begins without indentation.
+
+    Decorators are of the block below them, and an `else` is of the block above.
+    """
+    lines = text.splitlines(keepends=True)
+    first, is_decorated, is_quoted = 0, False, False
+    for number, line in enumerate(lines):
+        was_quoted = is_quoted
+        if '"""' in line or "'''" in line:
+            is_quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
+        if not was_quoted and _BEGINS.match(line) and not _GOES_ON.match(line):
+            if number > first and not is_decorated:
+                yield first + 1, "".join(lines[first:number])
+                first = number
+            is_decorated = line.startswith("@")
+    if lines:
+        yield first + 1, "".join(lines[first:])
+
+
+def _parts(block: str) -> tuple[str, list[tuple[int, str]]]:
+    """Return the head of a class, and each member with its first line, from 0.
+
+    Anything else has no head, and is one part.
+    """
+    kind = _DEFINES.match(block)
+    if kind is None or kind[1] != "class":
+        return "", [(0, block)]
+    head, body = _head_and_body(block)
+    return head, [(head.count("\n") + first - 1, part) for first, part in blocks(body)]
+
+
+def _head_and_body(block: str) -> tuple[str, str]:
+    """Split a definition into what is before its body, and the body without indentation."""
+    lines = block.splitlines(keepends=True)
+    start = next(n for n, line in enumerate(lines) if line.startswith(("class", "def", "async")))
+    ends = (n for n, line in enumerate(lines) if n >= start and _HEAD_ENDS.search(line))
+    end = next(ends, len(lines) - 1) + 1
+    margin = next((len(x) - len(x.lstrip()) for x in lines[end:] if x.strip()), 0)
+    # Comments may stand further left.
+    body = (x[margin:] if not x[:margin].strip() else x.lstrip() for x in lines[end:])
+    return "".join(lines[:end]), "".join(body)
+
+
+def _compare(old: str, new: str, owner: str, found: Altered) -> None:
+    """Add the names that a module, or the class `owner`, binds in blocks that differ.
+
+    The class is among them if its objects may be made in another way.
+    """
+    sides = [[block for _, block in blocks(text)] for text in (old, new)]
+    only = [
+        [block for block in side if block not in other]
+        for side, other in ((sides[0], set(sides[1])), (sides[1], set(sides[0])))
+    ]
+    defined = [defaultdict[tuple[str, str], list[str]](list) for _ in only]
+    for side, texts in zip(defined, only, strict=True):
+        for text in texts:
+            if m := _DEFINES.match(text):
+                side[m[1], m[2]].append(text)
+    for kind, name in defined[0].keys() | defined[1].keys():
+        pair = [side[kind, name] for side in defined]
+        split = [[_head_and_body(text) for text in side] for side in pair]
+        heads, bodies = ([[one[n] for one in side] for side in split] for n in (0, 1))
+        has_same_head = heads[0] == heads[1]
+        if kind == "class" and all(pair):
+            _compare("".join(bodies[0]), "".join(bodies[1]), name, found)
+        if kind != "class" or not has_same_head:
+            found.names.add(name)
+        if not has_same_head and all(pair):
+            found.types.add(name)
+        is_special = name.startswith("__") and not (name == "__init__" and has_same_head)
+        if owner and (is_special or "abstractmethod" in str(heads)):
+            found.names.add(owner)
+            found.types.add(owner)
+        for line in set.symmetric_difference(*(set("".join(side).splitlines()) for side in bodies)):
+            if given := _SET.match(line):
+                found.names.add(given[1])
+                if given[2] or "(" in given[3]:
+                    found.types.add(given[1])
+    for block in (b for side in only for b in side if not _DEFINES.match(b)):
+        _add_statement(block, owner, found)
+
+
+def _add_statement(block: str, owner: str, found: Altered) -> None:
+    """Add what a statement binds, or what it may bind; a plain text binds nothing."""
+    outside = _FROM_OUTSIDE.match(block)
+    if _TEXT.match(block) or (outside and outside[1] in sys.stdlib_module_names):
+        return
+    if binding := _BINDS.match(block):
+        name, kind, value = binding.groups()
+        listed = {word for text in _STRING.findall(value or "") for word in _WORD.findall(text)}
+        found.names.update({name, owner} - {""}, listed)
+        is_plain = kind and _PLAIN.issuperset(_WORD.findall(_STRING.sub("", kind)))
+        if (kind and not is_plain) or _CALL.match(value or ""):
+            found.types.add(name)
+    else:
+        said = words(_COMMENT.sub("", block)).difference(keyword.kwlist)
+        found.names.update(said)
+        found.types.update(said)
