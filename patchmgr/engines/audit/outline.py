@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W\d]\w*")
 _BEGINS = re.compile(r"[^\s#)\]}]")
 _GOES_ON = re.compile(r"(?:else|elif|except|finally)\b")
 _DEFINES = re.compile(r"(?:(?:@|[ \t]).*\n|\)[ \t]*\n)*(?:async[ \t]+)?(class|def)[ \t]+(\w+)")
@@ -93,7 +93,7 @@ def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a text."""
+    """Return the words of a text, without numbers."""
     return set(_WORD.findall(text))
 
 
@@ -176,23 +176,32 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
                 found.names.add(given[1])
                 if given[2] or "(" in given[3]:
                     found.types.add(given[1])
-    for block in (b for side in only for b in side if not _DEFINES.match(b)):
-        _add_statement(block, owner, found)
+    others = [set[str](), set[str]()]
+    for lines, texts in zip(others, only, strict=True):
+        for block in (text for text in texts if not _DEFINES.match(text)):
+            if not _add_binding(block, owner, found):
+                lines.update(_COMMENT.sub("", block).splitlines())
+    said = {word for line in others[0] ^ others[1] for word in _WORD.findall(line)}
+    said.difference_update(keyword.kwlist)
+    found.names.update(said)
+    found.types.update(said)
 
 
-def _add_statement(block: str, owner: str, found: Altered) -> None:
-    """Add what a statement binds, or what it may bind; a plain text binds nothing."""
+def _add_binding(block: str, owner: str, found: Altered) -> bool:
+    """Add what a simple statement binds; return False if it is another one.
+
+    A plain text binds nothing, and what Python itself brings is as it was.
+    """
     outside = _FROM_OUTSIDE.match(block)
     if _TEXT.match(block) or (outside and outside[1] in sys.stdlib_module_names):
-        return
-    if binding := _BINDS.match(block):
-        name, kind, value = binding.groups()
-        listed = {word for text in _STRING.findall(value or "") for word in _WORD.findall(text)}
-        found.names.update({name, owner} - {""}, listed)
-        is_plain = kind and _PLAIN.issuperset(_WORD.findall(_STRING.sub("", kind)))
-        if (kind and not is_plain) or _CALL.match(value or ""):
-            found.types.add(name)
-    else:
-        said = words(_COMMENT.sub("", block)).difference(keyword.kwlist)
-        found.names.update(said)
-        found.types.update(said)
+        return True
+    binding = _BINDS.match(block)
+    if binding is None:
+        return False
+    name, kind, value = binding.groups()
+    listed = {word for text in _STRING.findall(value or "") for word in _WORD.findall(text)}
+    found.names.update({name, owner} - {""}, listed)
+    is_plain = kind and _PLAIN.issuperset(_WORD.findall(_STRING.sub("", kind)))
+    if (kind and not is_plain) or _CALL.match(value or ""):
+        found.types.add(name)
+    return True
