@@ -229,9 +229,14 @@ class Planning:
         audits = options is None and end == self.at + 1
         options = replace(options or self.run.options, audits_conflicts=audits)
         run = replace(self.run, session=self.session, options=options)
-        request = RebaseRequest(InProgress(self.stack, self.states[end].ref, ()), options, True)
-        change = Change()
-        return Tried(tuple(rebase_stack(run, self.stack, request, change)), change)
+        return try_stack(run, self.stack, self.states[end].ref)
+
+
+def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
+    """Rebase a stack onto a state without writing it."""
+    request = RebaseRequest(InProgress(tuple(stack), onto, ()), run.options, True)
+    change = Change()
+    return Tried(tuple(rebase_stack(run, stack, request, change)), change)
 
 
 def _as_if_resolved(

@@ -12,22 +12,38 @@ from msgspec.structs import replace
 from patchmgr.commands.branch import check_remote
 from patchmgr.commands.notes import note_on
 from patchmgr.commands.plan import Planning, planned, states_to
+from patchmgr.commands.pull_checks import PullChecks
 from patchmgr.commands.report import report
 from patchmgr.engines.series.comparison import compare_states
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.plan import Plan
-from patchmgr.model.sync import CarriedSeries, Proposal, PullRequest, PushedBranch, Standing, Sync
+from patchmgr.model.sync import (
+    CarriedSeries,
+    Proposal,
+    PullCheck,
+    PullRequest,
+    PushedBranch,
+    Standing,
+    Sync,
+)
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
-from patchmgr.plumbing.pull_requests import FORGES, PullRequests, RefusedError, Request
+from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.workbench import Workbench
-from patchmgr.render.sync import badge, comment_mark, comment_markdown, sync_markdown, sync_title
+from patchmgr.render.sync import (
+    badge,
+    check_words,
+    comment_mark,
+    comment_markdown,
+    sync_markdown,
+    sync_title,
+)
 from patchmgr.services.carried_again import CarriedAgain
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, RebaseRun, load_series
@@ -88,7 +104,7 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
     if base is None:
         hint = "name the branch that the pull request is for with --base BRANCH"
         raise PatchmgrError("usage", "no branch is checked out", (hint,))
-    branch = f"patchmgr/sync-{series}"
+    branch = f"{SYNC}{series}"
     return PullRequests(FORGES[request.forge], repository.clone.root, branch, base)
 
 
@@ -172,6 +188,7 @@ class _Publisher(Struct, frozen=True):
         if self.request.remote is None:
             return Sync(self.proposal)
         pushed, warnings, pull = list[PushedBranch](), list[str](), None
+        checks = tuple[PullCheck, ...]()
         try:
             for one in self._pushed(self.request.remote, date):
                 pushed.append(one)
@@ -180,6 +197,9 @@ class _Publisher(Struct, frozen=True):
                 pull = self._pull_request(self.pulls, pushed, warnings)
                 if pull is not None and pull.done == "refused":
                     warnings.append(f"the pull request is not written: {pull.reason}. {_ALLOW}")
+                else:
+                    checks = tuple(self._checks(self.pulls, self.request.remote))
+                    warnings += [check_words(one) for one in checks if one.fault or one.left]
             pushed.append(self._heartbeat(self.request.remote))
             warnings += [_held(pushed[-1])] * (pushed[-1].standing is Standing.HELD)
         except PatchmgrError as fault:
@@ -188,14 +208,14 @@ class _Publisher(Struct, frozen=True):
             names = ", ".join(one.name for one in pushed)
             hint = f"{names}: pushed before that; the next run goes on from there"
             raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
-        return Sync(self.proposal, tuple(pushed), pull, tuple(warnings))
+        return Sync(self.proposal, tuple(pushed), pull, tuple(warnings), checks)
 
     def _pushed(self, remote: str, date: str) -> Iterator[PushedBranch]:
         if self.proposal.plan.steps:
             message = f"{sync_title(self.proposal)}\n"
             commit = self.repository.commit(self.proposal.files, message, date)
             name = self.proposal.plan.series[0]
-            yield self.repository.push(remote, f"patchmgr/sync-{name}", commit)
+            yield self.repository.push(remote, f"{SYNC}{name}", commit)
         for name, head in self.proposal.heads.items() if self.fork is not None else ():
             place, fork = self.run.bench.git_dir, str(self.fork)
             yield self.repository.push(fork, f"patchmgr/{name}", head, git_dir=place)
@@ -209,6 +229,10 @@ class _Publisher(Struct, frozen=True):
             {"badge.json": content}, f"{words}\n", f"{now} +0000", is_alone=True
         )
         return self.repository.push(remote, f"{BADGE}{name}", commit)
+
+    def _checks(self, pulls: PullRequests, remote: str) -> Iterator[PullCheck]:
+        stack = self.proposal.plan.series
+        return PullChecks(self.run, self.repository, pulls, stack, remote).found()
 
     def _pull_request(
         self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]

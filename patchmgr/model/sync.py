@@ -10,8 +10,8 @@ from msgspec import Struct
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.footprint import Footprint
 from patchmgr.model.notes import SyncNote
-from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.plan import Plan
+from patchmgr.model.outcome import SeriesOutcome, Verdict
+from patchmgr.model.plan import Plan, PlannedPatch
 from patchmgr.model.work_order import WorkOrder
 
 
@@ -70,6 +70,24 @@ class PullRequest(Struct, frozen=True):
     reason: str = ""
 
 
+class PullCheck(Struct, frozen=True):
+    """What becomes of the series of an open pull request on the pin that the base has now.
+
+    `patches` are those that change; `fault` says why that is not known, or could not be told.
+    """
+
+    number: int
+    url: str
+    head: str
+    patches: tuple[PlannedPatch, ...] = ()
+    fault: str = ""
+
+    @property
+    def left(self) -> tuple[PlannedPatch, ...]:
+        """Return the patches that need a person."""
+        return tuple(p for p in self.patches if p.verdict in (Verdict.CONFLICT, Verdict.BLOCKED))
+
+
 class Sync(Struct, frozen=True):
     """The result of a sync; `warnings` are sentences for a person."""
 
@@ -77,6 +95,7 @@ class Sync(Struct, frozen=True):
     branches: tuple[PushedBranch, ...] = ()
     pull_request: PullRequest | None = None
     warnings: tuple[str, ...] = ()
+    checks: tuple[PullCheck, ...] = ()
 
 
 class LastSync(Struct, frozen=True):

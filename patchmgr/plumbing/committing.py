@@ -44,6 +44,13 @@ def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str
     return {name: commit for commit, name in rows if name in names}
 
 
+def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
+    """Fetch what a ref of a remote leads to, and move no ref; a shallow clone stays one."""
+    arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
+    arguments += ["--depth=1"] * (git_dir / "shallow").exists()
+    _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "give")
+
+
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
     """Move refs of a remote, all or none; raise "push" if one no longer has its expected value."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
@@ -53,7 +60,7 @@ def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
     _ask(git_dir, remote, [*arguments, "--no-signed", *atomic, *leases, "--", remote, *specs])
 
 
-def _ask(git_dir: Path, remote: str, arguments: Sequence[str]) -> bytes:
+def _ask(git_dir: Path, remote: str, arguments: Sequence[str], what: str = "take") -> bytes:
     try:
         return git_process.run(arguments, git_dir=git_dir, env=git_process.user_environment())[1]
     except PatchmgrError as fault:
@@ -61,7 +68,7 @@ def _ask(git_dir: Path, remote: str, arguments: Sequence[str]) -> bytes:
             raise
         raise PatchmgrError(
             "push",
-            f"{shown(remote)} does not take it: {fault.message}",
+            f"{shown(remote)} does not {what} it: {fault.message}",
             ("nothing was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",),
         ) from fault
 

@@ -6,7 +6,8 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +19,12 @@ from patchmgr.plumbing.git_process import search_path
 
 _REFUSED = re.compile(r"\(HTTP 4(?!29)\d\d\)")
 _SECONDS = 120
+_PAGE = 100
+_PATHS = ("filename", "previous_filename", "new_path", "old_path")
 _QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+
+SYNC = "patchmgr/sync-"
+"""The prefix of the branch that a sync proposes."""
 
 
 class RefusedError(Exception):
@@ -36,15 +42,22 @@ class Request(Struct, frozen=True):
 
 
 class Forge(Struct, frozen=True):
-    """The interface of a server: its program, its paths, and its names for fields."""
+    """The interface of a server: its program, its paths, and its names for fields.
+
+    `others` asks for everybody's open pull requests, and `head` is the ref of one.
+    """
 
     program: str
     path: str
     query: str
     comments: str
+    comment: str
     update: str
     fields: Mapping[str, str]
     closed: tuple[str, str]
+    others: str
+    head: str
+    files: str
 
 
 class PullRequests(Struct, frozen=True):
@@ -72,9 +85,44 @@ class PullRequests(Struct, frozen=True):
         sent = self._sent(title=title, body=body) | dict([self.forge.closed] if closes else [])
         self._ask(self.forge.update, f"{self.forge.path}/{number}", sent)
 
-    def comment(self, number: int, text: str) -> None:
-        """Add a comment to a pull request."""
-        self._ask("POST", self.forge.comments.format(number=number), {"body": text})
+    def comment(self, number: int, text: str, *, instead: int | None = None) -> None:
+        """Add a comment to a pull request, or change one that is there."""
+        if instead is None:
+            self._ask("POST", self.forge.comments.format(number=number), {"body": text})
+        else:
+            path = self.forge.comment.format(number=number, id=instead)
+            self._ask(self.forge.update, path, {"body": text})
+
+    def comments(self, number: int) -> Iterator[tuple[int, str]]:
+        """Yield the id and text of each comment on a pull request."""
+        for row in self._rows(self.forge.comments.format(number=number)):
+            yield int(row["id"]), str(row["body"])
+
+    def others(self) -> Iterator[Request]:
+        """Yield the open pull requests onto the base, from forks too, without those of syncs."""
+        query = self.forge.others.format(base=quote(self.base, safe=""))
+        for row in self._rows(f"{self.forge.path}?{query}"):
+            branch = row["head"]["ref"] if "head" in row else row["source_branch"]
+            if not (_is_own(row) and str(branch).startswith(SYNC)):
+                yield self._read(row)
+
+    def head_ref(self, number: int) -> str:
+        """Return the ref that leads to a pull request's head, in a fork too."""
+        return self.forge.head.format(number=number)
+
+    def paths(self, number: int) -> Iterator[str]:
+        """Yield the paths of the files that a pull request changes, old and new."""
+        for row in self._rows(self.forge.files.format(number=number)):
+            yield from (str(row[name]) for name in _PATHS if row.get(name))
+
+    def _rows(self, path: str) -> Iterator[Any]:
+        """Yield what a list has, page by page."""
+        for page in count(1):
+            joint = "&" if "?" in path else "?"
+            rows = self._ask("GET", f"{path}{joint}per_page={_PAGE}&page={page}")
+            yield from rows
+            if len(rows) < _PAGE:
+                return
 
     def _sent(self, **values: str) -> dict[str, str]:
         return {self.forge.fields[name]: value for name, value in values.items()}
@@ -133,20 +181,28 @@ FORGES = {
         "repos/{owner}/{repo}/pulls",
         "state=all&head={{owner}}:{head}&base={base}&per_page=50",
         "repos/{{owner}}/{{repo}}/issues/{number}/comments",
+        "repos/{{owner}}/{{repo}}/issues/comments/{id}",
         "PATCH",
         {name: name for name in ("head", "base", "title", "body", "number")} | {"url": "html_url"},
         ("state", "closed"),
+        "state=open&base={base}",
+        "refs/pull/{number}/head",
+        "repos/{{owner}}/{{repo}}/pulls/{number}/files",
     ),
     "glab": Forge(
         "glab",
         "projects/:id/merge_requests",
         "state=all&source_branch={head}&target_branch={base}&per_page=50",
         "projects/:id/merge_requests/{number}/notes",
+        "projects/:id/merge_requests/{number}/notes/{id}",
         "PUT",
         {
             "head": "source_branch", "base": "target_branch", "title": "title",
             "body": "description", "number": "iid", "url": "web_url",
         },
         ("state_event", "close"),
+        "state=opened&target_branch={base}",
+        "refs/merge-requests/{number}/head",
+        "projects/:id/merge_requests/{number}/diffs",
     ),
 }  # fmt: skip

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from patchmgr.model.plan import PlannedState
-from patchmgr.model.sync import CarriedSeries, Proposal, Standing, Sync
+from patchmgr.model.sync import CarriedSeries, Proposal, PullCheck, Standing, Sync
+from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import fields, keys, series_value
@@ -70,6 +71,7 @@ def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
         lines.append(
             clean(f"  pull request{number}  {would}{pull.done}  {pull.url or pull.reason}")
         )
+    lines += [f"  {clean(check_words(check))}" for check in found.checks]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -147,6 +149,30 @@ def comment_mark(comment: str) -> str:
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
 
 
+def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
+    """Return the comment for a pull request that was made on another pin."""
+    state = text(_state(PlannedState(pin.ref, pin.commit)))
+    lines = [f"The base has {code(series)} on {state} now: {check_words(check)}.", ""]
+    lines += [
+        f"- {one.verdict.value} {code(one.name)}: {text(one.reason or '')}" for one in check.left
+    ]
+    command = code(f"patchmgr rebase {series} --onto {pin.commit[:12]}")
+    return "\n".join([*lines, "", f"To bring it there: {command}, commit, and merge the base.", ""])
+
+
+def check_words(check: PullCheck) -> str:
+    """Return what was found of an open pull request."""
+    left = f"leaves {counted(len(check.left), 'patch')} to a person there"
+    words = (
+        f"was not checked: {check.fault}"
+        if check.fault
+        else left
+        if check.left
+        else "carries there"
+    )
+    return f"pull request {check.number} ({check.head[:12]}) {words}"
+
+
 def annotations_text(found: Sync) -> str:
     """Return GitHub's workflow commands: a warning for each thing that needs a person."""
     told = [("patchmgr sync", warning) for warning in found.warnings]
@@ -178,7 +204,7 @@ def sync_value(found: Sync) -> dict[str, Any]:
     proposal = found.proposal
     return {
         **keys(proposal.plan),
-        **fields(found, "branches", "pull_request", "warnings"),
+        **fields(found, "branches", "pull_request", "warnings", "checks"),
         "state": sync_state(proposal),
         "outcomes": [[series_value(one) for one in step] for step in proposal.outcomes],
         "orders": [order_value(one) for one in proposal.orders],

@@ -10,6 +10,11 @@ from typing import Any
 OWN = {"repo": {"id": 1}}
 
 
+def own(place: Path, name: str) -> list[Any]:
+    """Return a list that the server has, empty unless there is one."""
+    return json.loads((place / name).read_text()) if (place / name).exists() else []
+
+
 def answer(place: Path, program: str, words: list[str]) -> Any:
     method, path = words[2], words[3].partition("?")[0]
     sent = json.load(sys.stdin) if "--input" in words else {}
@@ -19,20 +24,28 @@ def answer(place: Path, program: str, words: list[str]) -> Any:
         sys.exit((place / "says").read_text())
     pulls = json.loads((place / "pulls").read_text())
     last, is_gitlab = path.split("/")[-1], program == "glab"
-    if last in ("comments", "notes"):
-        return {}
+    if last in ("files", "diffs"):
+        return [{"filename": name, "new_path": name} for name in own(place, "files")]
+    if "comments" in path or "notes" in path:
+        said = own(place, "said")
+        if method == "POST":
+            said.append({"id": len(said), **sent})
+        elif method != "GET":
+            said[int(last)] |= sent
+        (place / "said").write_text(json.dumps(said))
+        return said
     if method == "POST":
         number = len(pulls) + 1
         address = f"https://example.org/pull/{number}"
-        own: dict[str, Any] = {"head": OWN, "base": OWN, "number": number, "html_url": address}
+        new: dict[str, Any] = {"head": OWN, "base": OWN, "number": number, "html_url": address}
         if is_gitlab:
-            own = {
+            new = {
                 "source_project_id": 1,
                 "target_project_id": 1,
                 "iid": number,
                 "web_url": address,
             }
-        pulls.append({"state": "opened" if is_gitlab else "open", **own})
+        pulls.append({"state": "opened" if is_gitlab else "open", **new})
     if method != "GET":
         found = pulls[-1] if method == "POST" else pulls[int(last) - 1]
         found |= {k: v for k, v in sent.items() if k not in ("head", "base")}
@@ -40,10 +53,15 @@ def answer(place: Path, program: str, words: list[str]) -> Any:
         (place / "pulls").write_text(json.dumps(pulls))
     branch = place.parent / "remote.git/refs/heads/patchmgr/sync-s"
     tip = branch.read_text().strip() if branch.exists() else ""
+    head = {"ref": "patchmgr/sync-s", "sha": tip}
     rows = [
-        {**row, "sha": tip} if is_gitlab else {**row, "head": {**row["head"], "sha": tip}}
+        {"source_branch": head["ref"], "sha": tip, **row}
+        if is_gitlab
+        else {**row, "head": {**head, **row["head"]}}
         for row in pulls
     ]
+    if "state=all" in words[3]:
+        rows = [row for row in rows if is_gitlab or row["head"]["ref"] == head["ref"]]
     return rows[::-1] if method == "GET" else rows[-1 if method == "POST" else int(last) - 1]
 
 

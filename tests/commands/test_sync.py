@@ -431,6 +431,96 @@ def test_a_stack_is_synced_as_a_whole(scene: Scene, remote: Repository, server: 
     assert found["branches"][0]["name"] == "patchmgr/sync-s"
 
 
+def propose(scene: Scene, remote: Repository, server: Server, files: dict[str, str]) -> str:
+    """Open somebody's pull request, from a fork, and return its head."""
+    other = Repository(scene.root.parent / "other", is_there=True)
+    remote.git("clone", "--quiet", ".", str(other.root))
+    head = other.commit(files, "somebody's")
+    for kind in ("pull", "merge-requests"):
+        other.git("push", "--quiet", "origin", f"HEAD:refs/{kind}/9/head")
+    url = "https://example.org/pull/9"
+    row = {
+        "number": 9, "html_url": url, "state": "open", "body": "", "base": gh.OWN,
+        "head": {"repo": {"id": 2}, "ref": "main", "sha": head}, "iid": 9, "web_url": url,
+        "description": "", "sha": head, "source_project_id": 2, "target_project_id": 1,
+    }  # fmt: skip
+    (server.place / "pulls").write_text(json.dumps([row]))
+    (server.place / "files").write_text(json.dumps([*files]))
+    return head
+
+
+def move_pin(scene: Scene) -> None:
+    scene.call("upstream", "fetch")
+    scene.call("rebase", "s", "--onto", "upstream/main")
+    own = Repository(scene.root, is_there=True)
+    own.commit({}, "the pin moves")
+    own.git("push", "--quiet", "origin", "HEAD:main")
+
+
+def edited(scene: Scene) -> dict[str, str]:
+    """Return a patch of the series with another line in it."""
+    path = "series/s/fork-change-1.patch"
+    return {path: (scene.root / path).read_text().replace("+one", "+uno")}
+
+
+def said(server: Server) -> Any:
+    return gh.own(server.place, "said")
+
+
+def test_an_open_pull_request_is_told_once_what_a_moved_pin_means_for_it(
+    scene: Scene, remote: Repository, server: Server
+) -> None:
+    head = propose(scene, remote, server, edited(scene))
+    assert sync(scene)["checks"] == []  # it is on the pin
+    tip = scene.upstream.commit({"a": text(l2="theirs\n\n")})
+    move_pin(scene)
+    assert [one["number"] for one in sync(scene, "--dry-run")["checks"]] == [9]
+    assert said(server) == []
+    found = sync(scene)
+    (check,) = found["checks"]
+    assert (check["number"], check["head"], check["fault"]) == (9, head, "")
+    assert (check["patches"], found["warnings"]) == ([], [])
+    (comment,) = said(server)
+    assert f"upstream/main {tip[:12]} now: pull request 9 ({head[:12]}) carries" in comment["body"]
+    assert f"`patchmgr rebase s --onto {tip[:12]}`" in comment["body"]
+    assert sync(scene)["checks"] == []
+    assert said(server) == [comment]
+    glab = ("sync", "--push", "origin", "--pull-request", "glab", "--json")
+    (server.place / "said").unlink()
+    assert scene.call(*glab).json["checks"] == [check]
+    assert said(server) == [comment]
+
+
+def test_the_comment_follows_pin_and_head(scene: Scene, remote: Repository, server: Server) -> None:
+    head = propose(scene, remote, server, edited(scene))
+    scene.upstream.commit({"c": "x\n"})
+    move_pin(scene)
+    sync(scene)
+    before = said(server)
+    scene.upstream.commit({"a": text(l10="theirs\n")})
+    scene.call("drop", "fork-change-1.patch")
+    move_pin(scene)
+    found = scene.call("sync", "--push", "origin", "--pull-request", "gh")
+    assert f"pull request 9 ({head[:12]}) leaves 1 patch to a person there" in found.out
+    assert f"warning: pull request 9 ({head[:12]}) leaves 1 patch" in found.err
+    (comment,) = said(server)
+    assert comment["id"] == before[0]["id"] and comment["body"] != before[0]["body"]
+    assert "- conflict `fork-change-1.patch`: a: upstream changed the same lines" in comment["body"]
+    (server.place / "files").write_text(json.dumps(["upstream.lock", "series/s/series"]))
+    (server.place / "said").unlink()
+    assert sync(scene)["checks"] == []  # its pin is its own
+
+
+def test_a_token_that_may_not_comment(scene: Scene, remote: Repository, server: Server) -> None:
+    propose(scene, remote, server, edited(scene))
+    scene.upstream.commit({"c": "x\n"})
+    move_pin(scene)
+    server.refuse("gh: Resource not accessible by integration (HTTP 403)")
+    found = sync(scene)
+    assert "was not checked: gh: Resource not accessible" in found["warnings"][0]
+    assert BADGE in refs(remote)
+
+
 HOSTILE = "@someone ::error::x ##[set-output a] Fixes other/repo#1 <b>`x` ![](https://e.org/x)"
 
 
