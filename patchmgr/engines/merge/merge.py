@@ -33,14 +33,10 @@ _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
 _SIDES = frozenset({"ours", "theirs"})
 _BY_LINES = frozenset({"ours, theirs", "theirs, ours", "ours, theirs whole", "theirs, ours whole"})
 _POLICIES = {
-    Policy("theirs, ours", "theirs"): "theirs first",
-    Policy("ours, theirs", "ours"): "ours first",
-    Policy("ours", "ours"): "ours alone",
-    Policy("theirs", "theirs"): "theirs alone",
-    Policy("ours, theirs", "theirs"): "ours first, theirs kept",
-    Policy("theirs, ours", "ours"): "theirs first, ours kept",
-    Policy("ours, theirs", "both"): "both, ours first",
-    Policy("theirs, ours", "both"): "both, theirs first",
+    Policy(is_theirs=True): "theirs first",
+    Policy(is_theirs=False): "ours first",
+    Policy(is_theirs=False, is_alone=True): "ours alone",
+    Policy(is_theirs=True, is_alone=True): "theirs alone",
 }
 
 

@@ -41,13 +41,10 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Policy(Struct, frozen=True):
-    """How open places are decided: the order of two insertions, or the side of two edits.
+    """Which side an open place gets: alone, or before the other one where both can stand."""
 
-    `join` is `ours, theirs`, `theirs, ours` or one side; `pick` is one side.
-    """
-
-    join: str
-    pick: str
+    is_theirs: bool
+    is_alone: bool = False
 
 
 class Place(Struct, frozen=True):
@@ -139,7 +136,7 @@ class Replay:
 
     def _pick(self, ours: Node, theirs: Node, kind: str, how: str) -> Node:
         self.places.append(Place(kind, how, likeness(ours.said, theirs.said)))
-        return ours if self.policy.pick == "ours" else theirs
+        return theirs if self.policy.is_theirs else ours
 
     # ---- sequences
 
@@ -305,13 +302,7 @@ class Replay:
         texts = ["".join(p.said for p in side) for side in (ours, theirs)]
         asks = "deleted" if how == "delete, replace" else ""
         self.places.append(Place(_kind_of(base, chunk.kind), how, likeness(*texts), asks=asks))
-        if ours and theirs and self.policy.join in ("ours, theirs", "theirs, ours"):
-            gone = {p.said for p in base}
-            mine, other = ([p for p in s if p.said not in gone] for s in (ours, theirs))
-            if chunk.kind != "code" and self.policy.pick == "both":
-                runs = (mine, other) if self.policy.join == "ours, theirs" else (other, mine)
-                return _one_after_the_other(*runs)
-        return ours if self.policy.pick != "theirs" else theirs
+        return theirs if self.policy.is_theirs else ours
 
     def join(self, chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
         """Put what both sides insert at the same place in a row, each thing once."""
@@ -332,9 +323,9 @@ class Replay:
         by = _order_of(chunk, ours, theirs)
         how = "same key" if same else "insert" if by is None else "insert sorted"
         like = likeness(*(" ".join(p.said for p in side) for side in (ours, rest)))
-        runs = (rest, ours) if self.policy.join.startswith("theirs") else (ours, rest)
-        if self.policy.join in ("ours", "theirs"):
-            kept, dropped = (ours, rest) if self.policy.join == "ours" else (theirs, ours)
+        runs = (rest, ours) if self.policy.is_theirs else (ours, rest)
+        if self.policy.is_alone:
+            kept, dropped = (theirs, ours) if self.policy.is_theirs else (ours, rest)
             gone = {p.said for p in dropped if p.kind == "import"} - {p.said for p in kept}
             lost = _words_in(dropped) - _words_in(kept)
             self.places.append(Place(kind, how, like, asks="loses" if gone or lost else ""))
@@ -344,12 +335,12 @@ class Replay:
         if any(p.kind == "entry" for p in same.values()):
             asks = "same key"
         self.places.append(Place(kind, how, like, asks=asks))
-        if self.policy.pick == "theirs":
+        if self.policy.is_theirs:
             ours = [same.get(p.key, p) for p in ours]
         rest = [p for p in rest if p.key not in same]
         if by is not None:
             return sorted([*ours, *rest], key=by)
-        first, second = (rest, ours) if self.policy.join == "theirs, ours" else (ours, rest)
+        first, second = (rest, ours) if self.policy.is_theirs else (ours, rest)
         return _one_after_the_other(first, second)
 
     def _asks(self, chunk: _Chunk, earlier: Nodes, later: Nodes) -> str:
@@ -557,7 +548,7 @@ def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None
     """Put the content of the side that edits into the layout of the other, where that is sure."""
     if not (base.parts and ours.parts and theirs.parts):
         return None
-    trial = Replay(Policy("ours", "ours"))
+    trial = Replay(Policy(is_theirs=False, is_alone=True))
     parts = trial.sequence(base.kind, base.parts, ours.parts, theirs.parts)
     parts = _spaced(parts, base, ours, theirs)
     node = tree(ours.kind, parts, key=ours.key)

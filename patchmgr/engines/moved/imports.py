@@ -268,7 +268,7 @@ def _joined(content: bytes, source: Source) -> bytes | None:
     line = "".join(lines[place])
     end = "\r\n" if line.endswith("\r\n") else "\n"
     sides = (read(side, PYTHON) for side in ("", line.replace(end, "\n"), f"{source.statement}\n"))
-    whole = Replay(Policy("ours, theirs", "ours"), refined).node(*sides).whole
+    whole = Replay(Policy(is_theirs=False), refined).node(*sides).whole
     if whole.count("\n") == 1 and len(whole) > max(LONGEST, len(line)):
         whole = _in_lines(whole)
     try:

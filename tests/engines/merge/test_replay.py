@@ -318,6 +318,6 @@ def test_tokens_read_from_the_end_become_the_same_or_a_person_is_asked(
 
 
 def _of_tokens(sides: list[list[str]]) -> tuple[list[str], list[Place]]:
-    replay = Replay(Policy("theirs, ours", "theirs"))
+    replay = Replay(Policy(is_theirs=True))
     nodes = [tree("code", [leaf("word", word, lead=" ") for word in side]) for side in sides]
     return replay.node(*nodes).said.split(), replay.places
