@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from patchmgr.engines.audit.outline import Altered, altered
+from patchmgr.engines.audit.outline import Altered, Reach, altered
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.structure.guards_imports import places
@@ -29,8 +29,8 @@ _DEFINES = re.compile(
 _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
 _MOST_READ = 64  # files changed upstream: with more, nearly each name has another meaning somewhere
-Lines = tuple[str, frozenset[int], bool]
-"""A path and lines of it, and whether they are the series' own: the others are upstream's."""
+Lines = tuple[str, Reach, bool]
+"""A path, lines of it, and whether they are the series' own: the others are upstream's."""
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
@@ -61,10 +61,12 @@ def _ours(states: States) -> Iterator[Lines]:
         lines = new_lines(text, states.onto.read(path))
         if same and "*" not in words and words.isdisjoint(_words(text, lines)):
             continue
+        reach = Reach(lines)
         if names is not None and path == old and "*" not in words:
-            lines &= frozenset(names.lines(text))
-        if lines:
-            yield path, lines, True
+            found = names.reach(text)
+            reach = Reach(lines & found.lines, found.whole, found.names)
+        if reach.lines:
+            yield path, reach, True
 
 
 def _altered(states: States) -> Altered | None:
@@ -114,7 +116,7 @@ def _theirs(states: States) -> Iterator[Lines]:
             said, lines = text.split("\n"), new_lines(text, states.written.read(path))
             lines = frozenset(n for n in lines if any(word in said[n - 1] for word in words))
             if lines:
-                yield path, lines, False
+                yield path, Reach(lines), False
 
 
 def _met(states: States, suspects: Collection[str]) -> list[str]:

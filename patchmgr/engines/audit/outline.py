@@ -6,12 +6,13 @@ the block differs; where it is the same in both texts, nothing has to be read cl
 
 from __future__ import annotations
 
+import ast
 import builtins
 import keyword
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from msgspec import Struct
 
@@ -42,8 +43,8 @@ class Altered(Struct, frozen=True):
     names: set[str]
     types: set[str]
 
-    def lines(self, text: str) -> Iterator[int]:
-        """Yield the lines, from 1, of the parts of a text in which such a name may matter.
+    def reach(self, text: str) -> Reach:
+        """Return where in a text such a name may matter.
 
         What uses a name says it. But the type of what it gives reaches as far as a variable does,
         and what a class gets from its bases as far as the class.
@@ -53,16 +54,48 @@ class Altered(Struct, frozen=True):
             {name for name in some if not name.startswith("__")}
             for some in (self.names, self.types)
         )
+        lines: set[int] = set()
+        whole: set[int] = set()
         for first, block in blocks(text):
             said = words(block)
             if names.isdisjoint(said) and types.isdisjoint(said):
                 continue
             head, parts = _parts(block)
             if not (types.isdisjoint(said) and names.isdisjoint(words(head))):
-                parts = [(0, block)]
+                whole.update(range(first, first + block.count("\n") + 1))
+                continue
             for start, part in parts:
-                if part is block or not names.isdisjoint(words(part)):
-                    yield from range(first + start, first + start + part.count("\n") + 1)
+                if not names.isdisjoint(words(part)):
+                    lines.update(range(first + start, first + start + part.count("\n") + 1))
+        return Reach(lines | whole, whole, names)
+
+
+class Reach(Struct, frozen=True):
+    """Lines, from 1, in which names may matter; in those of `whole`, whether they are said or not.
+
+    Without names everything matters.
+    """
+
+    lines: Set[int]
+    whole: Set[int] = frozenset()
+    names: Set[str] | None = None
+
+    def has(self, node: ast.AST) -> bool:
+        """Return whether a node on these lines is to be looked at; of a definition the head is."""
+        if self.names is None or getattr(node, "lineno", 0) in self.whole:
+            return True
+        return any(not self.names.isdisjoint(_WORD.findall(said)) for said in _said(node))
+
+
+def _said(node: ast.AST) -> Iterator[str]:
+    """Yield the names and texts in a node, without those in the body of a definition."""
+    body = getattr(node, "body", ()) if hasattr(node, "decorator_list") else ()
+    for name, value in ast.iter_fields(node):
+        for part in value if isinstance(value, list) else (value,):
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, ast.AST) and not (name == "body" and body):
+                yield from _said(part)
 
 
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:

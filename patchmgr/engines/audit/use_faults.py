@@ -339,14 +339,15 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
     waiting = waiting_paths(states)
     _read_ahead(states, [path for path, _, _ in reach])
     pair_of = pairs_of(states)
-    for path, lines, is_ours in reach:
+    for path, where, is_ours in reach:
         pair = None if path in waiting else pair_of(path, is_ours)
         if pair is None or pair.now.module is None:
             continue
-        uses = uses_of(pair.now.module.node, sorted(lines))
+        uses = uses_of(pair.now.module.node, sorted(where.lines))
+        uses = (use for use in uses if where.has(use.node))
         faults = [fault for use in uses for fault in faults_of(use, pair)]
         told: set[tuple[str, str]] = set()
-        for fault in (*faults, *star_faults(pair, lines)):
+        for fault in (*faults, *star_faults(pair, where.lines)):
             homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
             if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
                 told.add((fault.text, fault.kind))
