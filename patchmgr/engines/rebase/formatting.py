@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import product
 
 from msgspec import Struct
 
@@ -21,6 +22,8 @@ from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.text.differences import changed_blocks
+from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
@@ -34,6 +37,7 @@ _COMMENT = re.compile(
     re.DOTALL,
 )
 _NAMESPACE_END = re.compile(r"//\s*(?:end\s+)?(?:anonymous\s+)?namespace\b[^\n]*")
+_SAID = re.compile(rb"\w+|[^\w\s(),'\"]")
 _WORDS = re.compile(r"[^\s/*]+")
 
 
@@ -158,6 +162,25 @@ def merge_formatted(
             if merged is not None and _is_settled(merged, style(merged), upstream, tidy):
                 return merged
     return None
+
+
+def may_be_layout(marked: bytes) -> bool:
+    """Return whether a formatter might settle all conflicts of a text.
+
+    It cannot where both sides put other words in the place of the same ones. What a formatter adds
+    and takes away is no word here: brackets, commas, quotes. Imports it sorts.
+    """
+    for found in split_marked(marked).regions:
+        region = found.region
+        base, *sides = (_SAID.findall(side) for side in (region.base, region.ours, region.theirs))
+        if any(b"import" in words or b"include" in words for words in (base, *sides)):
+            continue
+        ours, theirs = (changed_blocks(base, side) for side in sides)
+        for one, other in product(ours, theirs):
+            at, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
+            if at < end or (one.old_start == one.old_end == other.old_start == other.old_end):
+                return False
+    return True
 
 
 def stability(before: bytes, after: bytes) -> float:

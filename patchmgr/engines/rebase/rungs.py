@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.conflicts.memory import replay, whole_sides
-from patchmgr.engines.rebase.formatting import merge_formatted
+from patchmgr.engines.rebase.formatting import may_be_layout, merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
     CONFLICT,
@@ -103,7 +103,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
     """Merge as text once base and theirs are in upstream's format."""
-    if mergers.formatter is None:
+    if mergers.formatter is None or not may_be_layout(left.marked):
         return left
     content = merge_formatted(
         left.base,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from patchmgr.engines.merge.candidate import Resolved
-from patchmgr.engines.rebase.formatting import STABLE, merge_formatted, stability
+from patchmgr.engines.rebase.formatting import STABLE, may_be_layout, merge_formatted, stability
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
 from patchmgr.engines.rebase.work import Mergers
 from patchmgr.engines.structure.sides import Texts
@@ -248,3 +248,21 @@ def test_a_merge_that_cannot_be_formatted_is_refused() -> None:
         for text in (b"", MERGED)
     ]
     assert found == [MERGED, None]
+
+
+@table(
+    ("base", "ours", "theirs", "expected"),
+    {
+        "one-side-in-lines": ("f(a, b)\n", "f(\n    a,\n    b,\n)\n", "f(a, c)\n", True),
+        "other-words": ("f(a, b)\n", "f(\n    x,\n    b,\n)\n", "f(a, c)\n", True),
+        "same-word": ("f(a, b)\n", "f(\n    a,\n    x,\n)\n", "f(a, c)\n", False),
+        "both-insert": ("f(a)\n", "f(a, x)\n", "f(\n    a,\n    c,\n)\n", False),
+        "both-import": ("import a\n", "import a\nimport x\n", "import a\nimport c\n", True),
+        "quotes": ("f('a', b)\n", 'f("a", b)\n', "f('a', c)\n", True),
+    },
+)
+def test_no_formatter_settles_two_other_words_for_one(
+    base: str, ours: str, theirs: str, expected: bool
+) -> None:
+    marked = f"<<<<<<< o\n{ours}||||||| b\n{base}=======\n{theirs}>>>>>>> t\n"
+    assert may_be_layout(marked.encode()) is expected
