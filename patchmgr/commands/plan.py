@@ -184,10 +184,10 @@ class Planning:
         while tried.left:
             options = _as_if_resolved(options, tried.left)
             tried = self._carry(end, options)
-        self.assuming = tuple(dict.fromkeys((*self.assuming, *_assumed(options))))
-        for series, patches in options.left_out.items():
-            for patch in patches:
-                self._suspects.pop((series, patch), None)
+        assumed = tuple(_assumed(options))
+        self.assuming = tuple(dict.fromkeys((*self.assuming, *assumed)))
+        for one in assumed:  # what it would collide with as it was says little of what it is now
+            self._suspects.pop((one.series, one.patch), None)
         self._go_on(end, tried)
 
     def _step(

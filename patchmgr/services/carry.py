@@ -228,12 +228,16 @@ def carry(given: CarryInput) -> Carried:
     kept, confidence, progress = Answers(), given.options.confidence, given.session.progress
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence
-    structure = StructureApart(answers=kept, confidence=confidence)
+    structure = given.session.structures.setdefault(
+        confidence, StructureApart(answers=kept, confidence=confidence)
+    )
     progress.start("Carrying patches", len(given.items))
     try:
         return _Carry(given, kept, structure).carried()
+    except BaseException:
+        structure.close()  # it may be at work on a question that nobody waits for any more
+        raise
     finally:
-        structure.close()
         progress.done()
 
 

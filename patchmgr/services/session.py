@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -25,19 +26,29 @@ from patchmgr.plumbing.stores import (
 )
 from patchmgr.store import Workspace
 
+if TYPE_CHECKING:
+    from patchmgr.plumbing.isolated import StructureApart
+
 
 class Session(Struct, frozen=True):
-    """One run of a command; `readers` has the open readers of stores, closed at the end."""
+    """One run of a command, with what is closed at its end.
+
+    `readers` are the open readers of stores, `structures` the processes that merge by structure, by
+    the reliability required of a merge.
+    """
 
     workspace: Workspace
     progress: Progress
     say: Callable[[str], None]
     readers: dict[Path, ObjectReader] = field(default_factory=dict)
+    structures: dict[int | None, StructureApart] = field(default_factory=dict)
 
     def close(self) -> None:
         """End the processes."""
         for reader in self.readers.values():
             reader.close()
+        for structure in self.structures.values():
+            structure.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
