@@ -251,7 +251,12 @@ class _Publisher(Struct, frozen=True):
             done = "closed" if is_current else "opened" if found is None else "updated"
             if self.request.is_dry_run:
                 return PullRequest(done) if found is None else _done(done, found)
-            return _done(done, self._written(pulls, found, warnings, closes=is_current))
+            written = self._written(pulls, found, warnings, closes=is_current)
+            if pushed and pushed[0].standing is not Standing.HELD:
+                title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
+                is_done = not self.proposal.plan.has_conflicts
+                pulls.check(pushed[0].commit, title, body, is_done=is_done)
+            return _done(done, written)
         except RefusedError as refused:
             return PullRequest("refused", reason=str(refused))
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,8 @@ class Request(Struct, frozen=True):
 class Forge(Struct, frozen=True):
     """The interface of a server: its program, its paths, and its names for fields.
 
-    `others` asks for everybody's open pull requests, and `head` is the ref of one.
+    `others` asks for everybody's open pull requests, and `head` is the ref of one. `checks` is None
+    if a commit has none that are neutral.
     """
 
     program: str
@@ -58,6 +60,7 @@ class Forge(Struct, frozen=True):
     others: str
     head: str
     files: str
+    checks: str | None
 
 
 class PullRequests(Struct, frozen=True):
@@ -92,6 +95,17 @@ class PullRequests(Struct, frozen=True):
         else:
             path = self.forge.comment.format(number=number, id=instead)
             self._ask(self.forge.update, path, {"body": text})
+
+    def check(self, commit: str, title: str, text: str, *, is_done: bool) -> None:
+        """Give a commit a check run, neutral while something is left, if the token may."""
+        sent = {
+            "name": "patchmgr sync", "head_sha": commit, "status": "completed",
+            "conclusion": "success" if is_done else "neutral",
+            "output": {"title": title, "summary": text},
+        }  # fmt: skip
+        with suppress(RefusedError):
+            if self.forge.checks is not None:
+                self._ask("POST", self.forge.checks, sent)
 
     def comments(self, number: int) -> Iterator[tuple[int, str]]:
         """Yield the id and text of each comment on a pull request."""
@@ -188,6 +202,7 @@ FORGES = {
         "state=open&base={base}",
         "refs/pull/{number}/head",
         "repos/{{owner}}/{{repo}}/pulls/{number}/files",
+        "repos/{owner}/{repo}/check-runs",
     ),
     "glab": Forge(
         "glab",
@@ -204,5 +219,6 @@ FORGES = {
         "state=opened&target_branch={base}",
         "refs/merge-requests/{number}/head",
         "projects/:id/merge_requests/{number}/diffs",
+        None,
     ),
 }  # fmt: skip

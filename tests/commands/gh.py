@@ -24,6 +24,8 @@ def answer(place: Path, program: str, words: list[str]) -> Any:
         sys.exit((place / "says").read_text())
     pulls = json.loads((place / "pulls").read_text())
     last, is_gitlab = path.split("/")[-1], program == "glab"
+    if last == "check-runs":
+        return {}
     if last in ("files", "diffs"):
         return [{"filename": name, "new_path": name} for name in own(place, "files")]
     if "comments" in path or "notes" in path:
