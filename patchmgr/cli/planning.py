@@ -87,6 +87,7 @@ def forecast(
     watch: Annotated[
         int, typer.Option(metavar="N", min=1, help="Check the N newest open pull requests.")
     ] = 300,
+    gh: Annotated[bool, typer.Option("--gh", help="Ask gh, and leave out what is closed.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -96,7 +97,7 @@ def forecast(
 
     Each that changes a file of the series is merged into upstream's tip, and the series rebased
     onto that. git cannot tell closed from open: a pull request counts as open if the remote offers
-    a merge of it, or it had a commit in the last 90 days, and did not land.
+    a merge of it, or it had a commit in the last 90 days, and did not land. --gh asks GitHub.
 
     Example: patchmgr forecast vllm --watch 100
     """
@@ -105,6 +106,6 @@ def forecast(
     options = services.carry.CarryOptions(frozenset(select))
     now = int(time.time())
     found = commands.forecast.make_forecast(
-        session, series, watched=watch, options=options, now=now
+        session, series, watched=watch, options=options, now=now, asks=gh
     )
     answer("forecast", found, render.forecasts.forecast_text(found, view))

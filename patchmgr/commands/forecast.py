@@ -17,6 +17,7 @@ from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, Place, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import changed_lines
+from patchmgr.plumbing.forge import pull_state
 from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
@@ -40,11 +41,12 @@ _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 
 
 def make_forecast(
-    session: Session, name: str, *, watched: int, options: CarryOptions, now: int
+    session: Session, name: str, *, watched: int, options: CarryOptions, now: int, asks: bool
 ) -> Forecast:
     """Return what the newest open pull requests would do to a series and its stack.
 
-    A result for the same head, upstream and patches is reused.
+    A result for the same head, upstream and patches is reused. `asks` queries with gh which of
+    those that would do something are closed, and leaves them out.
     """
     require_git("a forecast")
     with session.writing():
@@ -65,8 +67,22 @@ def make_forecast(
             found = [watch.forecast(head, facts) for head, facts in heads]
             assuming = watch.on_tip.assuming
     told = [one for one in found if one.effect is not PullEffect.NONE]
+    if asks:
+        url = session.workspace.upstream(record.upstream).git or ""
+        told = list(_not_closed(session, url, told))
     told.sort(key=lambda one: (_RANK.index(one.effect), -one.number))
     return Forecast(stack, planned(tip), len(heads), DAYS, assuming, tuple(told))
+
+
+def _not_closed(
+    session: Session, url: str, pulls: Sequence[PullForecast]
+) -> Iterator[PullForecast]:
+    for one in pulls:
+        state = pull_state(url, one.number)
+        if state.startswith("unknown"):
+            session.say(f"pull request {one.number} may be closed: {state}")
+        if state not in ("CLOSED", "MERGED"):
+            yield one
 
 
 class OnTip(Struct, frozen=True):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from patchmgr import commands
 from tests.commands.conftest import SCENE, Scene
 from tests.commands.test_rebase import fork, text
 from tests.conftest import once
@@ -62,6 +63,14 @@ def test_what_pull_requests_would_do(pulls: Scene) -> None:
     assert [place["line"] for place in breaks[0]["places"]] == [11]
     assert [(p["name"], p["verdict"]) for p in absorbs] == [("fork-change-1.patch", "absorbed")]
     assert [place["symbol"] for place in touches[0]["places"]] == ["f4"]
+
+
+def test_what_gh_says_is_closed_is_left_out(pulls: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    states = {1: "CLOSED", 2: "OPEN", 3: "unknown: gh says nothing", 6: "MERGED"}
+    monkeypatch.setattr(commands.forecast, "pull_state", lambda url, number: states[number])
+    found = pulls.call("forecast", "s", "--gh", "--json")
+    assert [pull["number"] for pull in found.json["pulls"]] == [2, 3]
+    assert "pull request 3 may be closed: unknown: gh says nothing" in found.err
 
 
 def test_the_newest_so_many_are_looked_at(pulls: Scene) -> None:
