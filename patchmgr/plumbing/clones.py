@@ -195,7 +195,9 @@ def find_clone(folder: Path) -> Clone | None:
     """Return the repository whose work tree a folder is in, or None if there is none."""
     try:
         git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
-    except PatchmgrError:
+    except PatchmgrError as fault:
+        if fault.kind not in ("usage", "git"):  # the disk, or a signal: git has not answered
+            raise
         return None
     return Clone(top, git_dir, private, is_bare=False)
 

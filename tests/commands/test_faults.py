@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from patchmgr.errors import PatchmgrError
+from patchmgr.plumbing.clones import find_clone
 from tests.commands.conftest import Answer, invoke
 from tests.commands.every import ROWS, Place, Row, make_place, restorer
 from tests.commands.faults import KINDS, Fault, Killed, failing
@@ -139,3 +141,12 @@ def chosen(count: int, name: str) -> list[int]:
     """Return which operations fail: all, or one that is another for each command and way."""
     places = list(range(1, count + 1))
     return places if LONG else random.Random(name).sample(places, min(1, count))
+
+
+@pytest.mark.parametrize(("kind", "said"), [("no space", "no-space"), ("git killed", "system")])
+def test_a_clone_that_git_could_not_look_for_is_not_taken_for_none(
+    stage: Stage, kind: str, said: str
+) -> None:
+    with failing(KINDS[kind](1)), pytest.raises(PatchmgrError) as raised:
+        find_clone(stage.root)
+    assert raised.value.kind == said
