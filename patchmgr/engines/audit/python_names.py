@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct, field
@@ -244,8 +245,11 @@ class PythonState:
             return reader.annotated(node.returns, (), depth + 1)
         if isinstance(node, ast.AnnAssign):
             return reader.annotated(node.annotation, (), depth + 1)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            return reader.entity(node.value, (), depth + 1)
+        if isinstance(node, ast.Assign):
+            owner = value.owner.node if value.owner is not None else None
+            found = reader.entity(node.value, _setting_scopes(owner, node), depth + 1)
+            made = self.type_of(found, depth + 1) if found.what == "value" else found
+            return made if made.what == "instance" else UNKNOWN
         return UNKNOWN
 
     def reader(self, path: str) -> Reader:
@@ -403,6 +407,22 @@ def _is_none(node: ast.expr) -> bool:
 
 def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and is_named(node.func, "super") and not node.args
+
+
+@lru_cache(maxsize=4096)
+def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
+    """Return the scopes of the method that sets an attribute: the parameters that it keeps."""
+    if not isinstance(owner, ast.ClassDef):
+        return ()
+    for method in owner.body:
+        end = getattr(method, "end_lineno", 0)
+        if isinstance(method, Function) and method.lineno <= node.lineno <= end:
+            args = (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs)
+            bound: dict[str, ast.AST | None] = {arg.arg: arg for arg in args}
+            names = (part for part in ast.walk(method) if isinstance(part, ast.Name))
+            bound.update({part.id: None for part in names if isinstance(part.ctx, ast.Store)})
+            return Scope(owner), Scope(method, bound)
+    return ()
 
 
 def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:

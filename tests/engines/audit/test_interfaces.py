@@ -126,6 +126,9 @@ BASE = """class Base:
 """
 
 
+GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may be `most` now."
+
+
 @table(
     ("text", "edits", "sentence"),
     [
@@ -157,6 +160,24 @@ BASE = """class Base:
             "def go():\n    base = Base()\n    return base.run(1)\n", [("n)", "*, way)")],
             "`base.run` is called with more arguments than it takes. "
             "`base.run` is called without `way`, which it needs.", id="made-here",
+        ),
+        pytest.param(
+            "class A:\n    def __init__(self, base: Base):\n        self.base = base\n\n"
+            "    def go(self):\n        return self.base.limit\n", [("limit", "most")],
+            GONE,
+            id="kept-parameter",
+        ),
+        pytest.param(
+            "class Box:\n    base: Base\n\n\nclass A:\n    def __init__(self, box: Box):\n"
+            "        self.base = box.base\n\n    def go(self):\n        return self.base.limit\n",
+            [("limit", "most")],
+            GONE,
+            id="kept-attribute-of-a-parameter",
+        ),
+        pytest.param(
+            "class A:\n    def __init__(self, base: Base):\n        base = wrap(base)\n"
+            "        self.base = base\n\n    def go(self):\n        return self.base.limit\n",
+            [("limit", "most")], None, id="parameter-that-is-set-again",
         ),
         pytest.param(
             "async def go():\n    Base().stop()\n", [("    def stop", "    async def stop")],
