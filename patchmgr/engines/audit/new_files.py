@@ -1,4 +1,4 @@
-"""New files of the series in a folder that is gone, or that no build file includes any more."""
+"""Files that are not where the series expects them: new ones of its own, and upstream's."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import partial
+from posixpath import normpath
 
+from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.names import CXX
 from patchmgr.model.audit import AuditFinding
 
 _BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.build|Makefile)")
 _PATTERN = re.compile(rb"[\w./${}()\-]*\*[\w./*\-]*\.\w+")
+_PATH = re.compile(rb"[\w.+/-]*\w\.\w+")
+_QUOTED = re.compile(rb"""(?<=["'])%b(?=["'])""" % _PATH.pattern)
 _VARIABLE = re.compile(r".*[})]/?")
 
 
@@ -80,3 +84,21 @@ def _lacks(content: bytes | None, path: str) -> bool:
         if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):
             return False
     return True
+
+
+def gone_paths(states: States) -> Iterator[Told]:
+    """Find lines of the series that name a file that upstream has removed or moved since."""
+    gone = {
+        path
+        for path in states.changed_upstream
+        if states.merged.blob(path) is None and states.written.blob(path) is not None
+    }
+    for path in states.carriers if gone else ():
+        said = _QUOTED if path.endswith((".py", ".pyi")) else _PATH  # elsewhere it is a remark
+        lines = (states.merged.read(path) or b"").split(b"\n")
+        for number, name in added_lines(states, path).items():
+            for word in (found.decode() for found in said.findall(lines[number - 1])):
+                for old in sorted(gone.intersection((word, normpath(f"{path}/../{word}")))):
+                    commit = states.commit_since(old, lambda content: content is None)
+                    text = f"`{word}` is named here, and upstream no longer has {old}."
+                    yield name, AuditFinding("path-gone", False, path, number, old, text, commit)

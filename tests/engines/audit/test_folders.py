@@ -1,4 +1,4 @@
-"""A new file in a folder that upstream has no more is told."""
+"""A new file in a folder that upstream has no more is told, and a path that is gone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.audit.new_files import lonely_files
+from patchmgr.engines.audit.new_files import gone_paths, lonely_files
 from tests.engines.audit.audited import found
 from tests.tables import table
 
@@ -31,3 +31,22 @@ def test_a_new_file_in_a_folder_that_is_gone_is_told(
     findings = found((lonely_files,), BASE, {**BASE, **added}, upstream)
     assert [finding.path for finding in findings] == told
     assert {(f.kind, f.is_certain) for f in findings} <= {("folder-gone", False)}
+
+
+@table(
+    ("path", "line", "upstream", "told"),
+    [
+        pytest.param("a/run.sh", b"cat ../top.py", {}, "top.py", id="from-its-folder"),
+        pytest.param("run.sh", b"cat a/x.py", {"a/y.py": b"2\n"}, "a/x.py", id="from-the-root"),
+        pytest.param("run.sh", b"cat x.py b/a/x.py", {}, "", id="of-another-folder"),
+        pytest.param("new.py", b"read('a/x.py')", {}, "a/x.py", id="in-python"),
+        pytest.param("a/z.py", b"# as in x.py and 'y.py'", {}, "a/y.py", id="quoted-in-python"),
+        pytest.param("run.sh", b"cat a/z.py", {}, "", id="never-there"),
+    ],
+)  # fmt: skip
+def test_a_path_that_upstream_no_longer_has_is_told(
+    path: str, line: bytes, upstream: Mapping[str, bytes], told: str
+) -> None:
+    findings = found((gone_paths,), BASE, {**BASE, path: line + b"\n"}, upstream)
+    assert [finding.symbol for finding in findings] == ([told] if told else [])
+    assert not any(finding.is_certain for finding in findings)
