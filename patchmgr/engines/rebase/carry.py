@@ -418,7 +418,7 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
 
 def _brought(answer: Answer, is_moved: bool) -> Answer:
     """Return the answer for a hunk whose file got an import that no text merge gives."""
-    if answer[0] is not Verdict.UNCHANGED:
+    if answer not in (CARRIED_TEXT, DRIFTED_TEXT):
         return answer
     return CARRIED_MOVED if is_moved else STRUCTURAL
 

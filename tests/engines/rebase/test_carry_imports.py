@@ -11,6 +11,7 @@ HEAD = b"from works.model import (\n    Field,\n    Model,\n    validator,\n)\n\
 SHORT = b"from works.model import (\n    Field,\n    Model,\n)\n\n\n"
 LEAN = b"from works.model import Field\n\n\n"
 PLANT = b"class Plant:\n    level = Field(int)\n    floor = Field(int)\n    scale = Field(int)\n"
+DRY = PLANT.replace(b"floor = Field(int)", b"floor = Field(str)")
 REST = b"\n\ndef use(plant):\n    plant.open()\n    plant.close()\n    return plant\n"
 CHECK = b"\n    @validator\n    def check(self):\n        return self.level\n"
 BASE, PATCHED = HEAD + PLANT + REST, HEAD + PLANT + CHECK + REST
@@ -33,6 +34,8 @@ def _rebased(
         "in-the-list": (BASE, PATCHED, SHORT + PLANT + REST, HEAD + PLANT + CHECK + REST),
         "in-the-line": (BASE, PATCHED, LEAN + PLANT + REST,
             b"from works.model import Field, validator\n\n\n" + PLANT + CHECK + REST),
+        "beside-another-edit": (BASE, PATCHED, LEAN + DRY + REST,
+            b"from works.model import Field, validator\n\n\n" + DRY + CHECK + REST),
         "for-types": (TYPES % b"Field, Mode" + PLANT + REST,
             TYPES % b"Field, Mode" + PLANT + b"    mode: Mode\n" + REST,
             TYPES % b"Field" + PLANT + REST,
