@@ -146,7 +146,7 @@ RULES = (
         "coincidence", "a number that both sides change alike is no evidence for the lines beside"
     ),
     _proof("order", "what stands elsewhere is not there, where order is meaning"),
-    _proof("white space", "indentation and the inside of strings are meaning"),
+    _proof("white space", "the inside of strings is meaning, and so is a space between two names"),
     _proof("block", "what is in another branch, section or comment is not there"),
 )
 

@@ -44,6 +44,7 @@ def _told(id: str, path: str, frame: str, *places: str) -> Story:
 _END = {
     "py": "\n\ndef unrelated(value):\n    return value + 1\n",
     "cpp": "\nint unrelated(int value) { return value + 1; }\n",
+    "rs": "\nfn unrelated(value: i32) -> i32 {\n    value + 1\n}\n",
     "txt": "\nAn unrelated last paragraph.\n",
     "sh": "\necho unrelated\n",
     "toml": "\n[unrelated]\nvalue = 1\n",
@@ -426,6 +427,21 @@ BLOCKS = [
     _told(
         "cxx-struct", "a.cpp", TWO_CXX, "", "  float scale_factor;\n",
         "};\n\nstruct Other {\n  float scale_factor;\n", "  int other;\n  float scale_factor;\n",
+    ),
+    _told(
+        "cxx-case", "a.cpp", IF_CXX.replace("if (query)", "switch (query)"), "",
+        "    trace_kernel(query);\n", "    case 2:\n    trace_kernel(query);\n",
+        "    trace_kernel(query);\n    case 2:\n    stop();\n",
+    ),
+    _told(
+        "attribute", "a.rs", "fn run() {\n    launch();\n@\n    done();\n}\n", "",
+        "    trace_kernel();\n", "    #[cfg(debug)]\n    trace_kernel();\n",
+        "    #[cfg(debug)]\n    stop();\n    trace_kernel();\n",
+    ),
+    _told(
+        "another-loop", "a.py", IF_PY, "", "        for x in rest:\n            trace(x)\n",
+        "        while busy():\n            for x in rest:\n                trace(x)\n",
+        "        while busy():\n            wait()\n        for x in rest:\n            trace(x)\n",
     ),
     _told(
         "section", "a.toml", SECTIONS, "", 'name = "kernel"\n',

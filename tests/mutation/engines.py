@@ -19,7 +19,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
         "rebase/ladder",
         "rebase/ladder_hunks",
         "rebase/values",
-        "absorption/order",
+        "absorption/superset",
         "rebase/rungs",
         "rebase/rebase",
     ),

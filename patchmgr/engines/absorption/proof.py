@@ -7,6 +7,7 @@ sees the hunk, the text that it is written against and upstream's text, and noth
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
@@ -15,16 +16,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.order import (
-    LITERAL,
-    PIECE,
-    Order,
-    depths,
-    headers,
-    inside,
-    is_enclosed,
-    order_at,
-)
+from patchmgr.engines.absorption.layout import PIECE, Layout, Order, key_of, layout_of
 from patchmgr.engines.absorption.proposal import Spot, marked_spots
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.languages.words import is_import
@@ -79,15 +71,14 @@ class Drop(Struct, frozen=True, dict=True):
         return tuple(runs_of(self.hunk, self.position))
 
     @cached_property
-    def texts(self) -> tuple[list[bytes], list[bytes]]:
-        """The lines with the hunk applied, and upstream's."""
-        return split_lines(apply_one(self.base, self.hunk, self.position)), split_lines(self.ours)
+    def mine(self) -> Layout:
+        """The text with the hunk applied."""
+        return Layout(self.path, apply_one(self.base, self.hunk, self.position))
 
     @cached_property
-    def keys(self) -> tuple[list[bytes], list[bytes]]:
-        """The lines of both texts without white space; a line without a word has an empty key."""
-        theirs, ours = ([_key(line) for line in lines] for lines in self.texts)
-        return theirs, ours
+    def there(self) -> Layout:
+        """Upstream's text."""
+        return layout_of(self.path, self.ours)
 
     @cached_property
     def places(self) -> tuple[range, ...]:
@@ -99,31 +90,34 @@ class Drop(Struct, frozen=True, dict=True):
         return tuple(found)
 
     @cached_property
+    def added(self) -> Sequence[int]:
+        """The lines that the hunk adds, where it is applied."""
+        return [n for place in self.places for n in place]
+
+    @cached_property
     def kept(self) -> Mapping[int, int]:
         """The lines that the hunk leaves as they are, and upstream's lines in the same place."""
-        added = {n for place in self.places for n in place}
-        rest = [n for n in range(len(self.texts[0])) if n not in added]
-        return dict(self._matched(rest, range(len(self.texts[1]))))
+        added = frozenset(self.added)
+        rest = [n for n in range(len(self.mine.lines)) if n not in added]
+        return dict(self._matched(rest, range(len(self.there.lines))))
 
     def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of lines, of some of each text, that are the same and have a word."""
-        old, new = (
-            [n for n in lines if keys[n]]
-            for keys, lines in zip(self.keys, (mine, there), strict=True)
-        )
-        keys = [self.keys[0][n] for n in old], [self.keys[1][n] for n in new]
+        old = [n for n in mine if self.mine.keys[n]]
+        new = [n for n in there if self.there.keys[n]]
+        keys = [self.mine.keys[n] for n in old], [self.there.keys[n] for n in new]
         return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
         """Return the lines of both texts between the neighbours that both have."""
-        above = next(self.around(place.start, -1), (-1, -1))
-        below = next(self.around(place.stop - 1, 1), (len(self.texts[0]), len(self.texts[1])))
+        lines = [*self.kept]
+        at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
+        above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
+        if at:
+            above = lines[at - 1], self.kept[lines[at - 1]]
+        if behind < len(lines):
+            below = lines[behind], self.kept[lines[behind]]
         return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
-
-    def around(self, line: int, way: int) -> Iterator[tuple[int, int]]:
-        """Yield the kept lines above or below, in both texts."""
-        lines = range(line + way, len(self.texts[0]) if way > 0 else -1, way)
-        return ((n, self.kept[n]) for n in lines if n in self.kept)
 
     @property
     def spot(self) -> Spot:
@@ -135,7 +129,7 @@ class Drop(Struct, frozen=True, dict=True):
     def news(self) -> Mapping[bytes, Sequence[int]]:
         """Where upstream has the lines that it brought, by their key."""
         known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
-        for number, key in enumerate(self.keys[1]):
+        for number, key in enumerate(self.there.keys):
             if key and number not in known:
                 found[key].append(number)
         return found
@@ -149,25 +143,7 @@ class Drop(Struct, frozen=True, dict=True):
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
         """Where upstream brought the lines that the hunk adds."""
-        keys = {n: self.keys[0][n] for place in self.places for n in place}
-        return {n: self.news[key] for n, key in keys.items() if key in self.news}
-
-    @cached_property
-    def depths(self) -> tuple[Sequence[int | None], Sequence[int | None]]:
-        """The depth of the lines of both texts."""
-        theirs, ours = (depths(self.path, b"".join(lines)) for lines in self.texts)
-        return theirs, ours
-
-    @cached_property
-    def shared(self) -> Set[int]:
-        """The lines of upstream's text that the other text has in the same place."""
-        return {*self.kept.values(), *self.pairs.values()}
-
-    @cached_property
-    def quoted(self) -> tuple[Set[int], Set[int]]:
-        """The lines of both texts that begin in a comment or a string."""
-        theirs, ours = (inside(self.path, b"".join(lines)) for lines in self.texts)
-        return theirs, ours
+        return {n: self.news[key] for n in self.added if (key := self.mine.keys[n]) in self.news}
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
@@ -177,12 +153,12 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
     check.
     """
     for run, place in zip(drop.runs, drop.places, strict=True):
-        lines = [n.strip() for n in run.removed if _key(n)]
+        lines = [n.strip() for n in run.removed if key_of(n)]
         if run.added or not lines:
             continue
         mine, there = drop.between(place)
-        gone = [drop.texts[0][n].strip() for n in mine if n not in drop.kept]
-        news = [drop.texts[1][n].strip() for n in there]
+        gone = [drop.mine.lines[n].strip() for n in mine if n not in drop.kept]
+        news = [drop.there.lines[n].strip() for n in there]
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
         # What is more like another line that is gone is that one, rewritten.
         left = [new for line, new in pairs if _closest(new, [line, *gone]) == [line]]
@@ -201,7 +177,7 @@ def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
     """Return whether upstream has removed lines as often as before, one of which base has once."""
-    base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.keys[1])
+    base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.there.keys)
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
     return is_kept and any(base[line] == 1 for line in removed)
@@ -238,7 +214,7 @@ def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
 
 def _uncounted(runs: Iterable[Run]) -> list[bytes]:
     """Return the added lines that are more than another number."""
-    return [x for run in runs for x in run.added if _key(x) and x not in dict(_counted(run))]
+    return [x for run in runs for x in run.added if key_of(x) and x not in dict(_counted(run))]
 
 
 def other_order(drop: Drop) -> Needed | None:
@@ -247,19 +223,18 @@ def other_order(drop: Drop) -> Needed | None:
     A patch adds the argument `ws` after `tok`, upstream before it. Order is free only where the
     language says so: imports, sets, keyword arguments, `__all__`.
     """
-    theirs = drop.texts[0]
     for place in drop.places:
         mine, _ = drop.between(place)
         # Upstream may have put it on the other side of a neighbour, and no farther away.
         _, near = drop.between(range(mine.start - 1, mine.stop + 1))
-        for line in (n for n in place if n in drop.brought and not is_import(theirs[n])):
+        for line in (n for n in place if n in drop.brought and not is_import(drop.mine.lines[n])):
             if line in drop.pairs:
                 is_wrong = _is_shifted(drop, mine.start, line)
             else:
                 is_wrong = any(n in near for n in drop.brought[line])
-            order = order_at(drop.path, theirs, line) if is_wrong else Order.NONE
+            order = drop.mine.order_at(line) if is_wrong else Order.NONE
             if order is Order.NUMBERED or (order is Order.LINED and line not in drop.pairs):
-                return Needed(f"upstream has {_shown(theirs[line])} in another order")
+                return Needed(f"upstream has {_shown(drop.mine.lines[line])} in another order")
     return None
 
 
@@ -268,44 +243,26 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
     both = {**drop.kept, **drop.pairs}
     before = next((n for n in range(line - 1, start - 1, -1) if n in drop.pairs), start - 1)
     mine, there = range(before + 1, line), range(both.get(before, -1) + 1, drop.pairs[line])
-    theirs, ours = drop.keys
-    return sum(bool(ours[n]) for n in there) > sum(bool(theirs[n]) for n in mine)
+    return sum(bool(drop.there.keys[n]) for n in there) > sum(bool(drop.mine.keys[n]) for n in mine)
 
 
 def other_white_space(drop: Drop) -> Needed | None:
     """Return the lines that upstream has with other white space than the hunk, where that matters.
 
-    Upstream put the call into the loop, or under `if DEBUG:`; or a string has another space.
+    A string has another space, or a name has one within.
     """
     for line, places in drop.brought.items():
         if not any(_has_same_space(drop, line, place) for place in places):
-            shown = _shown(drop.texts[0][line])
+            shown = _shown(drop.mine.lines[line])
             return Needed(f"upstream has {shown} with other white space, which is meaning")
     return None
 
 
 def _has_same_space(drop: Drop, line: int, place: int) -> bool:
-    mine, there = drop.texts[0][line], drop.texts[1][place]
-    if PIECE.findall(mine) != PIECE.findall(there):
-        return False
-    theirs, ours = drop.depths
-    depth, now = theirs[line], ours[place]
-    if depth == LITERAL:
-        return mine.rstrip(b"\r\n") == there.rstrip(b"\r\n")
-    if depth is None or now is None:
-        return True
-    deeper = [_deeper(drop, line, way) for way in (-1, 1)]
-    return now - depth in deeper or deeper == [None, None]
-
-
-def _deeper(drop: Drop, line: int, way: int) -> int | None:
-    """Return how much deeper upstream has the next line that the hunk does not add."""
-    theirs, ours = drop.depths
-    for mine, there in drop.around(line, way):
-        before, now = theirs[mine], ours[there]
-        if before is not None and before != LITERAL and now is not None:
-            return now - before
-    return None
+    mine, there = drop.mine.lines[line], drop.there.lines[place]
+    is_literal = line in drop.mine.scanned.literal
+    is_same = not is_literal or mine.rstrip(b"\r\n") == there.rstrip(b"\r\n")
+    return is_same and PIECE.findall(mine) == PIECE.findall(there)
 
 
 def other_block(drop: Drop) -> Needed | None:
@@ -314,32 +271,18 @@ def other_block(drop: Drop) -> Needed | None:
     Upstream put the call under `else`, into a function or struct beside it, below another
     `[section]`; or into a comment, a string, or a here-document.
     """
-    mine, now = (headers(drop.path, lines) for lines in drop.texts)
-    same = defaultdict[int | None, set[int | None]](set, {-1: {-1}})
-    for line, there in {**drop.kept, **drop.pairs}.items():
-        same[line].add(there)
-    for line, there in drop.kept.items():
-        same[mine[line]].add(now[there])
-    for line, there in drop.pairs.items():
-        known = same[mine[line]] if mine[line] is not None else set()
-        if (known and now[there] not in known) or _is_off(drop, line):
-            return Needed(f"upstream has {_shown(drop.texts[0][line])} in another block")
+    both = {-1: -1, **drop.kept, **drop.pairs}
+    for line, now in drop.pairs.items():
+        _, near = drop.between(range(line, line + 1))
+        own = {*near}.difference(drop.pairs.values())
+        is_off = now in drop.there.scanned.inside and line not in drop.mine.scanned.inside
+        is_off |= now - 1 in own and drop.there.is_enclosed(now, own)
+        mine, there = drop.mine.around(line), drop.there.around(now)
+        ours = next(n for n, at in enumerate(there) if at in both.values())
+        theirs = next(n for n, at in enumerate(mine) if at in both)
+        if is_off or ours > theirs or both[mine[theirs]] != there[ours]:
+            return Needed(f"upstream has {_shown(drop.mine.lines[line])} in another block")
     return None
-
-
-def _is_off(drop: Drop, line: int) -> bool:
-    """Say whether only upstream has a line in a comment, a string, or what begins and ends so."""
-    there = drop.pairs[line]
-    quoted, now_quoted = drop.quoted
-    _, near = drop.between(next(place for place in drop.places if line in place))
-    sides = range(near.start, there), range(there + 1, near.stop)
-    before, after = ([drop.texts[1][n] for n in side if n not in drop.shared] for side in sides)
-    is_quoted = there in now_quoted and line not in quoted
-    return is_quoted or (there - 1 not in drop.shared and is_enclosed(drop.path, before, after))
-
-
-def _key(line: bytes) -> bytes:
-    return bare(line) if re.search(rb"\w", line) else b""
 
 
 def _shown(line: bytes) -> str:

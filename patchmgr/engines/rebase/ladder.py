@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.order import is_superset
+from patchmgr.engines.absorption.superset import is_superset
 from patchmgr.engines.series.placement import PatchedFile, apply_one, leads_to
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.outcome import How, Reliability, Suggestion, Verdict

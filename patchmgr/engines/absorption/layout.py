@@ -1,0 +1,197 @@
+"""How the lines of a text hang together: blocks, brackets, strings and comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from enum import Enum
+from functools import cached_property, lru_cache
+
+from msgspec import Struct
+
+from patchmgr.engines.languages.names import OTHER, language
+from patchmgr.engines.languages.words import BRACED, indentation
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.telling import bare
+
+PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
+"""Strings, numbers, names and signs: all but white space."""
+
+OPENERS = {b")": b"(", b"]": b"[", b"}": b"{"}
+_STRING = r"""(?P<string>"{3}.*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
+_PYTHON = re.compile(rf"{_STRING}|\#[^\n]*|[\n(\[{{)\]}}]".encode(), re.S)
+_BRACES = re.compile(
+    rf"{_STRING}|//[^\n]*|/\*.*?\*/|[\n(\[)\]]"
+    r"|(?P<opens>\{|^[ \t]*#[ \t]*if)|(?P<closes>\}|^[ \t]*#[ \t]*endif)".encode(),
+    re.S | re.M,
+)
+_LINE_FEED = re.compile(rb"\n")
+# What stands before a list whose use proves that it has no order.
+_ANY_ORDER = re.compile(rb"(?:\b__all__\s*(?::[^=]*)?\+?=|\bin|\b(?:frozen)?set\(|\bimport)\s*\Z")
+_DEFINED = re.compile(rb"\b(?:def|class)\s+\w+\s*\Z")
+_CALLED = re.compile(rb"[\w\])]\s*\Z")
+_ENUM = re.compile(rb"\benum\b[^;{}]*\Z")
+_NAMED = re.compile(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
+_FARTHEST = 200  # bytes that are looked at before a bracket
+
+# Lines that begin a block without a brace: of the lines behind them, or of the next one alone.
+_LABEL = re.compile(rb"\s*(?:#\s*el|(?:case\b.*|default|public|private|protected)\s*:)")
+_COVERS_NEXT = re.compile(
+    rb"\s*(?:\}?\s*else(?:\s+if\b.*\))?|(?:if|for|while)\b.*\)|#!?\[.*\])\s*$"
+)
+_HEADING = {"INI": rb"\[", "Markdown": rb"#{1,6}\s", "TOML": rb"\[.*\]\s*(?:#.*)?$"}
+# What opens and closes a block or a comment in other languages; a fence does both.
+_FENCE = rb"```|~~~|\"{3}|'{3}"
+_OPENS = re.compile(
+    rb"\s*(?:(?:if|for|while|until|case|function|macro|foreach|ifn?def|ifn?eq|def|begin|do)\b"
+    rb"|#\s*if|#\[\[|--\[\[|/\*|<!--|<\w|\{%-?\s*\w|\{#|"
+    + _FENCE
+    + rb")|.*(?:[{(\[]|<<-?\s*\S+)\s*$"
+)
+_CLOSES = re.compile(
+    rb"\s*(?:(?:fi|done|esac|end\w*)\b|#\s*endif|[\])}]|\*/|-->|</|\{%-?\s*(?:end|el)|#\}"
+    rb"|[A-Z_]{3,}\s*$|" + _FENCE + rb")"
+)
+
+
+def key_of(line: bytes) -> bytes:
+    """Return a line without white space, or nothing if it has no word."""
+    return bare(line) if re.search(rb"\w", line) else b""
+
+
+class Order(Enum):
+    """Whether the order of members matters."""
+
+    NONE = 0  # the language calls them unordered
+    LINED = 1
+    NUMBERED = 2  # a member is known by its number: arguments, parameters, enumerators
+
+
+class Scanned(Struct, frozen=True):
+    """What holds where each line begins: how many braces are open, and where the last bracket is.
+
+    `inside` are the lines that begin in a comment or a string, `literal` those whose white space is
+    content.
+    """
+
+    depths: Sequence[int]
+    opened: Sequence[int | None]
+    inside: Set[int]
+    literal: Set[int]
+
+
+class Layout(Struct, frozen=True, dict=True):
+    """A text, by its lines from 0; ask `layout_of` for one."""
+
+    path: str
+    content: bytes
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the text."""
+        return language(self.path)
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The lines, with their ends."""
+        return split_lines(self.content)
+
+    @cached_property
+    def keys(self) -> list[bytes]:
+        """The lines without white space; a line without a word has an empty key."""
+        return [*map(key_of, self.lines)]
+
+    @cached_property
+    def scanned(self) -> Scanned:
+        """What the brackets, strings and comments say; nothing in a text that is no program."""
+        return _scanned(self.content, self.language)
+
+    @cached_property
+    def blocks(self) -> Sequence[int]:
+        """The line that begins the block of each line with a word, or -1 if there is none."""
+        found: list[int] = []
+        around: list[tuple[float, int]] = []
+        is_covered = False
+        for number, (line, key) in enumerate(zip(self.lines, self.keys, strict=True)):
+            level = self._level(number) + is_covered / 2
+            while key and around and around[-1][0] >= level:
+                around.pop()
+            found.append(around[-1][1] if key and around else -1)
+            if key:
+                around.append((level, number))
+                is_covered = self.language in BRACED and bool(_COVERS_NEXT.match(line))
+        return found
+
+    def around(self, line: int) -> list[int]:
+        """Return the lines that begin the blocks around one, from inside out, and -1 at last."""
+        found = [self.blocks[line]]
+        while found[-1] >= 0:
+            found.append(self.blocks[found[-1]])
+        return found
+
+    def _level(self, number: int) -> float:
+        """Return how deep a line stands; what begins a block stands less deep than the block."""
+        line, heading = self.lines[number], _HEADING.get(self.language)
+        if self.language in BRACED:
+            return self.scanned.depths[number] - bool(_LABEL.match(line)) / 2
+        if heading is not None and (match := re.match(heading, line)):
+            return len(match[0]) - 9 if self.language == "Markdown" else -1
+        return 0 if self.language in ("Text", OTHER) else indentation(line)
+
+    def order_at(self, number: int) -> Order:
+        """Return whether the order of lines around a line matters, as far as brackets tell."""
+        opened = self.scanned.opened[number]
+        if opened is None:
+            return Order.LINED
+        before, opener = self.content[max(0, opened - _FARTHEST) : opened], self.content[opened]
+        is_python = self.language == "Python"
+        is_member = b":" not in PIECE.findall(self.lines[number])
+        if is_python and (_ANY_ORDER.search(before) or (opener == ord("{") and is_member)):
+            return Order.NONE
+        if opener == ord("{") and _ENUM.search(before):
+            return Order.NUMBERED
+        if opener == ord("(") and _CALLED.search(before):
+            is_named = is_python and _NAMED.match(self.lines[number]) is not None
+            return Order.NONE if is_named and not _DEFINED.search(before) else Order.NUMBERED
+        return Order.LINED
+
+    def is_enclosed(self, line: int, own: Set[int]) -> bool:
+        """Return whether some lines before a line open a block that some after it close.
+
+        Only in languages where neither braces nor indentation tell.
+        """
+        if self.language in BRACED | {"Python"}:
+            return False
+        before = [self.lines[n] for n in sorted(own) if n < line]
+        after = [self.lines[n] for n in sorted(own) if n > line]
+        end = next((x for x in after if _OPENS.match(x) or _CLOSES.match(x)), b"")
+        return bool(_CLOSES.match(end)) and any(map(_OPENS.match, before))
+
+
+layout_of = lru_cache(maxsize=16)(Layout)
+
+
+def _scanned(content: bytes, kind: str) -> Scanned:
+    pattern = _BRACES if kind in BRACED else _PYTHON if kind == "Python" else _LINE_FEED
+    depth, depths, stack = 0, [0], list[int]()
+    opened: list[int | None] = [None]
+    inside, literal = set[int](), set[int]()
+    for match in pattern.finditer(content):
+        said, start = match[0], match.start()
+        is_first = not content[content.rfind(b"\n", 0, start) + 1 : start].strip()
+        depth += (match.lastgroup == "opens") - (match.lastgroup == "closes")
+        if match.lastgroup == "closes" and is_first:
+            depths[-1] = depth
+        if said in OPENERS.values():
+            stack.append(start)
+        elif said in OPENERS and any(content[at] == OPENERS[said][0] for at in stack):
+            while content[stack.pop()] != OPENERS[said][0]:
+                pass
+        for _ in range(said.count(b"\n")):
+            if said != b"\n":
+                inside.add(len(depths))
+            if match.lastgroup == "string" and (stack or not is_first):
+                literal.add(len(depths))
+            depths.append(depth)
+            opened.append(stack[-1] if stack else None)
+    return Scanned(depths, opened, inside, literal)

@@ -1,0 +1,93 @@
+"""Supersets: what a hunk adds is among what upstream added in the same place.
+
+A hunk that removes nothing is in upstream where its side of every collision is part of upstream's,
+in order: lines of a block, or members of a set, a list or a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from patchmgr.engines.absorption.layout import OPENERS, PIECE
+from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
+from patchmgr.engines.series.placement import split_lines
+from patchmgr.model.patch import Hunk
+
+Row: TypeAlias = "list[bytes | list[Row]]"
+"""What stands between two commas: pieces, and behind an opening bracket the rows that it holds."""
+
+Rows: TypeAlias = list[Row]
+
+
+def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
+    """Return whether upstream has what a colliding hunk adds, from the merge of that hunk alone.
+
+    Outside of the collisions the merge must be upstream's own bytes.
+    """
+    regions = conflict_regions(marked)
+    if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
+        return False
+    for base, mine, theirs in regions:
+        sides = [[x.rstrip(b"\r\n") for x in split_lines(x)] for x in (base, mine, theirs)]
+        rest = iter(sides[1])
+        is_part = not hunk.removed() and all(line in rest for line in sides[2])
+        is_longer = is_part and len(sides[2]) >= len(sides[0])
+        if not mine or not (is_longer if is_part else _adds_members(base, mine, theirs)):
+            return False
+    return True
+
+
+def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
+    """Return whether theirs only adds members to displays of base, and ours has these and more."""
+    old, more, new = (read_rows(PIECE.findall(side)) for side in (base, ours, theirs))
+    if not old or not new or not more:
+        return False
+    return _is_among(old, new) and _is_among(new, more)
+
+
+def read_rows(pieces: Sequence[bytes]) -> Rows | None:
+    """Return pieces, split at commas, or None if brackets do not match.
+
+    An empty row after the last comma does not count.
+    """
+    opened: list[Rows] = [[[]]]
+    for piece in pieces:
+        if piece == b",":
+            opened[-1].append([])
+        elif piece not in OPENERS:
+            opened[-1][-1].append(piece)
+            opened += [[[]]] if piece in OPENERS.values() else []
+        else:
+            rows = opened.pop()
+            if not opened or opened[-1][-1][-1] != OPENERS[piece]:
+                return None
+            opened[-1][-1].append(rows if rows[-1] else rows[:-1])
+    rows = opened.pop()
+    return None if opened else rows if rows[-1] else rows[:-1]
+
+
+def _is_among(less: Rows, more: Rows) -> bool:
+    """Return whether rows are among others, in order."""
+    rest = iter(more)
+    return all(any(_is_same(row, other) for other in rest) for row in less)
+
+
+def _is_same(row: Row, other: Row) -> bool:
+    """Return whether a row is another one that may have more members between its brackets.
+
+    In a call, arguments without a name must be at the same place; in a definition, all.
+    """
+    for at, (one, more) in enumerate(zip(row, other, strict=False)):
+        if isinstance(one, bytes) or isinstance(more, bytes):
+            if one != more:
+                return False
+            continue
+        numbered: Rows = []
+        called = row[at - 2] if at > 1 and row[at - 1] == b"(" else b""
+        if isinstance(called, list) or re.match(rb"\w", called):
+            numbered = [x for x in one if b"def" in row or x[1:2] != [b"="]]
+        if not _is_among(one, more) or not all(map(_is_same, numbered, more)):
+            return False
+    return len(row) == len(other)
