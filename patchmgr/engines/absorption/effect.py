@@ -74,7 +74,7 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
     wider: set[HunkId] = set()
     for run in weave.runs:
         place = places[run] = _place(weave, run, len(keys), pairs)
-        state = _state(weave, run, keys[slice(*place)], pairs, is_gone=ours is None)
+        state = _state(weave, run, lines[slice(*place)], pairs, is_gone=ours is None)
         if state is not None:
             fates.update(_fates_in_state(weave, run, state))
         else:
@@ -121,14 +121,21 @@ def _place(weave: Weave, run: Run, size: int, pairs: Mapping[int, int]) -> tuple
 def _state(
     weave: Weave, run: Run, here: list[bytes], pairs: Mapping[int, int], *, is_gone: bool
 ) -> int | None:
-    """Return the last patch after which a run has just upstream's lines, or None if none."""
+    """Return the last patch after which a run has just upstream's lines, or None if none.
+
+    Of those with these lines in other white space, one that has the very bytes comes first.
+    """
     if is_gone:
         return weave.last if weave.is_deleted else -1 if weave.is_made else None
     is_alone = run.start == 0 or run.start - 1 in pairs
     if not is_alone or not (run.end == len(weave.nodes) or run.end in pairs):
         return None
-    states = (*reversed(run.patches), -1)
-    return next((patch for patch in states if weave.state(run, patch) == here), None)
+    keys = [*map(bare, here)]
+    states = [
+        x for x in (*reversed(run.patches), -1) if [n.key for n in weave.state(run, x)] == keys
+    ]
+    exact = (x for x in states[1:] and states if [n.text for n in weave.state(run, x)] == here)
+    return next(exact, states[0] if states else None)
 
 
 def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change, Fate]]:

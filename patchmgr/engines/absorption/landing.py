@@ -191,7 +191,6 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     hunks = {h for h in series.hunks(patch) if _is_in(series, h, landed)}
     hunks |= _all_there(series, patch, series.way.end)
     hunks -= restored(series, patch, landed)
-    hunks = {hunk for hunk in hunks if not _lacks_space(series, hunk)}
     if not hunks:
         return None
     event = event_at_target(series, patch, landed)
@@ -232,18 +231,6 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     is_small = whole.open <= MOST_OPEN * whole.total
     is_touched = series.version(path, landed) != series.version(path, landed - 1)
     return is_touched and is_small and series.is_own(landed)
-
-
-def _lacks_space(series: Series, hunk: HunkId) -> bool:
-    """Return whether a hunk changes white space only, and the target has it as it was."""
-    step, number = series.steps[hunk]
-    if not step.change.hunks:
-        return False
-    old, new = step.change.hunks[number].old(), step.change.hunks[number].new()
-    if [*map(bare, old)] != [*map(bare, new)]:
-        return False
-    ours = series.text(series.version(step.change.path, series.way.end)) or b""
-    return b"".join(old) in ours and b"".join(new) not in ours
 
 
 def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:

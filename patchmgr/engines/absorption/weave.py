@@ -160,6 +160,6 @@ class Weave:
         states = ([n for n, x in enumerate(self.nodes) if x.is_alive(p)] for p in (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
-    def state(self, run: Run, patch: int) -> list[bytes]:
-        """Return the keys of a run's lines after a patch (-1: in the base)."""
-        return [n.key for n in self.nodes[run.start : run.end] if n.is_alive(patch)]
+    def state(self, run: Run, patch: int) -> list[Node]:
+        """Return a run's lines after a patch (-1: in the base)."""
+        return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
