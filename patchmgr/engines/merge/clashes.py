@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from patchmgr.engines.merge.features import Words, edits_of
+from patchmgr.engines.merge.features import Words
 from patchmgr.engines.merge.languages import PYTHON, Language, lex
+from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
 
@@ -60,12 +61,13 @@ def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
     """
     old, new = ([part.said for part in side.parts] for side in (base, other))
     before, after = Counter(pairwise(old)), Counter(pairwise(new))
-    edits = [place for place, *_ in edits_of(base, one) if 0 < place < len(old)]
+    edits = [edit.start for edit in token_edits(base, one) if 0 < edit.start < len(old)]
     around = ((place, (old[place - 1], old[place])) for place in edits)
     places = [(place, pair) for place, pair in around if after[pair] > before[pair]]
     return any(
-        start - _NEAR <= place <= end + _NEAR and pair in set(pairwise(new[first:last]))
-        for start, end, first, last in edits_of(base, other)
+        edit.start - _NEAR <= place <= edit.end + _NEAR
+        and pair in set(pairwise(new[edit.first : edit.last]))
+        for edit in token_edits(base, other)
         for place, pair in places
     )
 

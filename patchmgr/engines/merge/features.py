@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.merge.align import aligned
 from patchmgr.engines.merge.languages import Language
+from patchmgr.engines.merge.node_edits import NodeEdit, token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
@@ -90,8 +90,8 @@ def _what(sides: Sequence[Node]) -> str:
 
 def _geometry(flat: Sequence[Node]) -> dict[str, str]:
     """Say what kind of edit each side makes, of how many tokens, and how far apart they are."""
-    changes = [edits_of(flat[0], side) for side in flat[1:]]
-    sizes = [sum(max(e[1] - e[0], e[3] - e[2]) for e in edits) for edits in changes]
+    changes = [token_edits(flat[0], side) for side in flat[1:]]
+    sizes = [sum(max(e.end - e.start, e.last - e.first) for e in edits) for edits in changes]
     return {
         "ours does": _does(changes[0]),
         "theirs does": _does(changes[1]),
@@ -101,29 +101,17 @@ def _geometry(flat: Sequence[Node]) -> dict[str, str]:
     }
 
 
-_Edit = tuple[int, int, int, int]
-
-
-def edits_of(base: Node, side: Node) -> list[_Edit]:
-    """Return the changes between two nodes of tokens, as places in base and in the side."""
-    edits: list[_Edit] = []
-    start = first = 0
-    pairs = aligned("code", base.parts, side.parts)
-    for at, to in (*pairs, (len(base.parts), len(side.parts))):
-        if at > start or to > first:
-            edits.append((start, at, first, to))
-        start, first = at + 1, to + 1
-    return edits
-
-
-def _does(edits: Sequence[_Edit]) -> str:
-    kinds = {"insert" if e[0] == e[1] else "delete" if e[2] == e[3] else "replace" for e in edits}
+def _does(edits: Sequence[NodeEdit]) -> str:
+    kinds = {
+        "insert" if e.start == e.end else "delete" if e.first == e.last else "replace"
+        for e in edits
+    }
     return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "nothing"
 
 
-def _distance(ours: Sequence[_Edit], theirs: Sequence[_Edit]) -> int:
+def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
     """Return how many tokens are between the nearest edits of both sides, -1 where they meet."""
-    gaps = [max(a[0] - b[1], b[0] - a[1]) for a in ours for b in theirs]
+    gaps = [max(a.start - b.end, b.start - a.end) for a in ours for b in theirs]
     return max(-1, min(gaps, default=1000))
 
 

@@ -36,6 +36,12 @@ def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit
     return edits
 
 
+def token_edits(base: Node, side: Node) -> list[NodeEdit]:
+    """Return the edits between two nodes of tokens."""
+    pairs = aligned("code", base.parts, side.parts)
+    return edits_between(base.parts, side.parts, dict(pairs))
+
+
 @lru_cache(maxsize=256)
 def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
     """Return whether one side's addition or deletion could also stand where the other one edits.
