@@ -14,6 +14,7 @@ from itertools import takewhile
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
+from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, lex
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import flow_of, newly_dead
@@ -21,8 +22,6 @@ from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
-_IMPORTS = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M)
-_UNBOUND = re.compile(r"[\w.]+\s+as\b|(?<=\w)\.\w+|#.*")  # in an import
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
 _NAME = re.compile(r"[^\W\d]\w*")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # within a docstring, that is layout
@@ -128,9 +127,7 @@ def bound_in(text: str) -> frozenset[str]:
     A method has no name of its own: `_ids(self.ids)` is a fault where only `self._ids` is there
     (vllm stop-ids onto 0.25.0, whose second hunk lost its `self.`).
     """
-    names: set[str] = set()
-    for match in _IMPORTS.finditer(text):
-        names.update(_NAME.findall(_UNBOUND.sub("", match[1])))
+    names = {name.partition(".")[0] for _, name in imported(text)} - {"*"}
     around: list[tuple[int, bool]] = []  # how far in the definitions around are, and which classes
     for indent, is_class, defined, assigned in _BINDINGS.findall(text):
         while around and around[-1][0] >= len(indent):
