@@ -433,8 +433,8 @@ class _Side(Struct, frozen=True):
             self.now.read_ahead(self.users)
             wanted.update(*(self.now.words(path) for path in self.users))
         for path, names in suspects.items():
-            known = _by_name(self.was.code(path), names & wanted) if names & wanted else {}
-            now = _by_name(self.now.code(path), names & wanted) if known else {}
+            known = _by_name(self.was.declarations(path), names & wanted) if names & wanted else {}
+            now = _by_name(self.now.declarations(path), names & wanted) if known else {}
             for name in known:
                 if known[name] != now.get(name):
                     found.setdefault(name, []).append(path)
@@ -461,7 +461,7 @@ class _Side(Struct, frozen=True):
             lost.update(self._reached_before(path) - reached if reached else ())
         for path in sorted(lost - {self.before.get(user, user) for user in self.users}):
             if not self.was.words(path).isdisjoint(wanted):
-                for name in _by_name(self.was.code(path), wanted):
+                for name in _by_name(self.was.declarations(path), wanted):
                     found.setdefault(name, []).append(path)
         return found
 
@@ -537,10 +537,12 @@ def _ends(line: bytes) -> bool:
     return not line or line.endswith((b";", b"{", b"}", b":")) or line[:1] == b"#"
 
 
-def _by_name(code: CxxFile | None, names: Collection[bytes]) -> dict[str, set[object]]:
+def _by_name(
+    declarations: Sequence[Declaration], names: Collection[bytes]
+) -> dict[str, set[object]]:
     """Return what a file declares of some names, as others see it."""
     found: dict[str, set[object]] = {}
-    for one in code.declarations if code is not None else ():
+    for one in declarations:
         if one.name.encode("utf-8", "replace") in names:
             shape = one.kind, one.owners, one.parameters, one.is_scoped
             found.setdefault(one.name, set()).add((*shape, one.type, one.is_constant, one.pure))

@@ -8,7 +8,12 @@ from functools import cached_property
 from posixpath import dirname, normpath
 
 from patchmgr.engines.audit.states import UNKNOWN, Files
-from patchmgr.engines.languages.cxx_declarations import CxxFile, Declaration, read_cxx
+from patchmgr.engines.languages.cxx_declarations import (
+    CxxFile,
+    Declaration,
+    read_cxx,
+    read_declarations,
+)
 from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.words import BLANKED
 
@@ -24,6 +29,14 @@ def read_code(content: bytes | None) -> CxxFile | None:
         return None
 
 
+def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
+    """Return what a file declares, or nothing if it cannot be read."""
+    try:
+        return () if content is None or content == UNKNOWN else read_declarations(content)
+    except (UnclearSource, RecursionError):
+        return ()
+
+
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
     """Yield the files that a text includes, each with whether it is in quotes."""
     for quote, name in _INCLUDE.findall(content or b""):
@@ -37,6 +50,7 @@ class Reach:
         self.files = files
         self._roots = roots
         self._read: dict[str, CxxFile | None] = {}
+        self._declared: dict[str, tuple[Declaration, ...]] = {}
         self._texts: dict[str, bytes | None] = {}
         self._words: dict[str, frozenset[bytes]] = {}
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
@@ -63,11 +77,18 @@ class Reach:
             self._read[path] = read_code(self.text(path))
         return self._read[path]
 
+    def declarations(self, path: str) -> tuple[Declaration, ...]:
+        """Return what a file declares outside of functions; nothing if it cannot be read."""
+        if path not in self._declared:
+            code = self._read.get(path)
+            known = code.declarations if code is not None else None
+            self._declared[path] = read_outside(self.text(path)) if known is None else known
+        return self._declared[path]
+
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
         """Yield the declarations of a name in a file and its includes, each with its file."""
         for where in sorted(self.closure(path)[0]):
-            code = self.code(where) if name.encode() in self.words(where) else None
-            for one in code.declarations if code is not None else ():
+            for one in self.declarations(where) if name.encode() in self.words(where) else ():
                 if one.name == name:
                     yield where, one
 

@@ -136,22 +136,90 @@ class CxxFile(Struct, frozen=True):
 
 def read_cxx(content: bytes) -> CxxFile:
     """Read a file; raise UnclearSource if it is too long or its brackets do not match."""
-    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    text = _text_of(content)
     found = list(islice(tokens(text), MOST_TOKENS + 1))
     if len(found) > MOST_TOKENS:
         raise UnclearSource
     closing = match_brackets(token.text for token in found)
+    directives = (word for line in _DIRECTIVE.findall(text) for word in _WORD.findall(line))
+    return CxxFile(found, closing, _declared(text, found, closing), frozenset(directives))
+
+
+def read_declarations(content: bytes) -> tuple[Declaration, ...]:
+    """Return what a file declares, without reading the bodies of its functions.
+
+    Raise UnclearSource as `read_cxx` does.
+    """
+    text, bodies = _text_of(content), _Bodies()
+    found = []
+    for token in tokens(text, bodies.is_inside):
+        found.append(token)
+        bodies.enter(token.text)
+        if len(found) > MOST_TOKENS:
+            raise UnclearSource
+    return _declared(text, found, match_brackets(token.text for token in found))
+
+
+def _text_of(content: bytes) -> str:
+    return content.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _declared(
+    text: str, found: Sequence[Token], closing: Mapping[int, int]
+) -> tuple[Declaration, ...]:
     kept = _Scan(found, closing)
     kept.scope(0, len(found), (), is_member=False)
     macros = (_macro(text, match) for match in _MACRO.finditer(text))
-    directives = (word for line in _DIRECTIVE.findall(text) for word in _WORD.findall(line))
-    declared = [
+    declared = (
         replace(one, pure=tuple(kept.pure.get((*one.owners, one.name), ())))
         if kept.pure and one.kind == "type"
         else one
         for one in kept.found
-    ]
-    return CxxFile(found, closing, (*declared, *macros), frozenset(directives))
+    )
+    return (*declared, *macros)
+
+
+class _Bodies:
+    """Follows tokens into the bodies of functions: braces after a parameter list, and out again."""
+
+    def __init__(self) -> None:
+        self._depth = 0  # braces that are open in a body
+        self._parentheses = 0  # that are open outside
+        self._before = ""
+        self._is_function = self._is_template = False
+        self._branches: list[tuple[int, int | None]] = []  # before an `#if`, and after its first
+
+    def is_inside(self) -> bool:
+        """Return whether the next token is in a body."""
+        return self._depth > 0
+
+    def enter(self, text: str) -> None:
+        """Go on to the next token."""
+        if text == "#if":
+            self._branches.append((self._depth, None))
+        elif text in ("#else", "#endif") and self._branches:
+            start, after = self._branches.pop()
+            after = self._depth if after is None else after
+            if text == "#else":
+                self._branches.append((start, after))
+            self._depth = start if text == "#else" else after
+        elif text == "{":
+            is_body = self._is_function and not self._parentheses
+            self._depth += bool(self._depth or is_body)
+            self._is_function &= not is_body
+        elif text == "}":
+            self._depth = max(0, self._depth - 1)
+            self._is_function &= self._parentheses > 0
+        elif text == "(" and not self._depth:
+            self._is_function |= not self._parentheses and self._before not in GROUPED
+            self._parentheses += 1
+        elif text == ")" and not self._depth:
+            self._parentheses = max(0, self._parentheses - 1)
+        elif text in (";", "namespace") or (text == ">" and self._is_template):
+            self._is_function = self._is_template = False
+        elif text == "template":
+            self._is_template = True
+        self._before = text
 
 
 def _macro(text: str, match: re.Match[str]) -> Declaration:

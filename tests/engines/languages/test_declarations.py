@@ -1,0 +1,27 @@
+"""What a C++ file declares is the same with and without the bodies of its functions."""
+
+from __future__ import annotations
+
+from patchmgr.engines.languages.cxx_declarations import read_cxx, read_declarations
+from tests.tables import table
+
+
+@table(
+    ("text", "names"),
+    {
+        "function": ("int f(int a) { g(a); if (a) { h(); } }\nint k;\n", "f k"),
+        "qualifiers": ("struct S { int f() const noexcept { g(1); } int m; };", "S f m"),
+        "struct-returned": ("struct t * f(struct t * a) { struct u { int x; }; }\nint k;\n", "f k"),
+        "branches": ("void f() {\n#if A\n if (a) {\n#else\n if (b) {\n#endif\n }\n}\nint k;\n", "f k"),
+        "attribute": ("struct __attribute__((packed)) S { int m; };\nint k;\n", "S m k"),
+        "template": ("template <class T = decltype(g(1))> struct S { T m; };\nint k;\n", "S m k"),
+        "initializers": ("struct S { S(int a) : m{a}, n(a) { g(); } int m, n; };", "S S m n"),
+        "in-parentheses": ("int f(T a = {1}) { g(); }\nauto k = ([] { return 1; })();\n", "f k"),
+        "namespace": ("namespace a { void f() { g(); }\nint k; }\n", "a f k"),
+        "extern": ('extern "C" {\nvoid f(void) { g(); }\nint k;\n}\n', "f k"),
+    },
+)  # fmt: skip
+def test_bodies_are_not_needed_for_declarations(text: str, names: str) -> None:
+    found = read_declarations(text.encode())
+    assert found == read_cxx(text.encode()).declarations
+    assert {one.name for one in found} >= set(names.split())
