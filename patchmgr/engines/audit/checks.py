@@ -12,9 +12,11 @@ from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
 from patchmgr.engines.audit.twice import check_twice
+from patchmgr.engines.audit.undone import undone_patches
 
 CHECKS: tuple[Check, ...] = (
     syntax,
+    undone_patches,
     lonely_files,
     unbuilt_files,
     gone_paths,

@@ -23,17 +23,20 @@ def audited(
     *,
     blobs: MemoryBlobs | None = None,
     renames: Mapping[str, str] | None = None,
+    later: Files | None = None,
 ) -> tuple[tuple[Judged, ...], States]:
     """Carry the patch from base to ours onto upstream; return the verdict and the states.
 
-    Files that one of the three leaves out are not there; `renames` are upstream's.
+    Files that one of the three leaves out are not there; `renames` are upstream's. A second patch
+    makes of ours what is `later`.
     """
     blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
     tools = Tools(blobs, lambda *_: None, NOBODY, text=PlainMerge())
-    judged, changes = rebase_series(
-        [Item(difference("p", base, ours))], UpstreamRange(old, new, renames or {}), tools
-    )
+    items = [Item(difference("p", base, ours))]
+    if later is not None:
+        items.append(Item(difference("q", ours, later)))
+    judged, changes = rebase_series(items, UpstreamRange(old, new, renames or {}), tools)
     paths = {*base, *upstream}
     changed = {path for path in paths if base.get(path) != upstream.get(path)}
     return judged, states_of(judged, changes, AuditedUpstream(old, new, blobs, changed))
