@@ -157,7 +157,8 @@ def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
         f"- {one.verdict.value} {code(one.name)}: {text(one.reason or '')}" for one in check.left
     ]
     command = code(f"patchmgr rebase {series} --onto {pin.commit[:12]}")
-    return "\n".join([*lines, "", f"To bring it there: {command}, commit, and merge the base.", ""])
+    merge = "`git merge -X ours` the base, and `patchmgr check`"
+    return "\n".join([*lines, "", f"To bring it there: {command}, commit, {merge}.", ""])
 
 
 def check_words(check: PullCheck) -> str:
