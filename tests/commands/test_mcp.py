@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Scene
+from patchmgr.cli import serving
+from patchmgr.plumbing.programs import _GOOD
+from tests.commands.conftest import Scene, invoke
 from tests.commands.scenes import picture
 from tests.commands.test_propose import BOTH, collide
 
@@ -19,9 +22,22 @@ READING = {
     "status", "dry_run", "conflicts", "work_order", "propose", "audit", "report", "notes",
 }  # fmt: skip
 Call = Callable[..., Awaitable[Any]]
+Talk = Callable[[Any, Call], Awaitable[None]]
 
 
-def serve(root: Path, talk: Callable[[Any, Call], Awaitable[None]], *options: str) -> None:
+async def connected(session: Any, talk: Talk) -> None:
+    """Talk to a server that a client is connected to."""
+
+    async def call(name: str, **arguments: Any) -> Any:
+        done = await session.call_tool(name, arguments)
+        text = getattr(done.content[0], "text", "")
+        assert not done.is_error, text
+        return json.loads(text)
+
+    await talk(session, call)
+
+
+def serve(root: Path, talk: Talk, *options: str) -> None:
     """Start a server on a workspace, and talk to it."""
     pytest.importorskip("mcp.server.mcpserver")
     import anyio
@@ -34,16 +50,33 @@ def serve(root: Path, talk: Callable[[Any, Call], Awaitable[None]], *options: st
     async def run() -> None:
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
-
-            async def call(name: str, **arguments: Any) -> Any:
-                done = await session.call_tool(name, arguments)
-                text = getattr(done.content[0], "text", "")
-                assert not done.is_error, text
-                return json.loads(text)
-
-            await talk(session, call)
+            await connected(session, talk)
 
     anyio.run(run)
+
+
+def serve_here(scene: Scene, talk: Talk) -> None:
+    """Talk to a server in this process, where its commands run, too: it takes half the time."""
+    served = pytest.importorskip("mcp.server.mcpserver").MCPServer
+    import anyio
+    from mcp.client import Client
+
+    def answer_here(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool, str]:
+        with pytest.MonkeyPatch.context() as given:
+            given.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            answer = invoke("-C", root, *words)
+        return answer.code in _GOOD, answer.out or answer.err
+
+    async def run() -> None:
+        async with Client(made[0]) as client:
+            await connected(client, talk)
+
+    made: list[Any] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(served, "run", lambda server, transport: made.append(server))
+        patched.setattr(serving, "answer_of", answer_here)
+        scene.call("mcp")
+        anyio.run(run)
 
 
 def test_a_read_only_server_shows_and_checks_and_changes_nothing(scene: Scene) -> None:
@@ -65,7 +98,7 @@ def test_a_read_only_server_shows_and_checks_and_changes_nothing(scene: Scene) -
         evil = {"id": "--accept=/etc/passwd", "by": "agent", "content": "x"}
         assert (await session.call_tool("propose", evil)).is_error
 
-    serve(scene.root, talk)
+    serve_here(scene, talk)
     assert picture(scene.root, without=(".git", "lock", "log")) == before
 
 
