@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -38,14 +39,16 @@ _own_folder = pytest.StashKey[Path]()
 def pytest_configure(config: pytest.Config) -> None:
     """Let all that is temporary lie in memory, where the machine has room: tests write much."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs behind a shell ignores it
+    # What one process compiled serves the next: a command of its own, and collecting the tests,
+    # take half the time.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     found = os.statvfs(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
     is_worker = hasattr(config, "workerinput")  # it has the folder of who started it
     if is_worker or found is None or found.f_bavail * found.f_frsize < _ENOUGH:
         return
     config.stash[_own_folder] = Path(tempfile.mkdtemp(prefix="patchmgr-tests-", dir=_MEMORY))
     os.environ["TMPDIR"] = tempfile.tempdir = str(config.stash[_own_folder])
-    # What one process compiled serves the next: a command of its own takes half the time.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_finish() -> None:
