@@ -140,8 +140,8 @@ def remembered_clones() -> Iterator[None]:
         seen = _repository(place) if is_known and is_usual else None
         if seen is None:
             return run(arguments, **options)
-        words = [item for item in os.environ.items() if item[0] != "PYTEST_CURRENT_TEST"]
-        key = (*arguments, str(options), *words, seen)
+        given = options.get("env") or git_process.clean_environment()
+        key = (*arguments, str(options), *given.items(), seen)
         found = known.get(key) or run(arguments, **options)
         if found[0] != 128:
             known[key] = found
