@@ -75,7 +75,7 @@ class Made(Closing):
         self._held, self._laid, self._size, self._end = {}, {}, 0, 0
 
 
-MOST = 500  # blobs
+FEW, MOST = 16, 500  # blobs: up to FEW are read before a process for them has started
 _MOST_BYTES = 64 << 20  # of the file, beyond which it ends
 _HEAD = 64  # bytes that the line before a blob has at most
 
@@ -202,8 +202,8 @@ class Workbench(Closing):
         return self.reader.blob(blob) if made is None else made
 
     def read_ahead(self, blobs: Sequence[str]) -> None:
-        """Start reading blobs that will be needed, in that order, unless there are too many."""
-        if self._ahead is None and 0 < len(blobs) <= MOST:
+        """Start reading blobs that will be needed, in that order, unless few or too many are."""
+        if self._ahead is None and FEW < len(blobs) <= MOST:
             with suppress(OSError):  # without it everything takes a little longer
                 self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.plumbing import workbench
-from patchmgr.plumbing.workbench import MOST, ReadAhead, Workbench
+from patchmgr.plumbing.workbench import FEW, MOST, ReadAhead, Workbench
 from tests.conftest import Repository
 
 MISSING = "1" * 40
@@ -75,11 +75,14 @@ def test_too_much_is_not_read_to_its_end(
         assert read(ahead, names["a"]) is None
 
 
-def test_a_bench_reads_ahead_once_and_not_very_much(repository: Repository) -> None:
+def test_a_bench_reads_ahead_once_and_neither_little_nor_very_much(
+    repository: Repository,
+) -> None:
     names = blobs(repository)
+    some = [*names.values()] * (FEW // len(names))
     with Workbench([repository.root / ".git"]) as bench:
         started: list[object] = []
-        for wanted in ([], [MISSING] * (MOST + 1), list(names.values()), [names["a"]]):
+        for wanted in (some, [MISSING] * (MOST + 1), [*some, MISSING], [*some, MISSING]):
             bench.read_ahead(wanted)
             started.append(bench._ahead)
         assert started[:2] == [None, None]
