@@ -21,7 +21,7 @@ def answer_all(is_early: bool) -> None:
     An early one loads its modules before the first request.
     """
     if is_early:
-        importlib.import_module("libcst")  # most questions need it
+        importlib.import_module("pyflakes.checker")  # most questions need it
     asked: dict[str, Callable[..., object]] = {
         "merge": resolve,
         "suspect": suspect,
@@ -36,6 +36,6 @@ def answer_all(is_early: bool) -> None:
             return
         try:
             answer = pickle.dumps(asked[what](*question))
-        except MemoryError:
+        except (MemoryError, RecursionError):
             os._exit(NO_MEMORY)
         write_message(sink, answer)

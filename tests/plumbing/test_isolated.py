@@ -60,7 +60,8 @@ def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
 
 
 def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApart) -> None:
-    (edit,) = apart.edits([("(\n" * 1500, "(\n" * 1500 + "a\n")], "a.py")
+    old, new = (f"{'(' * 400}{name}{')' * 400}\n" for name in "ab")
+    (edit,) = apart.edits([(old, new)], "a.py")
     assert str(edit) == "change lines that nest too deep to be told"
     assert apart.edits([("x\n", "y\n")], "a.py") == (Edit("", "replace `x` by `y`"),)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from patchmgr.engines.merge.align import aligned
-from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of
-from patchmgr.engines.merge.statements import read, refined
+from patchmgr.engines.merge.languages import Language, framed, language_of
+from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, lines_of
 from patchmgr.model.edits import Edit
 
@@ -59,8 +59,6 @@ class _Lift:
         if base.kind in _SYMBOLS and theirs.kind == base.kind and base.key != theirs.key:
             old, new = (_name(node) for node in (base, theirs))
             yield Edit(symbol, f"rename {_noun(base, symbol)} {old} to {new}")
-        if base.key == theirs.key == "logical" and self.language is PYTHON:
-            base, theirs = refined(base), refined(theirs)
         if base.kind != theirs.kind or (
             not (base.parts and theirs.parts) and base.kind not in ("list", "block")
         ):

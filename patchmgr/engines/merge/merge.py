@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from patchmgr.engines.merge.imports import FileImports
 from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of, lex, unframed
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
 from patchmgr.engines.merge.replay import Place, Policy, Replay
-from patchmgr.engines.merge.statements import read, refined
+from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, tree
 from patchmgr.engines.merge.verify import Surroundings, fails, is_same_code, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
@@ -234,18 +234,18 @@ def _cut(lines: Sequence[str], trimmed: tuple[int, int]) -> Sequence[str]:
 def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[_Made]:
     """Yield the replays of theirs on ours: by statements and their parts, and by tokens."""
     for each in (
-        *_under_policies("replay", sides, refined if language is PYTHON else None),
+        *_under_policies("replay", sides, is_python=language is PYTHON),
         *_under_policies("tokens", flat),
     ):
         yield replace(each, text=unframed(each.text, language))
 
 
 def _under_policies(
-    rule: str, sides: Sequence[Node], refine: Callable[[Node], Node] | None = None
+    rule: str, sides: Sequence[Node], *, is_python: bool = False
 ) -> Iterator[_Made]:
     """Yield one replay where there is only one answer, else one under each policy."""
     for policy, name in _POLICIES.items():
-        replay = Replay(policy, refine)
+        replay = Replay(policy, is_python=is_python)
         try:
             text = replay.node(sides[0], sides[1], sides[2]).whole
         except RecursionError:  # nested too deep: the sides are offered as they are

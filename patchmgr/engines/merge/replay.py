@@ -63,13 +63,10 @@ class Place(Struct, frozen=True):
 
 
 class Replay:
-    """One replay under a policy; `places` are where the sides met.
+    """One replay under a policy; `places` are where the sides met."""
 
-    `refine` reads a logical line by what knows its language best.
-    """
-
-    def __init__(self, policy: Policy, refine: Callable[[Node], Node] | None = None) -> None:
-        self.refine = refine
+    def __init__(self, policy: Policy, *, is_python: bool = False) -> None:
+        self.is_python = is_python
         self.policy = policy
         self.places: list[Place] = []
 
@@ -97,8 +94,6 @@ class Replay:
             return _laid_out(base, ours, theirs, edited) or edited
         if base.kind == "clause" and _is_under_new_condition(base, ours, theirs):
             self.places.append(Place("clause", "condition", is_open=False))
-        if base.key == ours.key == theirs.key == "logical" and self.refine is not None:
-            base, ours, theirs = (self.refine(node) for node in (base, ours, theirs))
         if not ours.kind == base.kind == theirs.kind:
             return self._pick(ours, theirs, ours.kind, "kind")
         if base.kind in SEQUENCES or (base.parts and ours.parts and theirs.parts):
@@ -259,9 +254,9 @@ class Replay:
 
     def _named(self, side: Node, without: Node, has_names: bool = False) -> Node | None:
         """Return an import without the names of another one, None where it has no more."""
-        if self.refine is None or (side.said == without.said and not has_names):
+        if not self.is_python or (side.said == without.said and not has_names):
             return None
-        code, other = self.refine(side.parts[0]), self.refine(without.parts[0])
+        code, other = side.parts[0], without.parts[0]
         known = {p.said for part in other.parts if part.kind == "list" for p in part.parts}
         at = next((n for n, part in enumerate(code.parts) if part.kind == "list"), None)
         if at is None:
@@ -362,7 +357,7 @@ class Replay:
         has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
         if heads[0] & heads[1] or is_left is not has_case:
             return "not reached"
-        if self.refine is not None and _share_names(earlier, later):
+        if self.is_python and _share_names(earlier, later):
             return "effects"
         return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
 

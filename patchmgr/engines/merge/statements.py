@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,16 +23,6 @@ def read(text: str, language: Language) -> Node:
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
         return tree("block", [tree("statement", flat)])
-
-
-def refined(node: Node) -> Node:
-    """Return a logical line of Python with the parts that libcst sees.
-
-    libcst is loaded only for that, and only here.
-    """
-    from patchmgr.engines.merge.python import with_parts
-
-    return with_parts(node)
 
 
 # ---- lines and indentation
@@ -114,9 +105,11 @@ _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
 
 def _simple(line: _Line, language: Language) -> Node:
     """Read one logical line."""
-    nodes = _grouped(line.tokens)
+    nodes = _grouped(line.tokens, is_python=language is PYTHON)
     words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
     kind, key = _what(words, line.tokens, language)
+    if language is PYTHON and kind == "import":
+        nodes = _with_names(nodes)
     code = tree("code", nodes, key="logical")
     return tree(kind, (code,), key=key, lead=line.lead)
 
@@ -183,7 +176,7 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
 # ---- brackets
 
 
-def _grouped(tokens: Sequence[Token]) -> list[Node]:
+def _grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
     """Return the tokens with what brackets hold as lists."""
     nodes, at = list[Node](), 0
     while at < len(tokens):
@@ -193,9 +186,37 @@ def _grouped(tokens: Sequence[Token]) -> list[Node]:
         if token.kind == "sign" and token.text in CLOSERS:
             end = _closing(tokens, at)
             if end is not None:
-                nodes.append(_listed(_grouped(tokens[at:end]), token.text))
+                inner = _grouped(tokens[at:end], is_python=is_python)
+                nodes.append(_listed(inner, _bracket(nodes, inner) if is_python else token.text))
                 at = end
     return with_comments(nodes)
+
+
+def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
+    """Return what a bracket of Python holds, which decides whether its items have an order."""
+    sign, last = before[-1].text, before[-2] if before[1:] else before[-1]
+    if sign == "{":
+        return "dict" if any(node.text in (":", "**") for node in inner) else "set"
+    if before[0].text == "__all__":
+        return "set"  # names to export have no order
+    has_owner = last.text in (")", "]") or last.kind in ("word", "string")
+    if last.text == "import":
+        return "import"
+    if not has_owner or iskeyword(last.text):
+        return "tuple" if sign == "(" else "list"
+    if sign == "[":
+        return "subscript"
+    return "parameters" if before[-3:-2] and before[-3].text == "def" else "call"
+
+
+def _with_names(nodes: Sequence[Node]) -> list[Node]:
+    """Return an import with its names as a list where they stand in no brackets."""
+    start = next((n for n, node in enumerate(nodes, 1) if node.text == "import"), len(nodes))
+    end = next((n for n, node in enumerate(nodes) if node.kind in ("eol", "end")), start)
+    if start >= end or nodes[start].text == "(":
+        return list(nodes)
+    names = _listed([*nodes[start : end - 1], replace(nodes[end - 1], tail="")], "import")
+    return [*nodes[:start], replace(names, tail=nodes[end - 1].tail), *nodes[end:]]
 
 
 def _closing(tokens: Sequence[Token], at: int) -> int | None:
@@ -215,16 +236,16 @@ def _listed(nodes: Sequence[Node], bracket: str) -> Node:
     mine: list[Node] = []
     for node in nodes:
         if node.kind == "sign" and node.text == "," and mine:
-            items.append(_item(mine, node.whole))
+            items.append(_item(mine, node.whole, bracket))
             mine = []
             continue
         mine.append(node)
     if mine:
-        items.append(_item(mine, ""))
+        items.append(_item(mine, "", bracket))
     return tree("list", items, key=bracket)
 
 
-def _item(nodes: Sequence[Node], tail: str) -> Node:
+def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
     """Make an item: comments before it are its lead, those behind it its tail."""
     first = 0
     while first < len(nodes) - 1 and nodes[first].kind == "comment":
@@ -236,11 +257,22 @@ def _item(nodes: Sequence[Node], tail: str) -> Node:
     core = [replace(nodes[first], lead=""), *nodes[first + 1 : last]]
     tail = core[-1].tail + "".join(n.whole for n in nodes[last:]) + tail
     core[-1] = replace(core[-1], tail="")
-    return tree("code", core, lead=lead, tail=tail, key=item_key(core))
+    return tree("code", core, lead=lead, tail=tail, key=_item_key(core, bracket))
 
 
-def item_key(nodes: Sequence[Node]) -> str:
+def _item_key(nodes: Sequence[Node], bracket: str) -> str:
     """Return what distinguishes an item from the others: its keyword, its name, its key."""
+    if bracket in ("list", "tuple", "set", "subscript"):
+        return ""
+    if bracket == "import":
+        return " ".join(node.text for node in nodes)
+    if bracket == "dict":
+        at = next((n for n, node in enumerate(nodes) if node.text == ":"), 0)
+        return "".join(node.text for node in nodes[:at])
+    if bracket == "parameters":
+        return next((node.text for node in nodes if node.kind == "word"), "")
+    if bracket == "call":
+        return f"{nodes[0].text}=" if nodes[1:] and nodes[1].text == "=" else ""
     words = [node.text for node in nodes[:3] if node.kind in ("word", "string", "sign", "list")]
     if len(words) > 1 and words[1] in ("=", ":"):
         return words[0]

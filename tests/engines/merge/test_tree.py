@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchmgr.engines.merge.languages import language_of
-from patchmgr.engines.merge.statements import read, refined
+from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node
 from tests.long import examples
 from tests.tables import table
@@ -69,16 +69,29 @@ def test_reading_loses_nothing_of_what_is_no_code(path: str, text: str) -> None:
     assert read(text, language_of(path)).whole == text
 
 
-def _logical(node: Node) -> list[Node]:
-    if node.key == "logical":
-        return [node]
-    return [found for part in node.parts for found in _logical(part)]
+def _lists(node: Node) -> list[str]:
+    own = [node.key] if node.kind == "list" else []
+    return [*own, *(key for part in node.parts for key in _lists(part))]
 
 
-def test_a_logical_line_of_python_is_the_same_as_libcst_sees_it() -> None:
-    lines = _logical(read(PYTHON, language_of("a.py")))
-    assert len(lines) > 15
-    assert [refined(line).whole for line in lines] == [line.whole for line in lines]
+@table(
+    ("text", "kinds"),
+    [
+        ("f(a)(b)[0]", "call call subscript"),
+        ("def f(a, *, b=()): pass", "parameters tuple"),
+        ("class C(A): pass", "call"),
+        ("x = {a: {b}, **c}", "dict set"),
+        ("x = [y, (1, 2)]", "list tuple"),
+        ("return (a, b)", "tuple"),
+        ("__all__ = ['a', 'b']", "set"),
+        ("from a import b, c  # why", "import"),
+        ("import a.b as c", "import"),
+        ("from a import (b)", "import"),
+        ("f()", "call"),
+    ],
+)
+def test_a_bracket_of_python_is_what_stands_before_it(text: str, kinds: str) -> None:
+    assert _lists(read(f"{text}\n", language_of("a.py"))) == kinds.split()
 
 
 def test_the_joined_parts_of_a_node_are_its_text() -> None:
