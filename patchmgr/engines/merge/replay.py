@@ -6,18 +6,17 @@ policy decides it, and the place is recorded.
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.import_sets import merged_imports, moves_names
 from patchmgr.engines.merge.node_edits import (
     NodeEdit,
     clusters,
@@ -25,13 +24,20 @@ from patchmgr.engines.merge.node_edits import (
     may_slide,
     nodes_between,
 )
+from patchmgr.engines.merge.order import (
+    Chunk,
+    asks_beside,
+    asks_of,
+    one_after_the_other,
+    order_of,
+)
+from patchmgr.engines.merge.spacing import spaced
 from patchmgr.engines.merge.tree import (
     SEQUENCES,
     Node,
     leaf,
     likeness,
     lines_node,
-    said_of,
     tree,
     words_of,
 )
@@ -100,7 +106,7 @@ class Replay:
             parts = self.sequence(base.kind, base.parts, ours.parts, theirs.parts, bracket=base.key)
             if base.kind == "list" and base.key == "import":
                 parts = list({p.said: p for p in parts[::-1]}.values())[::-1]
-            parts = _spaced(parts, base, ours, theirs)
+            parts = spaced(parts, base, ours, theirs)
             if any(p.kind == "list" and p.key == "import" and not p.parts for p in parts):
                 parts = []  # each side removed what the other one kept
             return tree(ours.kind, parts, key=ours.key or theirs.key)
@@ -146,7 +152,7 @@ class Replay:
         anchors = [(n, mine[n], other[n]) for n in range(len(base)) if n in mine and n in other]
         edges = [(-1, -1, -1), *anchors, (len(base), len(ours), len(theirs))]
         for (b0, o0, t0), (b1, o1, t1) in pairwise(edges):
-            chunk = _Chunk(
+            chunk = Chunk(
                 kind,
                 base[b0 + 1 : b1],
                 ours[o0 + 1 : o1],
@@ -184,22 +190,24 @@ class Replay:
         if doubled:
             self.places.append(Place(kind, "doubled", is_open=False, asks="doubled"))
 
-    def _note_near(self, kind: str, chunk: _Chunk, beside: tuple[bool, bool]) -> None:
+    def _note_near(self, kind: str, chunk: Chunk, beside: tuple[bool, bool]) -> None:
         """Note a change right behind one of the other side."""
         is_ours = [p.said for p in chunk.ours] != [p.said for p in chunk.base]
         is_theirs = [p.said for p in chunk.theirs] != [p.said for p in chunk.base]
         if (is_ours and beside[1] and not is_theirs) or (is_theirs and beside[0] and not is_ours):
             self.places.append(Place(kind, "beside", is_open=False))
 
-    def _chunk(self, chunk: _Chunk) -> Nodes:
+    def _chunk(self, chunk: Chunk) -> Nodes:
         """Merge what lies between two nodes that all three have."""
         said = [[p.said for p in side] for side in (chunk.base, chunk.ours, chunk.theirs)]
         if said[2] in (said[0], said[1]):
             return chunk.ours
         if said[0] == said[1]:
             return chunk.theirs
-        imports = self._imports(chunk)
+        imports = merged_imports((chunk.base, chunk.ours, chunk.theirs), self.node)
         if imports is not None:
+            is_moved = any(moves_names(chunk.base, side) for side in (chunk.ours, chunk.theirs))
+            self.places.append(Place("import", "moved" if is_moved else "set", is_open=False))
             return imports
         if not chunk.base:
             return self.join(chunk, chunk.ours, chunk.theirs)
@@ -211,67 +219,15 @@ class Replay:
         last = (False, False, -1)
         for ones, twos, start, end in clusters(*edits):
             if start == last[2] and ((ones and last[1]) or (twos and last[0])):
-                self.places.append(Place(chunk.kind, "beside", is_open=False, asks=_beside(chunk)))
+                self.places.append(
+                    Place(chunk.kind, "beside", is_open=False, asks=asks_beside(chunk))
+                )
             last = (bool(ones), bool(twos), end)
             merged += self._cluster(chunk, (ones, twos), start, end)
         return merged
 
-    def _imports(self, chunk: _Chunk) -> Nodes | None:
-        """Merge imports as the set of names of each module, None for other statements."""
-        sides = (chunk.base, chunk.ours, chunk.theirs)
-        if not all(p.kind == "import" for side in sides for p in side):
-            return None
-        is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
-        key = _key if is_by_module else _said  # one import for each name
-        base, ours, theirs = ({key(p): p for p in side} for side in sides)
-        if not chunk.base and not ours.keys() & theirs.keys():
-            return None
-        is_moved = any(_moves_names(chunk.base, side) for side in (chunk.ours, chunk.theirs))
-        self.places.append(Place("import", "moved" if is_moved else "set", is_open=False))
-        gone = [_names_of(chunk.base) - _names_of(side) for side in (chunk.ours, chunk.theirs)]
-        merged = [
-            self._import(base.get(key(p)), p, theirs.get(key(p)))
-            for p in chunk.ours
-            if key(p) in base or not _names_of([p]) <= gone[1]
-        ]
-        done = [p for p in merged if p is not None]
-        for n, part in enumerate(chunk.theirs):
-            if key(part) in ours or (key(part) not in base and _names_of([part]) <= gone[0]):
-                continue
-            new = part if key(part) not in base else self._named(part, base[key(part)])
-            before = {key(p) for p in chunk.theirs[:n]}
-            at = max((k + 1 for k, p in enumerate(done) if key(p) in before), default=0)
-            done[at:at] = [] if new is None else [new]
-        return done
-
-    def _import(self, base: Node | None, ours: Node, theirs: Node | None) -> Node | None:
-        """Merge the imports of one module that ours has."""
-        if theirs is None:
-            return ours if base is None else self._named(ours, base)
-        nothing = self._named(theirs, theirs, has_names=True)
-        merged = self.node(base or nothing or ours, ours, theirs)
-        return merged if merged.text else None
-
-    def _named(self, side: Node, without: Node, has_names: bool = False) -> Node | None:
-        """Return an import without the names of another one, None where it has no more."""
-        if not self.is_python or (side.said == without.said and not has_names):
-            return None
-        code, other = side.parts[0], without.parts[0]
-        known = {p.said for part in other.parts if part.kind == "list" for p in part.parts}
-        at = next((n for n, part in enumerate(code.parts) if part.kind == "list"), None)
-        if at is None:
-            return None
-        items = code.parts[at].parts
-        rest = [p for p in items if p.said not in known]
-        if not rest and not has_names:
-            return None
-        names = tree("list", _separated(rest, items), key=code.parts[at].key)
-        names = replace(names, tail=code.parts[at].tail)
-        parts = (*code.parts[:at], names, *code.parts[at + 1 :])
-        return tree("import", (tree("code", parts, key="logical"),), key=side.key, lead=side.lead)
-
     def _cluster(
-        self, chunk: _Chunk, edits: tuple[list[NodeEdit], list[NodeEdit]], start: int, end: int
+        self, chunk: Chunk, edits: tuple[list[NodeEdit], list[NodeEdit]], start: int, end: int
     ) -> Nodes:
         ones, twos = edits
         base = chunk.base[start:end]
@@ -299,7 +255,7 @@ class Replay:
         self.places.append(Place(_kind_of(base, chunk.kind), how, likeness(*texts), asks=asks))
         return theirs if self.policy.is_theirs else ours
 
-    def join(self, chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
+    def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
         """Put what both sides insert at the same place in a row, each thing once."""
         if not ours or not theirs:
             return ours or theirs
@@ -315,7 +271,7 @@ class Replay:
                 self.places.append(Place(kind, "within", is_open=False))
                 return theirs if is_new else ours
         same = {p.key: p for p in rest if p.key in keys and keys[p.key].kind == p.kind}
-        by = _order_of(chunk, ours, theirs)
+        by = order_of(chunk, ours, theirs)
         how = "same key" if same else "insert" if by is None else "insert sorted"
         like = likeness(*(" ".join(p.said for p in side) for side in (ours, rest)))
         runs = (rest, ours) if self.policy.is_theirs else (ours, rest)
@@ -326,7 +282,7 @@ class Replay:
             self.places.append(Place(kind, how, like, asks="loses" if gone or lost else ""))
             return kept
         own = [[p for p in run if p.key not in same] for run in runs]
-        asks = self._asks(chunk, own[0], own[1])
+        asks = asks_of(chunk, own[0], own[1], is_python=self.is_python)
         if any(p.kind == "entry" for p in same.values()):
             asks = "same key"
         self.places.append(Place(kind, how, like, asks=asks))
@@ -336,126 +292,7 @@ class Replay:
         if by is not None:
             return sorted([*ours, *rest], key=by)
         first, second = (rest, ours) if self.policy.is_theirs else (ours, rest)
-        return _one_after_the_other(first, second)
-
-    def _asks(self, chunk: _Chunk, earlier: Nodes, later: Nodes) -> str:
-        """Say why two insertions at one place are a person's to order."""
-        if chunk.kind == "code":
-            return "order"
-        if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
-            return "" if all(map(_is_named, later)) else "order"
-        heads = [
-            {p.parts[0].parts[0].said for p in run if p.kind == "compound" and p.parts[0].parts}
-            for run in (earlier, later)
-        ]
-        if any(p.text.startswith("!") for p in (*earlier, *later)):
-            return "order"  # an exception from the patterns before it
-        if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
-            return "order"
-        ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
-        is_left = bool(ends and ends[0]) and ends[0][0] in _LEAVING
-        has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
-        if heads[0] & heads[1] or is_left is not has_case:
-            return "not reached"
-        if self.is_python and _share_names(earlier, later):
-            return "effects"
-        return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
-
-
-def _beside(chunk: _Chunk) -> str:
-    """Say why a person must look at two changes beside each other.
-
-    An operator changes beside what it is for; or one item comes and one goes, and others move.
-    """
-    sides = (chunk.base, chunk.ours, chunk.theirs)
-    items = [p for side in sides for p in side]
-    if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
-        return "one expression"
-    if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
-        return "one expression"  # `seed`, which becomes `read_seed` here and `params.seed` there
-    is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
-    is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
-    return "order" if is_by_place and not is_even else ""
-
-
-def _is_operator(before: Node | None, node: Node | None) -> bool:
-    """Say whether a sign makes an expression of what is beside it: a decorator's does not."""
-    if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
-        return False
-    return node.text != "@" or (before is not None and before.kind != "eol")
-
-
-_NO_OPERATORS = ".,:;=()[]{}"
-_IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
-"""Brackets whose items have their places, where they have no names."""
-_WHOLE = ("#define", "#include", "#undef", "#pragma")
-_CASES = (("case",), ("default",))
-_LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))
-
-
-def _is_named(item: Node) -> bool:
-    """Say whether an argument or parameter has a name or a default: others have their place."""
-    return item.kind == "blank" or "=" in words_of(item.said)[1:] or item.said.startswith("* *")
-
-
-def _order_of(chunk: _Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
-    """Return the order that both sides keep with the nodes around, None where there is none."""
-    if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
-        return None
-    before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
-    if not (before or after or chunk.kind != "list" or chunk.bracket == "import"):
-        return None
-    for by in _ORDERS:
-        runs = [[by(p) for p in (*before, *side, *after)] for side in (ours, theirs)]
-        if all(run == sorted(run) for run in runs):
-            return by
-    return None
-
-
-def _key(node: Node) -> str:
-    return node.key
-
-
-def _said(node: Node) -> str:
-    return node.said
-
-
-def _has_order(node: Node) -> bool:
-    return node.kind in ("code", "import")
-
-
-def _name(node: Node) -> str:
-    """Return what a node is sorted by: a module, or what an item says."""
-    if node.kind != "import":
-        return node.said
-    words = node.key.split()
-    return "".join(words[1:-1] if words[0] == "from" else words[1:])
-
-
-_ORDERS: tuple[Callable[[Node], Any], ...] = (
-    lambda node: (node.text.startswith("from "), _name(node)),  # as isort and ruff do by default
-    lambda node: (node.text.startswith("from "), _name(node).lower()),
-    _name,
-    lambda node: _name(node).lower(),
-    lambda node: (not _name(node).isupper(), not _name(node)[:1].isupper(), _name(node)),
-)
-
-
-def _moves_names(base: Nodes, side: Nodes) -> bool:
-    """Say whether a side imports names of base from other modules."""
-    old, new = (
-        {(p.key, word) for p in run for word in words_of(p.said)[1:] if word.isidentifier()}
-        for run in (base, side)
-    )
-    gone, come = (
-        {word for key, word in names if word not in key} for names in (old - new, new - old)
-    )
-    return bool(gone & come)
-
-
-def _names_of(imports: Nodes) -> set[str]:
-    """Return the words behind `import` of some imports."""
-    return {word for p in imports for word in words_of(p.said.partition("import ")[2])} - {*"(,)"}
+        return one_after_the_other(first, second)
 
 
 def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:
@@ -469,57 +306,8 @@ def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:
     )
 
 
-def _share_names(one: Nodes, other: Nodes) -> bool:
-    """Say whether a run does something with what the other one has names of.
-
-    An assignment does so with its target alone, any other statement with all that it names.
-    """
-    return any(
-        not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
-        for a, b in ((one, other), (other, one))
-    )
-
-
-def _names_in(run: Nodes, *, of_targets: bool) -> set[str]:
-    said = (
-        said_of(p.key) if of_targets and p.kind == "assignment" else p.said
-        for p in run
-        if p.kind in _DONE
-    )
-    words = {word for text in said for word in words_of(text)}
-    return {word for word in words if word.isidentifier() and word not in _KEYWORDS}
-
-
-_DONE = frozenset({"statement", "assignment", "compound"})
-_KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
-
-
 def _words_in(nodes: Nodes) -> set[str]:
     return {word for node in nodes for word in words_of(node.said)}
-
-
-def _uses(one: Nodes, other: Nodes) -> bool:
-    """Say whether a run of statements has names that only the other one binds."""
-    if all(node.kind in ("import", "blank") for node in (*one, *other)):
-        return False
-    mine, bound = ({word for p in run for word in p.key.split()[-1:]} for run in (one, other))
-    return any(word in bound - mine for p in one for word in words_of(p.said))
-
-
-def _one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Join two runs, blank lines between them as behind them; what runs a script comes last."""
-    if any(map(_is_main, first)) and not any(map(_is_main, second)):
-        first, second = second, first
-    ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
-    rest = list(second)
-    if ends and rest and rest[0].kind != "blank" and not ends[0].whole.strip():
-        gap = "" if rest[0].lead.startswith(ends[0].whole + "\n") else ends[0].whole
-        rest[0] = replace(rest[0], lead=gap + rest[0].lead)
-    return [*(p for p in first if p.kind != "blank" or not rest), *rest]
-
-
-def _is_main(node: Node) -> bool:
-    return node.text.startswith("if __name__ ==")
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:
@@ -545,7 +333,7 @@ def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None
         return None
     trial = Replay(Policy(is_theirs=False, is_alone=True))
     parts = trial.sequence(base.kind, base.parts, ours.parts, theirs.parts)
-    parts = _spaced(parts, base, ours, theirs)
+    parts = spaced(parts, base, ours, theirs)
     node = tree(ours.kind, parts, key=ours.key)
     return node if node.said == edited.said else None
 
@@ -553,69 +341,3 @@ def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None
 @lru_cache(maxsize=256)
 def _words_node(text: str) -> Node:
     return tree("tokens", [leaf("word", word) for word in _WORD.findall(text)])
-
-
-def _spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node]:
-    """Give merged parts the commas and the white space that their places ask for."""
-    if base.kind == "list":
-        is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
-        is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
-        return _separated(parts, (theirs if is_theirs else ours).parts)
-    for n in range(1, len(parts) if base.kind == "code" else 0):
-        if _runs_together(parts[n - 1].text, parts[n].whole):
-            parts[n] = replace(parts[n], lead=" ")
-    return parts
-
-
-def _runs_together(before: str, after: str) -> bool:
-    return before[-1:].isidentifier() and (after[:1].isalnum() or after[:1] == "_")
-
-
-def _separated(parts: Nodes, host: Nodes) -> list[Node]:
-    """Give the items of a list the commas and the white space of a list of a side."""
-    if not host:
-        return list(parts)
-    done: list[Node] = []
-    for n, part in enumerate(parts):
-        is_last = n == len(parts) - 1
-        has_comma = "," in part.tail
-        if not is_last and not has_comma:
-            part = replace(part, tail="," + part.tail)
-        elif is_last and has_comma and "," not in host[-1].tail and not part.tail.strip(", "):
-            part = replace(part, tail="")
-        elif is_last and not has_comma and "," in host[-1].tail:
-            part = replace(part, tail="," + part.tail)
-        done.append(part if part.lead.strip() else replace(part, lead=_lead_in(host, part, n)))
-    return done
-
-
-def _lead_in(host: Nodes, part: Node, at: int) -> str:
-    """Return the white space before an item: as in the list that it stands in now."""
-    if at == 0:
-        return host[0].lead
-    leads = [p.lead for p in host[1:] if not p.lead.strip()]
-    if not leads:
-        is_long = "\n" in host[0].lead
-        return (
-            host[0].lead if is_long else part.lead if "\n" not in part.lead and part.lead else " "
-        )
-    is_wrapped = ["\n" in lead for lead in leads]
-    if all(is_wrapped) and "\n" not in part.lead:
-        return leads[0]
-    return " " if not any(is_wrapped) and ("\n" in part.lead or not part.lead) else part.lead
-
-
-# ---- edits of a chunk
-
-
-class _Chunk(Struct, frozen=True):
-    """What lies between two nodes that all three have, and which of base's nodes a side has."""
-
-    kind: str
-    base: Nodes
-    ours: Nodes
-    theirs: Nodes
-    of_ours: dict[int, int]
-    of_theirs: dict[int, int]
-    around: tuple[Node | None, Node | None] = (None, None)
-    bracket: str = ""

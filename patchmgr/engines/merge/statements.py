@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from keyword import iskeyword
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.languages import CLOSERS, PYTHON, Language, Token, lex
-from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
+from patchmgr.engines.merge.brackets import grouped, with_names
+from patchmgr.engines.merge.languages import PYTHON, Language, Token, lex
+from patchmgr.engines.merge.signs import Signs
+from patchmgr.engines.merge.tree import Node, leaf, tree
 
 
 def read(text: str, language: Language) -> Node:
@@ -18,14 +19,11 @@ def read(text: str, language: Language) -> Node:
     tokens = list(lex(text, language)) if text else []
     try:
         if language.layout == "signs":
-            return _Signs(tokens).block()
+            return Signs(tokens).block()
         return _nested(_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
         return tree("block", [tree("statement", flat)])
-
-
-# ---- lines and indentation
 
 
 class _Line(Struct, frozen=True):
@@ -105,11 +103,11 @@ _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
 
 def _simple(line: _Line, language: Language) -> Node:
     """Read one logical line."""
-    nodes = _grouped(line.tokens, is_python=language is PYTHON)
+    nodes = grouped(line.tokens, is_python=language is PYTHON)
     words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
     kind, key = _what(words, line.tokens, language)
     if language is PYTHON and kind == "import":
-        nodes = _with_names(nodes)
+        nodes = with_names(nodes)
     code = tree("code", nodes, key="logical")
     return tree(kind, (code,), key=key, lead=line.lead)
 
@@ -171,212 +169,3 @@ def _what_line(words: Sequence[str], language: Language) -> tuple[str, str]:
         name = re.match(r"([A-Za-z][\w.\-]*)(?=[<>=!~@;\[]|$)", text)
         return ("entry", re.sub(r"[-_.]+", "-", name[1].lower())) if name else ("line", "")
     return "line", ""
-
-
-# ---- brackets
-
-
-def _grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
-    """Return the tokens with what brackets hold as lists."""
-    nodes, at = list[Node](), 0
-    while at < len(tokens):
-        token = tokens[at]
-        nodes.append(leaf(token.kind, token.text, lead=token.lead))
-        at += 1
-        if token.kind == "sign" and token.text in CLOSERS:
-            end = _closing(tokens, at)
-            if end is not None:
-                inner = _grouped(tokens[at:end], is_python=is_python)
-                nodes.append(_listed(inner, _bracket(nodes, inner) if is_python else token.text))
-                at = end
-    return with_comments(nodes)
-
-
-def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
-    """Return what a bracket of Python holds, which decides whether its items have an order."""
-    sign, last = before[-1].text, before[-2] if before[1:] else before[-1]
-    if sign == "{":
-        return "dict" if any(node.text in (":", "**") for node in inner) else "set"
-    if before[0].text == "__all__":
-        return "set"  # names to export have no order
-    has_owner = last.text in (")", "]") or last.kind in ("word", "string")
-    if last.text == "import":
-        return "import"
-    if not has_owner or iskeyword(last.text):
-        return "tuple" if sign == "(" else "list"
-    if sign == "[":
-        return "subscript"
-    return "parameters" if before[-3:-2] and before[-3].text == "def" else "call"
-
-
-def _with_names(nodes: Sequence[Node]) -> list[Node]:
-    """Return an import with its names as a list where they stand in no brackets."""
-    start = next((n for n, node in enumerate(nodes, 1) if node.text == "import"), len(nodes))
-    end = next((n for n, node in enumerate(nodes) if node.kind in ("eol", "end")), start)
-    if start >= end or nodes[start].text == "(":
-        return list(nodes)
-    names = _listed([*nodes[start : end - 1], replace(nodes[end - 1], tail="")], "import")
-    return [*nodes[:start], replace(names, tail=nodes[end - 1].tail), *nodes[end:]]
-
-
-def _closing(tokens: Sequence[Token], at: int) -> int | None:
-    """Return where the bracket that opens before a place is closed."""
-    depth = 1
-    for n in range(at, len(tokens)):
-        if tokens[n].kind == "sign":
-            depth += (tokens[n].text in CLOSERS) - (tokens[n].text in ")]}")
-        if not depth:
-            return n
-    return None
-
-
-def _listed(nodes: Sequence[Node], bracket: str) -> Node:
-    """Read what a bracket holds: items with a comma behind each."""
-    items: list[Node] = []
-    mine: list[Node] = []
-    for node in nodes:
-        if node.kind == "sign" and node.text == "," and mine:
-            items.append(_item(mine, node.whole, bracket))
-            mine = []
-            continue
-        mine.append(node)
-    if mine:
-        items.append(_item(mine, "", bracket))
-    return tree("list", items, key=bracket)
-
-
-def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
-    """Make an item: comments before it are its lead, those behind it its tail."""
-    first = 0
-    while first < len(nodes) - 1 and nodes[first].kind == "comment":
-        first += 1
-    last = len(nodes)
-    while last > first + 1 and nodes[last - 1].kind == "comment":
-        last -= 1
-    lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
-    core = [replace(nodes[first], lead=""), *nodes[first + 1 : last]]
-    tail = core[-1].tail + "".join(n.whole for n in nodes[last:]) + tail
-    core[-1] = replace(core[-1], tail="")
-    return tree("code", core, lead=lead, tail=tail, key=_item_key(core, bracket))
-
-
-def _item_key(nodes: Sequence[Node], bracket: str) -> str:
-    """Return what distinguishes an item from the others: its keyword, its name, its key."""
-    if bracket in ("list", "tuple", "set", "subscript"):
-        return ""
-    if bracket == "import":
-        return " ".join(node.text for node in nodes)
-    if bracket == "dict":
-        at = next((n for n, node in enumerate(nodes) if node.text == ":"), 0)
-        return "".join(node.text for node in nodes[:at])
-    if bracket == "parameters":
-        return next((node.text for node in nodes if node.kind == "word"), "")
-    if bracket == "call":
-        return f"{nodes[0].text}=" if nodes[1:] and nodes[1].text == "=" else ""
-    words = [node.text for node in nodes[:3] if node.kind in ("word", "string", "sign", "list")]
-    if len(words) > 1 and words[1] in ("=", ":"):
-        return words[0]
-    if len(words) == 1 or words[:1] in (["*"], ["**"]):
-        return "".join(words)
-    return ""
-
-
-# ---- signs: statements end with a semicolon or a block
-
-_JOINING = frozenset({"else", "catch", "while"})
-
-
-class _Signs:
-    """Reads code whose white space is free."""
-
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
-
-    def block(self) -> Node:
-        """Read to the end; closing brackets that nothing opens are tokens."""
-        return _statements(self._nodes(""))
-
-    def _nodes(self, closer: str) -> list[Node]:
-        nodes: list[Node] = []
-        while self.at < len(self.tokens):
-            token = self.tokens[self.at]
-            if token.kind == "sign" and token.text == closer:
-                return nodes
-            self.at += 1
-            nodes.append(leaf(token.kind, token.text, lead=token.lead))
-            opens = token.kind == "sign" and token.text in CLOSERS
-            if opens and _closing(self.tokens, self.at) is not None:
-                inner = self._nodes(CLOSERS[token.text])
-                is_block = token.text == "{" and _is_code(inner)
-                nodes.append(_statements(inner) if is_block else _listed(inner, token.text))
-                for token in self.tokens[self.at : self.at + 1]:  # none where brackets cross
-                    nodes.append(leaf(token.kind, token.text, lead=token.lead))
-                    self.at += 1
-        return nodes
-
-
-def _is_code(nodes: Sequence[Node]) -> bool:
-    return any(
-        n.text == ";" or n.kind in ("directive", "block") for n in nodes if n.kind != "list"
-    ) or not any(n.text == "," for n in nodes)
-
-
-def _statements(nodes: Sequence[Node]) -> Node:
-    """Split at semicolons, directives and blocks; comments lead what follows."""
-    statements: list[Node] = []
-    mine: list[Node] = []
-
-    def end() -> None:
-        if mine:
-            statements.append(_statement(mine))
-            mine.clear()
-
-    for n, node in enumerate(nodes):
-        is_same_line = "\n" not in node.lead
-        if node.kind == "comment" and is_same_line and not mine and statements:
-            statements[-1] = replace(statements[-1], tail=statements[-1].tail + node.whole)
-            continue
-        if node.kind in ("directive", "end"):
-            end()
-        mine.append(node)
-        if node.kind == "directive" or (node.kind == "sign" and node.text == ";"):
-            end()
-        elif node.text == "}" and n and nodes[n - 1].kind == "block":
-            after = nodes[n + 1] if n + 1 < len(nodes) else None
-            if after is None or not (
-                after.text in _JOINING or after.text in ";,)=" or after.kind == "list"
-            ):
-                end()
-    end()
-    return tree("block", statements, key="{")
-
-
-def _statement(nodes: Sequence[Node]) -> Node:
-    first = 0
-    while first < len(nodes) - 1 and nodes[first].kind == "comment":
-        first += 1
-    lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
-    core = [replace(nodes[first], lead=""), *nodes[first + 1 :]]
-    kind, key = _what_signs(core)
-    return tree(kind, core, key=key, lead=lead)
-
-
-def _what_signs(nodes: Sequence[Node]) -> tuple[str, str]:
-    words = [n.text for n in nodes]
-    if nodes[0].kind == "end":
-        return "blank", ""
-    if nodes[0].kind == "directive":
-        text = nodes[0].said
-        return ("import", text) if "include" in text else ("directive", "")
-    if words[0] in ("if", "for", "while", "switch", "do", "return", "case", "else"):
-        return "compound" if words[0] != "return" else "statement", ""
-    if "(" in words:
-        at = words.index("(")
-        has_block = any(n.kind == "block" for n in nodes)
-        return ("def", f"def {words[at - 1]}") if has_block and at else ("statement", "")
-    if words[0] in ("class", "struct", "enum", "namespace", "union") and len(words) > 1:
-        return "class", f"class {words[1]}"
-    if "=" in words[1:]:
-        return "assignment", words[words.index("=") - 1]
-    return "statement", ""

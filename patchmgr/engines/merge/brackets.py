@@ -1,0 +1,116 @@
+"""What brackets hold, as lists of items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from keyword import iskeyword
+
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.languages import CLOSERS, Token
+from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
+
+
+def grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
+    """Return the tokens with what brackets hold as lists."""
+    nodes, at = list[Node](), 0
+    while at < len(tokens):
+        token = tokens[at]
+        nodes.append(leaf(token.kind, token.text, lead=token.lead))
+        at += 1
+        if token.kind == "sign" and token.text in CLOSERS:
+            end = closing(tokens, at)
+            if end is not None:
+                inner = grouped(tokens[at:end], is_python=is_python)
+                nodes.append(listed(inner, _bracket(nodes, inner) if is_python else token.text))
+                at = end
+    return with_comments(nodes)
+
+
+def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
+    """Return what a bracket of Python holds, which decides whether its items have an order."""
+    sign, last = before[-1].text, before[-2] if before[1:] else before[-1]
+    if sign == "{":
+        return "dict" if any(node.text in (":", "**") for node in inner) else "set"
+    if before[0].text == "__all__":
+        return "set"  # names to export have no order
+    has_owner = last.text in (")", "]") or last.kind in ("word", "string")
+    if last.text == "import":
+        return "import"
+    if not has_owner or iskeyword(last.text):
+        return "tuple" if sign == "(" else "list"
+    if sign == "[":
+        return "subscript"
+    return "parameters" if before[-3:-2] and before[-3].text == "def" else "call"
+
+
+def with_names(nodes: Sequence[Node]) -> list[Node]:
+    """Return an import with its names as a list where they stand in no brackets."""
+    start = next((n for n, node in enumerate(nodes, 1) if node.text == "import"), len(nodes))
+    end = next((n for n, node in enumerate(nodes) if node.kind in ("eol", "end")), start)
+    if start >= end or nodes[start].text == "(":
+        return list(nodes)
+    names = listed([*nodes[start : end - 1], replace(nodes[end - 1], tail="")], "import")
+    return [*nodes[:start], replace(names, tail=nodes[end - 1].tail), *nodes[end:]]
+
+
+def closing(tokens: Sequence[Token], at: int) -> int | None:
+    """Return where the bracket that opens before a place is closed."""
+    depth = 1
+    for n in range(at, len(tokens)):
+        if tokens[n].kind == "sign":
+            depth += (tokens[n].text in CLOSERS) - (tokens[n].text in ")]}")
+        if not depth:
+            return n
+    return None
+
+
+def listed(nodes: Sequence[Node], bracket: str) -> Node:
+    """Read what a bracket holds: items with a comma behind each."""
+    items: list[Node] = []
+    mine: list[Node] = []
+    for node in nodes:
+        if node.kind == "sign" and node.text == "," and mine:
+            items.append(_item(mine, node.whole, bracket))
+            mine = []
+            continue
+        mine.append(node)
+    if mine:
+        items.append(_item(mine, "", bracket))
+    return tree("list", items, key=bracket)
+
+
+def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
+    """Make an item: comments before it are its lead, those behind it its tail."""
+    first = 0
+    while first < len(nodes) - 1 and nodes[first].kind == "comment":
+        first += 1
+    last = len(nodes)
+    while last > first + 1 and nodes[last - 1].kind == "comment":
+        last -= 1
+    lead = "".join(n.whole for n in nodes[:first]) + nodes[first].lead
+    core = [replace(nodes[first], lead=""), *nodes[first + 1 : last]]
+    tail = core[-1].tail + "".join(n.whole for n in nodes[last:]) + tail
+    core[-1] = replace(core[-1], tail="")
+    return tree("code", core, lead=lead, tail=tail, key=_item_key(core, bracket))
+
+
+def _item_key(nodes: Sequence[Node], bracket: str) -> str:
+    """Return what distinguishes an item from the others: its keyword, its name, its key."""
+    if bracket in ("list", "tuple", "set", "subscript"):
+        return ""
+    if bracket == "import":
+        return " ".join(node.text for node in nodes)
+    if bracket == "dict":
+        at = next((n for n, node in enumerate(nodes) if node.text == ":"), 0)
+        return "".join(node.text for node in nodes[:at])
+    if bracket == "parameters":
+        return next((node.text for node in nodes if node.kind == "word"), "")
+    if bracket == "call":
+        return f"{nodes[0].text}=" if nodes[1:] and nodes[1].text == "=" else ""
+    words = [node.text for node in nodes[:3] if node.kind in ("word", "string", "sign", "list")]
+    if len(words) > 1 and words[1] in ("=", ":"):
+        return words[0]
+    if len(words) == 1 or words[:1] in (["*"], ["**"]):
+        return "".join(words)
+    return ""

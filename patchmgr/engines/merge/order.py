@@ -1,0 +1,172 @@
+"""In which order two insertions stand, and why that may be a person's to say."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.tree import Node, said_of, words_of
+
+Nodes = Sequence[Node]
+
+
+class Chunk(Struct, frozen=True):
+    """What lies between two nodes that all three have, and which of base's nodes a side has."""
+
+    kind: str
+    base: Nodes
+    ours: Nodes
+    theirs: Nodes
+    of_ours: dict[int, int]
+    of_theirs: dict[int, int]
+    around: tuple[Node | None, Node | None] = (None, None)
+    bracket: str = ""
+
+
+def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
+    """Say why two insertions at one place are a person's to order."""
+    if chunk.kind == "code":
+        return "order"
+    if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
+        return "" if all(map(_is_named, later)) else "order"
+    heads = [
+        {p.parts[0].parts[0].said for p in run if p.kind == "compound" and p.parts[0].parts}
+        for run in (earlier, later)
+    ]
+    if any(p.text.startswith("!") for p in (*earlier, *later)):
+        return "order"  # an exception from the patterns before it
+    if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
+        return "order"
+    ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
+    is_left = bool(ends and ends[0]) and ends[0][0] in _LEAVING
+    has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
+    if heads[0] & heads[1] or is_left is not has_case:
+        return "not reached"
+    if is_python and _share_names(earlier, later):
+        return "effects"
+    return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
+
+
+def asks_beside(chunk: Chunk) -> str:
+    """Say why a person must look at two changes beside each other.
+
+    An operator changes beside what it is for; or one item comes and one goes, and others move.
+    """
+    sides = (chunk.base, chunk.ours, chunk.theirs)
+    items = [p for side in sides for p in side]
+    if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
+        return "one expression"
+    if any(p.text == "." for p in items) and not any(p.text == "." for p in chunk.base):
+        return "one expression"  # `seed`, which becomes `read_seed` here and `params.seed` there
+    is_even = len(chunk.base) == len(chunk.ours) == len(chunk.theirs)
+    is_by_place = chunk.bracket in _IN_ORDER - {"list"} and not all(map(_is_named, items))
+    return "order" if is_by_place and not is_even else ""
+
+
+def _is_operator(before: Node | None, node: Node | None) -> bool:
+    """Say whether a sign makes an expression of what is beside it: a decorator's does not."""
+    if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
+        return False
+    return node.text != "@" or (before is not None and before.kind != "eol")
+
+
+_NO_OPERATORS = ".,:;=()[]{}"
+_IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
+"""Brackets whose items have their places, where they have no names."""
+_WHOLE = ("#define", "#include", "#undef", "#pragma")
+_CASES = (("case",), ("default",))
+_LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))
+
+
+def _is_named(item: Node) -> bool:
+    """Say whether an argument or parameter has a name or a default: others have their place."""
+    return item.kind == "blank" or "=" in words_of(item.said)[1:] or item.said.startswith("* *")
+
+
+def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
+    """Return the order that both sides keep with the nodes around, None where there is none."""
+    if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
+        return None
+    before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
+    if not (before or after or chunk.kind != "list" or chunk.bracket == "import"):
+        return None
+    for by in _ORDERS:
+        runs = [[by(p) for p in (*before, *side, *after)] for side in (ours, theirs)]
+        if all(run == sorted(run) for run in runs):
+            return by
+    return None
+
+
+def _has_order(node: Node) -> bool:
+    return node.kind in ("code", "import")
+
+
+def _name(node: Node) -> str:
+    """Return what a node is sorted by: a module, or what an item says."""
+    if node.kind != "import":
+        return node.said
+    words = node.key.split()
+    return "".join(words[1:-1] if words[0] == "from" else words[1:])
+
+
+_ORDERS: tuple[Callable[[Node], Any], ...] = (
+    lambda node: (node.text.startswith("from "), _name(node)),  # as isort and ruff do by default
+    lambda node: (node.text.startswith("from "), _name(node).lower()),
+    _name,
+    lambda node: _name(node).lower(),
+    lambda node: (not _name(node).isupper(), not _name(node)[:1].isupper(), _name(node)),
+)
+
+
+def _share_names(one: Nodes, other: Nodes) -> bool:
+    """Say whether a run does something with what the other one has names of.
+
+    An assignment does so with its target alone, any other statement with all that it names.
+    """
+    return any(
+        not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
+        for a, b in ((one, other), (other, one))
+    )
+
+
+def _names_in(run: Nodes, *, of_targets: bool) -> set[str]:
+    said = (
+        said_of(p.key) if of_targets and p.kind == "assignment" else p.said
+        for p in run
+        if p.kind in _DONE
+    )
+    words = {word for text in said for word in words_of(text)}
+    return {word for word in words if word.isidentifier() and word not in _KEYWORDS}
+
+
+_DONE = frozenset({"statement", "assignment", "compound"})
+_KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
+
+
+def _uses(one: Nodes, other: Nodes) -> bool:
+    """Say whether a run of statements has names that only the other one binds."""
+    if all(node.kind in ("import", "blank") for node in (*one, *other)):
+        return False
+    mine, bound = ({word for p in run for word in p.key.split()[-1:]} for run in (one, other))
+    return any(word in bound - mine for p in one for word in words_of(p.said))
+
+
+def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
+    """Join two runs, blank lines between them as behind them; what runs a script comes last."""
+    if any(map(_is_main, first)) and not any(map(_is_main, second)):
+        first, second = second, first
+    ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
+    rest = list(second)
+    if ends and rest and rest[0].kind != "blank" and not ends[0].whole.strip():
+        gap = "" if rest[0].lead.startswith(ends[0].whole + "\n") else ends[0].whole
+        rest[0] = replace(rest[0], lead=gap + rest[0].lead)
+    return [*(p for p in first if p.kind != "blank" or not rest), *rest]
+
+
+def _is_main(node: Node) -> bool:
+    return node.text.startswith("if __name__ ==")

@@ -1,0 +1,61 @@
+"""The commas and the white space that the parts of a merged node need where they stand now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.tree import Node
+
+Nodes = Sequence[Node]
+
+
+def spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node]:
+    """Give merged parts the commas and the white space that their places ask for."""
+    if base.kind == "list":
+        is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
+        is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
+        return separated(parts, (theirs if is_theirs else ours).parts)
+    for n in range(1, len(parts) if base.kind == "code" else 0):
+        if _runs_together(parts[n - 1].text, parts[n].whole):
+            parts[n] = replace(parts[n], lead=" ")
+    return parts
+
+
+def _runs_together(before: str, after: str) -> bool:
+    return before[-1:].isidentifier() and (after[:1].isalnum() or after[:1] == "_")
+
+
+def separated(parts: Nodes, host: Nodes) -> list[Node]:
+    """Give the items of a list the commas and the white space of a list of a side."""
+    if not host:
+        return list(parts)
+    done: list[Node] = []
+    for n, part in enumerate(parts):
+        is_last = n == len(parts) - 1
+        has_comma = "," in part.tail
+        if not is_last and not has_comma:
+            part = replace(part, tail="," + part.tail)
+        elif is_last and has_comma and "," not in host[-1].tail and not part.tail.strip(", "):
+            part = replace(part, tail="")
+        elif is_last and not has_comma and "," in host[-1].tail:
+            part = replace(part, tail="," + part.tail)
+        done.append(part if part.lead.strip() else replace(part, lead=_lead_in(host, part, n)))
+    return done
+
+
+def _lead_in(host: Nodes, part: Node, at: int) -> str:
+    """Return the white space before an item: as in the list that it stands in now."""
+    if at == 0:
+        return host[0].lead
+    leads = [p.lead for p in host[1:] if not p.lead.strip()]
+    if not leads:
+        is_long = "\n" in host[0].lead
+        return (
+            host[0].lead if is_long else part.lead if "\n" not in part.lead and part.lead else " "
+        )
+    is_wrapped = ["\n" in lead for lead in leads]
+    if all(is_wrapped) and "\n" not in part.lead:
+        return leads[0]
+    return " " if not any(is_wrapped) and ("\n" in part.lead or not part.lead) else part.lead
