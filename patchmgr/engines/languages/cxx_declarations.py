@@ -357,6 +357,8 @@ class _Scan:
         return (None, False) if read is None else read
 
     def _without_template(self, items: Sequence[int]) -> list[int]:
+        if "template" not in self._texts(items):
+            return list(items)
         kept, at = [], 0
         while at < len(items):
             if self._is_template(items, at):
