@@ -24,7 +24,14 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import Changes, recent_changes
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.stores import RefMove, Resolved, listed, move_refs, references
+from patchmgr.plumbing.stores import (
+    RefMove,
+    Resolved,
+    listed,
+    move_refs,
+    references,
+    refuse_shallow,
+)
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -166,6 +173,9 @@ class GitUpstream:
 
         Objects that the store can read already are not transferred.
         """
+        source = self._source()
+        if source is not None:
+            refuse_shallow(self._name, source)
         remote = self.list_remote()
         branch = self.tracked(remote)
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
@@ -302,14 +312,19 @@ class GitUpstream:
             found = tagged_releases(self.store, start.commit, end.commit)
         return tuple(Resolved(name, commit) for name, commit in found if commit != end.commit)
 
+    def _source(self) -> Path | None:
+        """Return the upstream's repository, if it is on this machine."""
+        is_here = self.url.startswith("file://")
+        return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
+
     def _refuse_lazy(self) -> None:
         """Refuse a partial clone as upstream with a git that would fetch for it what it lacks.
 
         It would run what that clone's configuration says; GIT_NO_LAZY_FETCH is from 2024.
         """
-        if not self.url.startswith("file://") or git_process.is_safe_git(git_process.git_version()):
+        source = self._source()
+        if source is None or git_process.is_safe_git(git_process.git_version()):
             return
-        source = find_git_dir(Path(unquote(self.url.removeprefix("file://"))))
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
         code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
         if code == 0:

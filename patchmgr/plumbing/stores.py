@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import tempfile
 import time
@@ -80,14 +81,29 @@ def create_store(path: Path) -> Path:
 def borrow(store: Path, lender: Path) -> None:
     """Let the store read another repository's objects in place.
 
-    Raises PatchmgrError "usage" if the other one is not a repository.
+    Raises PatchmgrError "usage" if the other one is not a repository, "git" if it is shallow.
     """
-    objects = find_git_dir(lender).resolve() / "objects"
+    git_dir = find_git_dir(lender).resolve()
+    refuse_shallow(str(lender), git_dir)
+    objects = git_dir / "objects"
     alternates = store / "objects" / "info" / "alternates"
     known = alternates.read_text(errors="surrogateescape") if alternates.exists() else ""
     if str(objects) not in known.splitlines():
         alternates.parent.mkdir(parents=True, exist_ok=True)
         replace_file(alternates, os.fsencode(f"{known}{objects}\n"))
+
+
+def refuse_shallow(name: str, git_dir: Path) -> None:
+    """Raise PatchmgrError "git" if a repository has only the last commits of its history.
+
+    Which commits upstream has since a pin cannot be told there.
+    """
+    if (git_dir / "shallow").exists():
+        raise PatchmgrError(
+            "git",
+            f"{name} is a shallow clone, which lacks the history before its last commits",
+            (f"git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",),
+        )
 
 
 def is_ref_name(name: str) -> bool:

@@ -15,7 +15,7 @@ def undone_patches(states: States) -> Iterator[Told]:
     """Find hunks that revert what an earlier patch did, where only upstream's is left to revert.
 
     On the pin the two come to nothing. Where the first one is absorbed, the second one is left
-    alone, and takes away what upstream has.
+    alone, and takes away what upstream has. That may be meant, so it is a warning.
     """
     seen: dict[str, dict[_Edit, str]] = {}
     for patch in states.patches:
@@ -36,7 +36,7 @@ def undone_patches(states: States) -> Iterator[Told]:
                         found.setdefault(other, []).append(home)
         for other, paths in found.items():
             text = f"this reverts {other}, and so takes away what upstream has of it by now"
-            yield patch.name, AuditFinding("undone", True, paths[0], 0, None, text)
+            yield patch.name, AuditFinding("undone", False, paths[0], 0, None, text)
 
 
 def _is_upstreams(states: States, path: str, home: str, edit: _Edit) -> bool:
