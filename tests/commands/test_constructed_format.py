@@ -163,12 +163,12 @@ def test_a_formatter_that_is_missing_is_named_where_a_conflict_is_left(
 ) -> None:
     monkeypatch.setattr(Toolbox, "find", lambda tools, tool: None)
     up, path = scene.upstream, "pkg/plant.py"
-    base = up.commit({path: "x = 1\n", "other.txt": "x\n", **YAPF}, "base")
+    base = up.commit({path: "import one\n", "other.txt": "x\n", **YAPF}, "base")
     up.git("checkout", "--quiet", "-b", "fork")
-    up.commit({path: "x = 2\n"}, "two")
+    up.commit({path: "import two as one\n"}, "two")
     patches = up.patches(f"{base}..fork")
     up.git("checkout", "--quiet", "main")
-    up.commit({path: "x = 3\n"}, "three")
+    up.commit({path: "import three as one\n"}, "three")
     scene.series("s", base, patches)
     answer = run("-C", scene.root, "rebase", "s", "--onto", "upstream/main", code=3)
     told = "upstream formats with yapf, which is not on PATH: pip install yapf"

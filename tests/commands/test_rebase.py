@@ -304,3 +304,19 @@ def test_a_store_without_a_reference_brings_what_it_needs(
     run("-C", root, "import", box, "--series", "s")
     answer = run("-C", root, "rebase", "s", "--onto", "upstream/main", "--json").json
     assert verdicts(answer) == ["unchanged"]
+
+
+def test_a_shallow_clone_is_no_upstream(stage: Stage) -> None:
+    stage.upstream.commit({"f": "later\n"})
+    place = stage.folder / "shallow"
+    url = stage.upstream.root.as_uri()
+    stage.upstream.git("clone", "--quiet", "--depth=1", url, str(place))
+    refused = "is a shallow clone, which lacks the history"
+    borrowing = "upstream", "add", "two", "--git", url, "--reference", place
+    assert refused in stage.run(*borrowing, code=1).err
+    stage.run("upstream", "add", "two", "--git", place)
+    answer = stage.run("upstream", "fetch", "two", code=1)
+    assert refused in answer.err
+    assert f"git --git-dir={place}/.git fetch --unshallow" in answer.err
+    Repository(place, is_there=True).git("fetch", "--quiet", "--unshallow")
+    stage.run("upstream", "fetch", "two")
