@@ -186,13 +186,15 @@ class PythonState:
         own = members_of(node)
         if name in own:
             return _member(own[name], name, owner)
-        is_open = bool(node.keywords) or any(
-            ast.unparse(d).partition("(")[0] not in _PLAIN_DECORATORS for d in node.decorator_list
-        )
-        if is_open or not own.keys().isdisjoint(_OPENING):
+        if node.keywords or not own.keys().isdisjoint(_OPENING):
             return UNKNOWN
+        said = {ast.unparse(d).partition("(")[0] for d in node.decorator_list}
         found = self.inherited(owner, name, depth + 1)
-        return replace(found, name=f"{node.name}.{name}") if found.what == "gone" else found
+        if found.what != "gone":
+            return found
+        # What another decorator may add is hardly what the class itself had before.
+        is_inferred = found.is_inferred or not said <= _PLAIN_DECORATORS
+        return replace(found, name=f"{node.name}.{name}", is_inferred=is_inferred)
 
     def inherited(self, owner: Entity, name: str, depth: int = 0) -> Entity:
         """Return a member that a class has from its bases."""

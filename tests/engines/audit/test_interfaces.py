@@ -192,6 +192,16 @@ GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may 
             id="asked-for",
         ),
         pytest.param(
+            "@config\nclass A(Base):\n    def go(self):\n        return self.limit\n",
+            [("limit", "most")],
+            "`self.limit` finds nothing any more: `A` has no `limit`. It may be `most` now.",
+            id="decorated",
+        ),
+        pytest.param(
+            "@config\nclass A(Base):\n    def go(self):\n        return self.made\n",
+            [("limit", "most")], None, id="of-a-decorator",
+        ),
+        pytest.param(
             "class A(Base):\n    limit = 1\n\n    def go(self):\n        return self.limit\n",
             [("limit", "most")], None, id="its-own",
         ),
