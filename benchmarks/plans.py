@@ -1,16 +1,19 @@
 """Takes every step of a plan by real rebases, and says which statements were true.
 
     PATCHMGR_MIRRORS=<folder> python -m benchmarks.plans [REPOSITORY BASE TIP ONTO]
+    python -m benchmarks.plans SERIES ONTO
 
 The commits BASE..TIP are the series, ONTO is where the plan leads; without them it is the public
-stand-in. What a plan assumes of a conflict is done: the lines of the patch are taken, or it is
-skipped. Then states behind each stretch are tried at equal distances: could it have been longer?
+stand-in. SERIES is one that is shipped; releases come from the package index. What a plan assumes
+of a conflict is done: the lines of the patch are taken, or it is skipped. Then states behind each
+stretch are tried at equal distances: could it have been longer?
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -20,19 +23,25 @@ from typing import Any
 
 from benchmarks.clones import output, quiet_environment
 from benchmarks.pages import program, tell
+from benchmarks.releases import fill
 from benchmarks.stand_in import BASE, FAR, REPOSITORY, TIP
 
-SERIES = "plan"
 SAMPLE = 4  # states behind each stretch
 
 
 class Workspace:
     """A workspace with the series, whose commands are run as a person types them."""
 
-    def __init__(self, place: Path, mirror: str, environment: Mapping[str, str]) -> None:
-        self.root, self.environment = place / "workspace", environment
+    def __init__(self, place: Path, series: str, environment: Mapping[str, str]) -> None:
+        self.root, self.series, self.environment = place / "workspace", series, environment
+
+    def import_commits(self, mirror: Path, base: str, tip: str) -> None:
+        """Make the series of the commits of a public history."""
         self.run("init", str(self.root))
-        self.run("upstream", "add", "up", "--git", mirror, "--reference", mirror)
+        where = ("--git", str(mirror), "--reference", str(mirror))
+        self.run("upstream", "add", "up", *where)
+        self.run("series", "new", self.series, "--upstream", "up", "--base", base)
+        self.run("import", "--git", str(mirror), f"{base}..{tip}", "--series", self.series)
 
     def run(self, *words: str, good: bool = True) -> str:
         """Run a command and return what it printed."""
@@ -55,23 +64,25 @@ class Workspace:
 def main() -> None:
     """Make a plan, take its steps, and print what was true."""
     given = sys.argv[1:] or [REPOSITORY, BASE, TIP, FAR]
-    mirror = Path(os.environ["PATCHMGR_MIRRORS"], given[0]).resolve()
     with tempfile.TemporaryDirectory(prefix="patchmgr-plans-") as folder:
         environment = quiet_environment(Path(folder, "home"))
-        workspace = Workspace(Path(folder), str(mirror), environment)
-        workspace.run("series", "new", SERIES, "--upstream", "up", "--base", given[1])
-        commits = f"{given[1]}..{given[2]}"
-        workspace.run("import", "--git", str(mirror), commits, "--series", SERIES)
-        report(workspace, given[3])
+        if given[2:]:
+            workspace = Workspace(Path(folder), "plan", environment)
+            mirror = Path(os.environ["PATCHMGR_MIRRORS"], given[0]).resolve()
+            workspace.import_commits(mirror, given[1], given[2])
+        else:
+            workspace = Workspace(Path(folder), given[0], {**os.environ, **environment})
+            fill(workspace.root)
+            workspace.run("plan", *given[:1], "--onto", given[1], good=False)  # fetches releases
+        report(workspace, given[-1])
 
 
 def report(workspace: Workspace, onto: str) -> None:
     """Print the plan, what it took, and step by step whether it is true."""
-    alone, _ = timed(workspace, "rebase", SERIES, "--onto", onto, "--dry-run")
-    for answers in Path(workspace.environment["XDG_CACHE_HOME"]).glob("patchmgr/answers*"):
-        answers.rename(answers.with_name("of-the-dry-run"))  # the plan has to find them itself
-    took, plan = timed(workspace, "plan", SERIES, "--onto", onto)
-    print(workspace.run("plan", SERIES, "--onto", onto, good=False))
+    one = ("rebase", workspace.series, "--onto", onto, "--dry-run")
+    alone, _ = timed(workspace, *one)
+    took, plan = timed(workspace, "plan", workspace.series, "--onto", onto)
+    print(workspace.run("plan", workspace.series, "--onto", onto, good=False))
     print(f"one dry run {alone:.1f} s of processor time, the plan {took:.1f} s: {took / alone:.1f}")
     told = [
         is_true(workspace, step, plan["steps"][n + 1 :]) for n, step in enumerate(plan["steps"])
@@ -80,7 +91,12 @@ def report(workspace: Workspace, onto: str) -> None:
 
 
 def timed(workspace: Workspace, *words: str) -> tuple[float, Any]:
-    """Return the processor time of a command with all its children, and its document."""
+    """Return the processor time of a command with all its children, and its document.
+
+    What earlier commands found out is put aside.
+    """
+    for answers in Path(workspace.environment["XDG_CACHE_HOME"]).glob("patchmgr/answers*"):
+        shutil.rmtree(answers)
     before = os.times()
     document = workspace.json(*words)
     after = os.times()
@@ -95,7 +111,7 @@ def is_true(workspace: Workspace, step: Any, rest: list[Any]) -> bool:
     if is_clean and rest:
         longer = could_be_longer(workspace, step, rest)
         print(f"step {step['number']}: of {SAMPLE} later states {longer} carry in one go")
-    document = workspace.json("rebase", SERIES, "--onto", f"plan:{step['number']}")
+    document = workspace.json("rebase", workspace.series, "--onto", f"plan:{step['number']}")
     found = workspace.left(document)
     verdicts = {p["name"] for p in step["patches"] if p["verdict"] in ("conflict", "blocked")}
     is_so = found.keys() == verdicts and is_clean is not bool(found)
@@ -119,9 +135,10 @@ def resolved(workspace: Workspace, found: dict[str, Any], skipped: set[str]) -> 
 def could_be_longer(workspace: Workspace, step: Any, rest: list[Any]) -> int:
     """Count later states that the series carries to in one go, of some at equal distances."""
     count = sum(one["commits"] for one in rest)
-    span = f"{step['onto']['commit']}..{rest[-1]['onto']['commit']}"
+    span = "..".join(one["onto"]["ref"] for one in (step, rest[-1]))
     every = str(max(1, count // (SAMPLE + 1)))
-    words = ("rebase", SERIES, "--onto", span, "--every", every, "--dry-run")
+    steps = () if "archive" in step["onto"] else ("--every", every)  # else every release
+    words = ("rebase", workspace.series, "--onto", span, *steps, "--dry-run")
     targets = workspace.json(*words)["targets"][:SAMPLE]
     return sum(not workspace.left(target) for target in targets)
 
