@@ -149,14 +149,15 @@ def branch(
             commits = as_mine(bench, base.commit, commits, wanted.mine, config)
         head = commits[-1] if commits else base.commit
         where = side.store if clone is None else clone.root
-        old = _old_head(session, place, name, names[0], head) if tag is not None else None
+        now = place.value(names[0])
+        old = _old_head(session, place, name, now, head) if tag is not None else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
         remote = check_remote(wanted.remote, clone)
         built = Built(
             name, where, short, tag, head, base.commit, len(commits), fallback, remote, is_dry_run
         )
         ours = {one.head for one in read_published(session.workspace)}
-        moves = _branch_move(place, names[0], head, is_forced=is_forced, ours=ours)
+        moves = _branch_move(place, names[0], now, head, is_forced=is_forced, ours=ours)
         made = b""
         if tag is not None:
             told = tag_message(session, loaded, carried.outcomes, options.selected)
@@ -165,9 +166,9 @@ def branch(
             if fallback is not None and place.value(f"refs/tags/{fallback}") is None:
                 moves.append(RefMove(f"refs/tags/{fallback}", old, ZERO_ID))
         pushes = _pushes(place, built, remote, moves, is_forced=is_forced, ours=ours)
-        if clone is not None:
-            clone.can_take(bench.git_dir, base.commit)
         if is_dry_run:
+            if clone is not None:
+                clone.can_take(bench.git_dir, base.commit)
             return built
         if clone is None:
             adopt_pack(side.store, bench.git_dir)
@@ -237,12 +238,13 @@ def _pushes(
     return found
 
 
-def _old_head(session: Session, place: _Place, series: str, branch: str, head: str) -> str | None:
+def _old_head(
+    session: Session, place: _Place, series: str, old: str | None, head: str
+) -> str | None:
     """Return the head that this one takes the place of, or None if there is none.
 
     A rebase has moved the branch of the store already.
     """
-    old = place.value(branch)
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
         old = next((row["old_head"] for row in syncs if not row["dry_run"]), None)
@@ -290,13 +292,12 @@ def _refuse_checked_out(clone: Clone, branch: str) -> None:
 
 
 def _branch_move(
-    place: _Place, name: str, head: str, *, is_forced: bool, ours: Collection[str]
+    place: _Place, name: str, old: str | None, head: str, *, is_forced: bool, ours: Collection[str]
 ) -> list[RefMove]:
     """Plan to move the branch; refuse to drop a person's commits, unless forced.
 
     In a store there is no person's branch.
     """
-    old = place.value(name)
     if old == head:
         return []
     is_ours = old is None or place.clone is None or old in ours or _is_ours(place.git_dir, old)
