@@ -85,7 +85,8 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 def _is_named(item: Node) -> bool:
     """Say whether an argument or parameter has a name or a default: others have their place."""
-    return item.kind == "blank" or "=" in words_of(item.said)[1:] or item.said.startswith("* *")
+    is_sign = item.said == "*" or item.said.startswith("* *")  # what is behind it has a name
+    return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:

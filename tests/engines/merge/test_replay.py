@@ -258,6 +258,8 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
                      "f({T.a: 2, T.c: 1})\n", "", id="an item between items like it"),
         pytest.param("a.py", "f(a=1)\n", "f(c=3, a=1)\n", "f(b, a=1)\n", "",
                      id="one by place, one named"),
+        pytest.param("a.py", "def f(a): pass\n", "def f(a, *, c=3): pass\n",
+                     "def f(a, b): pass\n", "", id="a parameter by place, and one by name only"),
         pytest.param("a.py", "__all__ = ['a']\n", "__all__ = ['a', 'c']\n",
                      "__all__ = ['a', 'b']\n", "", id="names to export"),
         pytest.param("a.cc", "", "return a;\n", "b();\n", "", id="before what leaves"),
