@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Run, Scene
+from tests.commands.scenes import Stage
 from tests.commands.scenes import text as text
 from tests.conftest import Repository
 from tests.tables import table
