@@ -58,8 +58,17 @@ def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+")
 
 def added_lines(states: States, path: str) -> dict[int, str]:
     """Return the lines (from 1) of a file that upstream does not have, each with its patch."""
-    if states.merged.blob(path) == states.onto.blob(path):
+    blobs = states.merged.blob(path), states.onto.blob(path)
+    if blobs[0] == blobs[1]:
         return {}
+    found = states.kept.setdefault(f"added lines {path} {blobs}", {})
+    assert isinstance(found, dict)
+    if not found:
+        found.update(_added_lines(states, path))
+    return found
+
+
+def _added_lines(states: States, path: str) -> dict[int, str]:
     merged = (states.merged.read(path) or b"").splitlines(keepends=True)
     onto = (states.onto.read(path) or b"").splitlines(keepends=True)
     last, authors = states.carriers.get(path, ""), _authors(states, path, b"+")
