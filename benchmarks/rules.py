@@ -16,7 +16,7 @@ import multiprocessing
 import os
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -148,6 +148,9 @@ RULES = (
     _proof("order", "what stands elsewhere is not there, where order is meaning"),
     _proof("white space", "the inside of strings is meaning, and so is a space between two names"),
     _proof("block", "what is in another branch, section or comment is not there"),
+    _proof(
+        "like block", "what a like function has, a copy or one that changed places, is not there"
+    ),
 )
 
 
@@ -173,7 +176,8 @@ class Judgement(Struct, frozen=True):
 class CaseResult(Struct, frozen=True):
     """The judgements of a series on a target, with all rules, and without each that matters to it.
 
-    A rule matters where the search for absorbed patches finds something else without it.
+    A rule matters where the search for absorbed patches finds something else without it, or where
+    it speaks against what a merge says.
     """
 
     judged: tuple[Judgement, ...]
@@ -284,13 +288,25 @@ def judge_series(mirrors: Path, rules: frozenset[str], series: KnownSeries) -> l
 
 
 def _judge_case(judge: Judge, rules: frozenset[str]) -> CaseResult:
-    found, without = judge.find(), {}
+    found, without, said = judge.find(), {}, set[str]()
+    noted = tuple((name, partial(_noted, said, name, prove)) for name, prove in proof.PROOFS)
+    with patch.object(proof, "PROOFS", noted):
+        judged = judge.judge(found, is_explained=True)
     for rule in (rule for rule in RULES if rule.name in rules):
         with rule.is_off():
             other = judge.find(is_new=rule is NEWS)  # the one that changes what versions have
-            if other != found:
+            if other != found or rule.name in said:
                 without[rule.name] = judge.judge(other)
-    return CaseResult(judge.judge(found, is_explained=True), without)
+    return CaseResult(judged, without)
+
+
+def _noted(
+    said: set[str], name: str, prove: Callable[[proof.Drop], proof.Needed | None], drop: proof.Drop
+) -> proof.Needed | None:
+    """Ask a proof, and note that it speaks against a drop."""
+    found = prove(drop)
+    said.update({name} if found is not None else ())
+    return found
 
 
 def judge_all(

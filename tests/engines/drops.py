@@ -388,6 +388,14 @@ IF_CXX = "void run(Tensor query) {\n  if (query) {\n    launch(query);\n@\n  }\n
 TWO_CXX = "struct Query {\n  int size;\n@\n};\n\nstruct Last {\n  int last;\n};\n"
 SECTIONS = "[tool.first]\nsize = 1\n@\n\n[tool.last]\nlast = 1\n"
 COMMANDS = "echo first\nmake first\n@\necho last\nmake last\n"
+
+
+def _two(*heads: str, first: str = "", second: str = "") -> str:
+    """Return two functions with like bodies, and a line more in one of them."""
+    body = "(query, table):\n    check(query)\n    size = query.shape\n{}    launch(query)\n\n\n"
+    return "".join(head + body.format(x) for head, x in zip(heads, (first, second), strict=False))
+
+
 BLOCKS = [
     _told(
         "else", "a.py", IF_PY, "", "        trace_kernel(query)\n",
@@ -442,6 +450,24 @@ BLOCKS = [
         "another-loop", "a.py", IF_PY, "", "        for x in rest:\n            trace(x)\n",
         "        while busy():\n            for x in rest:\n                trace(x)\n",
         "        while busy():\n            wait()\n        for x in rest:\n            trace(x)\n",
+    ),
+    Story(
+        "functions-changed-places", "a.py", _two("def one", "def two"),
+        _two("def one", "def two", first="    trace_kernel(query)\n"),
+        _two("def two", "def one", first="    trace_kernel(query)\n"),
+        _two("def one", "def two", first="    trace_kernel(query)\n") + _END["py"],
+    ),
+    Story(
+        "copied-function", "a.py", _two("def one"),
+        _two("def one", first="    trace_kernel(query)\n"),
+        _two("def two", "def one", first="    trace_kernel(query)\n"),
+        _two("def one", first="    trace_kernel(query)\n") + _END["py"],
+    ),
+    Story(
+        "another-function", "a.py", _two("def one", "def two"),
+        _two("def one", "def two", second="    trace_kernel(query)\n"),
+        _two("def two", "def one", first="    trace_kernel(query)\n"),
+        _two("def one", "def two", second="    trace_kernel(query)\n") + _END["py"],
     ),
     _told(
         "section", "a.toml", SECTIONS, "", 'name = "kernel"\n',

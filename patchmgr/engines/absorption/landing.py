@@ -91,17 +91,11 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
             path, base, ours, hunks[number], step.positions[number],
             tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
         )  # fmt: skip
-        if why_needed(drop, off=_spared(series, drop, hunk, at)) is None:
+        seen = series.effect_at(path, at)
+        is_state = hunk not in seen.loose and hunk not in seen.spaced
+        if why_needed(drop, is_state=is_state) is None:
             return False
     return True
-
-
-def _spared(series: Series, drop: Drop, hunk: HunkId, number: int) -> Set[str]:
-    """Return the proofs that need not be asked where upstream's text is a state of the series."""
-    seen = series.effect_at(drop.path, number)
-    if hunk in seen.loose or hunk in seen.spaced:
-        return frozenset()
-    return {"order", "white space", "block", *(["deletion"] if drop.hunk.added() else [])}
 
 
 def _landings(series: Series) -> Landings:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence, Set
 from enum import Enum
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
+from patchmgr.engines.absorption.thresholds import FARTHEST
 from patchmgr.engines.languages.names import OTHER, language
 from patchmgr.engines.languages.words import BRACED, indentation
 from patchmgr.engines.series.placement import split_lines
@@ -32,7 +34,6 @@ _DEFINED = re.compile(rb"\b(?:def|class)\s+\w+\s*\Z")
 _CALLED = re.compile(rb"[\w\])]\s*\Z")
 _ENUM = re.compile(rb"\benum\b[^;{}]*\Z")
 _NAMED = re.compile(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
-_FARTHEST = 200  # bytes that are looked at before a bracket
 
 # Lines that begin a block without a brace: of the lines behind them, or of the next one alone.
 _LABEL = re.compile(rb"\s*(?:#\s*el|(?:case\b.*|default|public|private|protected)\s*:)")
@@ -91,6 +92,11 @@ class Layout(Struct, frozen=True, dict=True):
         """The language of the text."""
         return language(self.path)
 
+    @property
+    def is_program(self) -> bool:
+        """Return whether braces or indentation tell the blocks."""
+        return self.language in BRACED or self.language == "Python"
+
     @cached_property
     def lines(self) -> list[bytes]:
         """The lines, with their ends."""
@@ -123,11 +129,16 @@ class Layout(Struct, frozen=True, dict=True):
         return found
 
     def around(self, line: int) -> list[int]:
-        """Return the lines that begin the blocks around one, from inside out, and -1 at last."""
-        found = [self.blocks[line]]
-        while found[-1] >= 0:
-            found.append(self.blocks[found[-1]])
+        """Return the lines that begin the blocks around one, from inside out."""
+        found = list[int]()
+        while (line := self.blocks[line]) >= 0:
+            found.append(line)
         return found
+
+    @cached_property
+    def singular(self) -> Set[bytes]:
+        """The keys that only one line has."""
+        return {key for key, count in Counter(self.keys).items() if count == 1}
 
     def _level(self, number: int) -> float:
         """Return how deep a line stands; what begins a block stands less deep than the block."""
@@ -143,7 +154,7 @@ class Layout(Struct, frozen=True, dict=True):
         opened = self.scanned.opened[number]
         if opened is None:
             return Order.LINED
-        before, opener = self.content[max(0, opened - _FARTHEST) : opened], self.content[opened]
+        before, opener = self.content[max(0, opened - FARTHEST) : opened], self.content[opened]
         is_python = self.language == "Python"
         is_member = b":" not in PIECE.findall(self.lines[number])
         if is_python and (_ANY_ORDER.search(before) or (opener == ord("{") and is_member)):
@@ -158,10 +169,8 @@ class Layout(Struct, frozen=True, dict=True):
     def is_enclosed(self, line: int, own: Set[int]) -> bool:
         """Return whether some lines before a line open a block that some after it close.
 
-        Only in languages where neither braces nor indentation tell.
+        To be asked where neither braces nor indentation tell.
         """
-        if self.language in BRACED | {"Python"}:
-            return False
         before = [self.lines[n] for n in sorted(own) if n < line]
         after = [self.lines[n] for n in sorted(own) if n > line]
         end = next((x for x in after if _OPENS.match(x) or _CLOSES.match(x)), b"")

@@ -101,6 +101,10 @@ class Drop(Struct, frozen=True, dict=True):
         rest = [n for n in range(len(self.mine.lines)) if n not in added]
         return dict(self._matched(rest, range(len(self.there.lines))))
 
+    @cached_property
+    def _kept_lines(self) -> Sequence[int]:
+        return [*self.kept]
+
     def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the pairs of lines, of some of each text, that are the same and have a word."""
         old = [n for n in mine if self.mine.keys[n]]
@@ -110,7 +114,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     def between(self, place: range) -> tuple[range, range]:
         """Return the lines of both texts between the neighbours that both have."""
-        lines = [*self.kept]
+        lines = self._kept_lines
         at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
         above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
         if at:
@@ -139,6 +143,11 @@ class Drop(Struct, frozen=True, dict=True):
         """The added lines that upstream has at their place and in their order."""
         places = ((place, self.between(place)[1]) for place in self.places)
         return dict(pair for mine, there in places for pair in self._matched(mine, there))
+
+    @cached_property
+    def shared(self) -> Set[bytes]:
+        """The keys that one line of each text has."""
+        return self.mine.singular & self.there.singular
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
@@ -247,14 +256,20 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Return the lines that upstream has with other white space than the hunk, where that matters.
+    """Return a line that upstream has with another space in a string, or within a name."""
+    line = _nowhere(drop, drop.brought, _has_same_space)
+    said = "with other white space, which is meaning"
+    return None if line is None else Needed(f"upstream has {_shown(line)} {said}")
 
-    A string has another space, or a name has one within.
-    """
-    for line, places in drop.brought.items():
-        if not any(_has_same_space(drop, line, place) for place in places):
-            shown = _shown(drop.mine.lines[line])
-            return Needed(f"upstream has {shown} with other white space, which is meaning")
+
+def _nowhere(
+    drop: Drop, lines: Iterable[int], is_same: Callable[[Drop, int, int], bool]
+) -> bytes | None:
+    """Return the first of some lines that is the same nowhere where upstream brought it."""
+    for line in lines:
+        places = [drop.pairs[line]] if line in drop.pairs else drop.brought[line]
+        if not any(is_same(drop, line, place) for place in places):
+            return drop.mine.lines[line]
     return None
 
 
@@ -271,18 +286,41 @@ def other_block(drop: Drop) -> Needed | None:
     Upstream put the call under `else`, into a function or struct beside it, below another
     `[section]`; or into a comment, a string, or a here-document.
     """
-    both = {-1: -1, **drop.kept, **drop.pairs}
-    for line, now in drop.pairs.items():
+    line = _nowhere(drop, drop.brought, _has_same_block)
+    return None if line is None else Needed(f"upstream has {_shown(line)} in another block")
+
+
+def like_block(drop: Drop) -> Needed | None:
+    """Report lines that upstream has in a like block: a copy, or one that changed places.
+
+    The block is not one that the hunk adds. There is none like it where the text that the hunk
+    changes was there once, and is not any more.
+    """
+    old, added = b"".join(drop.hunk.old()), frozenset(drop.added)
+    if drop.base.count(old) == 1 and old not in drop.ours:
+        return None
+    lines = (n for n in drop.brought if added.isdisjoint(drop.mine.around(n)))
+    line = _nowhere(drop, lines, _has_same_block)
+    return None if line is None else Needed(f"upstream has {_shown(line)} in another block")
+
+
+def _has_same_block(drop: Drop, line: int, place: int) -> bool:
+    """Return whether the same lines begin the blocks around a line, as far as both texts have them.
+
+    Upstream may have rewritten some of the others, and put no more around it.
+    """
+    mine, there = drop.mine, drop.there
+    if place in there.scanned.inside and line not in mine.scanned.inside:
+        return False
+    if not there.is_program:
         _, near = drop.between(range(line, line + 1))
         own = {*near}.difference(drop.pairs.values())
-        is_off = now in drop.there.scanned.inside and line not in drop.mine.scanned.inside
-        is_off |= now - 1 in own and drop.there.is_enclosed(now, own)
-        mine, there = drop.mine.around(line), drop.there.around(now)
-        ours = next(n for n, at in enumerate(there) if at in both.values())
-        theirs = next(n for n, at in enumerate(mine) if at in both)
-        if is_off or ours > theirs or both[mine[theirs]] != there[ours]:
-            return Needed(f"upstream has {_shown(drop.mine.lines[line])} in another block")
-    return None
+        if place - 1 in own and there.is_enclosed(place, own):
+            return False
+    old, new = mine.around(line), there.around(place)
+    keys = [key for n in old if (key := mine.keys[n]) in drop.shared]
+    known = [key for n in new if (key := there.keys[n]) in drop.shared]
+    return keys == known and len(new) <= len(old)
 
 
 def _shown(line: bytes) -> str:
@@ -296,14 +334,19 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
     ("order", other_order),
     ("white space", other_white_space),
     ("block", other_block),
+    ("like block", like_block),
 )
+WHERE_IT_IS_THERE = frozenset({"coincidence", "like block"})
 
 
-def why_needed(drop: Drop, *, off: Set[str] = frozenset()) -> Needed | None:
-    """Return the first proof against dropping a hunk, or None if it may be dropped."""
-    is_there = drop.hunk.added() and b"".join(drop.hunk.new()) in drop.ours
-    names = ({"coincidence"} if is_there else {name for name, _ in PROOFS}) - off
-    proofs = (proof for name, proof in PROOFS if name in names)
+def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
+    """Return the first proof against dropping a hunk, or None if it may be dropped.
+
+    Where upstream has the lines as the hunk writes them, or as a state of the series has them
+    (`is_state`), nothing stands in between.
+    """
+    is_there = drop.hunk.added() and (is_state or b"".join(drop.hunk.new()) in drop.ours)
+    proofs = (proof for name, proof in PROOFS if not is_there or name in WHERE_IT_IS_THERE)
     return next((needed for proof in proofs if (needed := proof(drop)) is not None), None)
 
 

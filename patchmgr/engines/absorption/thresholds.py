@@ -19,4 +19,4 @@ NEAR = 6  # lines: git shows what is as near as that in one hunk
 
 # What bounds the work, and decides nothing of code that people write.
 LONGEST_LINE = 500  # bytes; what is longer is generated, or no code
-LARGEST_DISPLAY = 200  # lines or pieces
+FARTHEST = 200  # bytes before a bracket that say what it holds
