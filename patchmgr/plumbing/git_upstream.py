@@ -173,10 +173,10 @@ class GitUpstream:
 
         Objects that the store can read already are not transferred.
         """
+        remote = self.list_remote()
         source = self._source()
         if source is not None:
             refuse_shallow(self._name, source)
-        remote = self.list_remote()
         branch = self.tracked(remote)
         wants = {HEADS + name: remote.heads[name] for name in {branch, *wanted} & set(remote.heads)}
         wants |= {TAGS + name: commit for name, commit in remote.tags.items()}
@@ -322,8 +322,9 @@ class GitUpstream:
 
         It would run what that clone's configuration says; GIT_NO_LAZY_FETCH is from 2024.
         """
-        source = self._source()
-        if source is None or git_process.is_safe_git(git_process.git_version()):
+        is_safe = git_process.is_safe_git(git_process.git_version())
+        source = None if is_safe else self._source()
+        if source is None:
             return
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
         code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
