@@ -157,35 +157,43 @@ def climb_on(
 ) -> Merged | Collided:
     """Merge a file of a patch that the text merge left in conflict.
 
-    If the result is upstream's own text, it stays a conflict: no merge may say that a patch is not
-    needed. Imports are the exception: upstream may have the same names in another form.
+    If the result has upstream's own text in all regions, they stay conflicts: no merge may say that
+    an edit is not needed, beside others that git carried or alone. Imports are the exception:
+    upstream may have the same names in another form.
     """
     if collided.marked is None or collided.texts is None:
         return collided
-    base, ours, theirs = collided.texts
+    marked, (base, ours, theirs) = collided.marked, collided.texts
     assert sides.ours is not None
     assert sides.theirs is not None
     is_python = sides.path.endswith(_PYTHON)
     is_kept = sides.base is not None and sides.ours.mode != sides.base.mode
     mode = sides.ours.mode if is_kept else sides.theirs.mode
-    found = climb(Open(collided.marked, base, ours, theirs, sides.path), tools, rungs)
+    found = climb(Open(marked, base, ours, theirs, sides.path), tools, rungs)
     if isinstance(found, Open):
-        texts = found.base, found.upstream, found.fork
-        collided = replace(
-            collided, marked=found.marked, texts=texts, suggestions=found.suggestions
-        )
+        marked, texts = found.marked, (found.base, found.upstream, found.fork)
+        collided = replace(collided, marked=marked, texts=texts, suggestions=found.suggestions)
     elif found.how is How.RECORDED:
         if is_python and _breaks(found.content, ours, theirs):
             return collided
         if found.content == ours:
             return Merged(sides.ours, (DECIDED,) * len(collided.answers))
-    if isinstance(found, Solved) and found.content != ours:
+    around = tuple(map(_text, sides_of(marked)))
+    if isinstance(found, Solved) and not _is_ours(found, ours, around[1]):
         answers = _answered(collided, _ANSWERS[found.how])
         return Merged(Entry(mode, tools.blobs.add(found.content)), answers, found.reliability)
     is_guessed = structural in rungs and is_python and mode == sides.ours.mode
-    if is_guessed and has_imports_of(_text(base), _text(ours), _text(theirs)):
-        return Merged(sides.ours, _answered(collided, ABSORBED_SYNTAX))
+    if is_guessed and has_imports_of(*around):
+        content = around[1].encode("utf-8", "surrogateescape")
+        entry = sides.ours if content == ours else Entry(mode, tools.blobs.add(content))
+        return Merged(entry, _answered(collided, ABSORBED_SYNTAX))
     return collided
+
+
+def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
+    """Return whether a merge has upstream's text alone, or in all regions that git left open."""
+    is_guess = found.how is How.STRUCTURAL
+    return found.content == ours or (is_guess and _text(found.content) == around)
 
 
 def _breaks(content: bytes, *sides: bytes) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from patchmgr.engines.conflicts.memory import Resolutions
 from patchmgr.engines.merge.candidate import Resolved
-from patchmgr.engines.rebase.ladder import CONFLICT, STRUCTURAL, Collided, Merged, Sides
+from patchmgr.engines.rebase.ladder import (
+    CARRIED_TEXT,
+    CONFLICT,
+    STRUCTURAL,
+    Collided,
+    Merged,
+    Sides,
+)
 from patchmgr.engines.rebase.rungs import GUESSED, RECORDED, climb_on
 from patchmgr.engines.rebase.work import Structure, Tools
 from patchmgr.engines.structure.sides import Texts
@@ -91,6 +98,23 @@ def test_what_upstream_has_already_is_a_persons_to_say() -> None:
         return Resolved(texts.upstream, (IMPORTS,))
 
     assert climb_on(sides, collided, tools_of(blobs, structure=yields), GUESSED) == collided
+
+
+def test_an_edit_is_not_dropped_beside_one_that_git_carried() -> None:
+    blobs = MemoryBlobs()
+    gap = b"".join(b"v%d = %d\n" % (n, n) for n in range(8))
+    texts = (b"a = 1\n" + gap + b"b = 1\n", b"a = 2\n" + gap + b"b = 1\n",
+             b"a = 3\n" + gap + b"b = 3\n")  # fmt: skip
+    base, ours, theirs = (Entry(REGULAR, blobs.add(side)) for side in texts)
+    merge = PlainMerge().merge(*texts)
+    assert isinstance(merge, Conflicted)
+    collided = Collided("why", merge.marked, (CONFLICT, CARRIED_TEXT), texts)
+
+    def drops(texts: Texts, path: str, marked: bytes) -> Resolved | None:
+        return Resolved("a = 2\n" + gap.decode() + "b = 3\n", (IMPORTS,))
+
+    sides = Sides(base, ours, theirs, path="a.py")
+    assert climb_on(sides, collided, tools_of(blobs, structure=drops), GUESSED) == collided
 
 
 def test_what_a_region_could_become_is_handed_on() -> None:
