@@ -23,39 +23,16 @@ from msgspec import Struct
 from msgspec.json import decode, encode
 
 from benchmarks.clones import absent_paths, make_clone, quiet_environment
+from benchmarks.forks_list import FORKS, Fork
 from benchmarks.forks_page import MARKER, Likeness, Played, write
 from benchmarks.mirrored import Mirrored, mirrors_of
 from benchmarks.pages import tell
 
 _MOST_STOPS = 40  # of one rebase
-_VLLM = ("neuralmagic+vllm/repo", "017e9f4448b700e85ee16023287b025693c72b9e")
-_DEEPGEMM = ("deepseek-ai+DeepGEMM/repo", "54e22612409371d6364144b69086735beb54e98b")
-
-
-class Fork(Struct, frozen=True):
-    """A fork: repository and commit, upstream's, which of its merges are played, how it began."""
-
-    name: str
-    repository: str
-    tip: str
-    upstream: tuple[str, str]
-    stops: tuple[int, int]
-    way: str = "--first-parent"
-
-
-_HABANA = ("HabanaAI+vllm-fork/repo", "95af70093fc0dbb1a8b16d4a2913c674a02434ac")
-FORKS = (
-    Fork("HabanaAI/vllm-fork", *_HABANA, _VLLM, (0, 1)),
-    Fork("HabanaAI/vllm-fork, begun as one patch", *_HABANA, _VLLM, (9, 13), "--squash"),
-    Fork("local-inference-lab/vllm", "local-inference-lab+vllm/repo",
-         "d037f7a61af2f04beef39b2216d79e574249cbd9", _VLLM, (0, 1)),
-    Fork("DeepGEMM nv_dev", _DEEPGEMM[0],
-         "a6b593d2826719dcf4892609af7b84ee23aaf32a", _DEEPGEMM, (1, 4)),
-)  # fmt: skip
 
 
 class Stop(Struct, frozen=True):
-    """A merge on the fork's line: its first parent, the state it stood on, the one it took in."""
+    """A merge or rebase of the fork's line: what was before, the state it stood on, the new one."""
 
     merge: str
     before: str
@@ -96,11 +73,13 @@ class _Life:
         self._fork = fork
         self._mirror = mirrors / fork.repository
         self._place = place
-        self._ground = Mirrored(mirrors / fork.upstream[0], place)
+        upstream, *self._upstream = fork.upstream
+        self._ground = Mirrored(mirrors / upstream, place)
         self._store = self._ground.oracle.git_dir
         with (self._store / "objects" / "info" / "alternates").open("a") as file:
             file.write(f"{self._mirror / 'objects'}\n")
         self._git = self._ground.oracle.git
+        self._environment = quiet_environment(place / "home")
         self._waiting = self._ground.root / ".patchmgr" / "rebase" / "fork"
 
     def played(self) -> Iterator[Played]:
@@ -114,22 +93,24 @@ class _Life:
             yield self._stop(number, stop)
 
     def _stops(self) -> list[Stop]:
-        """Return the merges of the fork's first-parent line that brought a newer upstream."""
-        main_branch = self._fork.upstream[1]
-        way = self._git("rev-list", "--reverse", "--topo-order", main_branch).split()
+        """Return the merges and rebases of the fork's line that brought a newer upstream."""
+        way = self._git("rev-list", "--reverse", "--topo-order", *self._upstream).split()
         newest = {commit: number for number, commit in enumerate(way)}
-        line = ("rev-list", "--topo-order", "--reverse", "--parents")
+        earlier = {after: before for before, after in self._fork.rebases}
+        line = ("rev-list", "--topo-order", "--reverse", "--parents", self._fork.tip)
+        without = [f"^{one}" for one in self._upstream]
         parents: dict[str, list[str]] = {}
-        for row in self._git(*line, self._fork.tip, f"^{main_branch}").splitlines():
+        for row in self._git(*line, *earlier.values(), *without).splitlines():
             commit, *parents[commit] = row.split()
             newest[commit] = max(newest[one] for one in parents[commit])
         found = []
         commit = self._fork.tip
         while commit in parents:
-            before = parents[commit][0]
+            before = earlier.get(commit, parents[commit][0])
             old, onto = newest[before], newest[commit]
-            if old != onto and len(parents[commit]) > 1:
-                found.append(Stop(commit, before, way[old], way[onto], onto - old))
+            if old != onto and (len(parents[commit]) > 1 or commit in earlier):
+                steps = self._git("rev-list", "--count", f"{way[old]}..{way[onto]}")
+                found.append(Stop(commit, before, way[old], way[onto], int(steps)))
             commit = before
         return found[::-1]
 
@@ -205,7 +186,12 @@ class _Life:
         return found
 
     def _merge(self, stop: Stop, played: Played) -> None:
-        """Merge with git."""
+        """Merge with git; an empty file stands for each content that the snapshots lack."""
+        empty = self._git("hash-object", "-w", "-t", "blob", os.devnull)
+        for commit in (stop.before, stop.onto):
+            for path in absent_paths(self._store, (commit,), self._environment):
+                blob = self._git("rev-parse", f"{commit}:{path}")
+                self._git("update-ref", f"refs/replace/{blob}", empty)
         line = ("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z")
         printed = self._git(*line, stop.before, stop.onto, good=(0, 1))
         tree, *conflicts = (name for name in printed.split("\0") if name)
@@ -214,12 +200,16 @@ class _Life:
 
     def _rebase(self, stop: Stop, played: Played, before: str) -> None:
         """Rebase the same patches with git and rerere; conflicts get the merge's files."""
-        environment = quiet_environment(self._place / "home")
+        environment = self._environment
         absent = absent_paths(self._store, (before, stop.onto, stop.old, stop.merge), environment)
         root = self._place / "clone"
         shutil.rmtree(root, ignore_errors=True)
         patterns = ["/*", *(f"!/{path}" for path in absent)]
         clone = make_clone(self._store, root, before, patterns, environment)
+        for row in self._git(
+            "for-each-ref", "--format=%(refname) %(objectname)", "refs/replace"
+        ).splitlines():
+            clone.git("update-ref", *row.split())
         clone.git("config", "rerere.enabled", "true")
         words = ["--onto", stop.onto, stop.old]
         while words:
@@ -243,10 +233,23 @@ class _Life:
 
     def _append(self, start: str, end: str) -> None:
         """Import what the fork's line has since a merge, a patch for each commit."""
-        way = self._git("rev-list", "--first-parent", "--reverse", f"{start}..{end}").split()
+        way = self._way(start, end)
         messages = (self._git("log", "-1", "--format=%B", commit) for commit in way)
         pairs = zip(messages, way, strict=True)
         self._import(start, [self._patch(said, f"{commit}^", commit) for said, commit in pairs])
+
+    def _way(self, start: str, end: str) -> list[str]:
+        """Return the commits of the fork's line between two, without those that it took back."""
+        line = ("log", "--first-parent", "--reverse", "--format=%H %T", f"{start}..{end}")
+        way: list[tuple[str, str]] = [("", self._git("rev-parse", f"{start}^{{tree}}"))]
+        for row in self._git(*line).splitlines():
+            commit, tree = row.split()
+            trees = [tree for _, tree in way]
+            if tree in trees:
+                del way[trees.index(tree) + 1 :]
+            else:
+                way.append((commit, tree))
+        return [commit for commit, _ in way[1:]]
 
     def _import(self, name: str, patches: Sequence[bytes]) -> None:
         if any(patches):
