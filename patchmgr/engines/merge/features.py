@@ -48,6 +48,12 @@ class Subject(Struct, frozen=True):
     names: FileWords
     features: dict[str, str]
 
+    def is_undone(self, text: str) -> bool:
+        """Return whether a text is one side's, and has words that only the other side removes."""
+        words = Counter(words_of(said_of(text)))
+        pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
+        return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
+
 
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]

@@ -118,6 +118,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
         fault = fault or ("indented" if is_indented else asks(features, each.places))
+        fault = fault or ("undone" if subject.is_undone(text) else "")
         fault = fault or clash(region, flat, text, around.language)
         if each.rule in _SIDES and has_one_answer:
             fault = fault or "loses"  # the replay has what both sides do

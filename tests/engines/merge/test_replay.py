@@ -249,6 +249,8 @@ def test_a_name_that_is_imported_from_another_module_is_noted() -> None:
         pytest.param("a.py", "f(a)\n", "f(a, b)\n", "f(a, c)\n", "order", id="one place for two"),
         pytest.param("a.py", "x = a + b\n", "x = a - b\n", "x = a + c\n", "one expression",
                      id="two words of one expression"),
+        pytest.param("a.py", 'x = "a/b/"\n', 'x = "a/b"\n', 'x = "c/d/"\n', "undone",
+                     id="one side takes a word away, the other has it in another text"),
         pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.c(a.b));\n", "slides",
                      id="more inserted behind what goes, or before it"),
         pytest.param("a.cc", "a; f(a.b);\n", "a; f(b);\n", "a; f(a.b(d));\n", "",
