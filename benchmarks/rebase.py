@@ -48,7 +48,10 @@ def report(stand_in: StandIn, rounds: int) -> str:
     """Measure everything and return the section of the page."""
     load = os.getloadavg()[0]
     only = os.environ.get(ONLY, ",".join(SECTIONS)).split(",")
-    parts = (SECTIONS[name](stand_in, rounds) for name in only)
+    parts = []
+    for name in only:
+        parts.append(SECTIONS[name](stand_in, rounds))
+        tell(parts[-1])
     return "\n\n".join((machine(stand_in, rounds, load), *parts))
 
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from benchmarks.clones import Clone, absent_paths, make_clone, output
@@ -71,7 +72,11 @@ class StandIn:
     def clone(self, name: str, at: str, *, is_sparse: bool = False) -> Clone:
         """Return a clone in a folder of its own, with that commit checked out."""
         patterns = self._touched if is_sparse else self._whole
-        root = self.place / name / "clone"
+        root = next(  # another section may have one of that name
+            root
+            for n in count()
+            if not (root := self.place / f"{name}{n or ''}" / "clone").exists()
+        )
         return make_clone(self.mirror, root, at, patterns, self.environment)
 
     def workspace(self) -> tuple[Path, Callable[[], None]]:
