@@ -72,11 +72,8 @@ class StandIn:
     def clone(self, name: str, at: str, *, is_sparse: bool = False) -> Clone:
         """Return a clone in a folder of its own, with that commit checked out."""
         patterns = self._touched if is_sparse else self._whole
-        root = next(  # another section may have one of that name
-            root
-            for n in count()
-            if not (root := self.place / f"{name}{n or ''}" / "clone").exists()
-        )
+        places = (self.place / f"{name}{n or ''}" / "clone" for n in count())
+        root = next(place for place in places if not place.exists())  # one of each section
         return make_clone(self.mirror, root, at, patterns, self.environment)
 
     def workspace(self) -> tuple[Path, Callable[[], None]]:
