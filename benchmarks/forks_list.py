@@ -38,7 +38,7 @@ FORKS = (
          "b4dd0fa695bfe85a1f83068bb30dae4220e8334a", _VLLM, (0, 3),
          rebases=_REBASED),
     Fork("tenstorrent/vllm, begun as one patch", _TENSTORRENT,
-         "b4dd0fa695bfe85a1f83068bb30dae4220e8334a", _VLLM, (4, 6), "--squash", _REBASED),
+         "b4dd0fa695bfe85a1f83068bb30dae4220e8334a", _VLLM, (3, 6), "--squash", _REBASED),
     Fork("tenstorrent/vllm, main", _TENSTORRENT,
          "f4b029385a6f1f9d2d25a11ad158cee644c3f8cd", _VLLM, (0, 2)),
     Fork("jinhuang12/vllm", "jinhuang12+vllm/repo",
