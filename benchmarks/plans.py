@@ -139,8 +139,10 @@ def could_be_longer(workspace: Workspace, step: Any, rest: list[Any]) -> int:
     every = str(max(1, count // (SAMPLE + 1)))
     steps = () if "archive" in step["onto"] else ("--every", every)  # else every release
     words = ("rebase", workspace.series, "--onto", span, *steps, "--dry-run")
-    targets = workspace.json(*words)["targets"][:SAMPLE]
-    return sum(not workspace.left(target) for target in targets)
+    document = workspace.json(*words)
+    if "error" in document:
+        tell(f"not tried further: {document['error']['message']}")
+    return sum(not workspace.left(target) for target in document.get("targets", ())[:SAMPLE])
 
 
 if __name__ == "__main__":
