@@ -137,7 +137,7 @@ def could_be_longer(workspace: Workspace, step: Any, rest: list[Any]) -> int:
     count = sum(one["commits"] for one in rest)
     span = "..".join(one["onto"]["ref"] for one in (step, rest[-1]))
     every = str(max(1, count // (SAMPLE + 1)))
-    steps = () if "archive" in step["onto"] else ("--every", every)  # else every release
+    steps = ("--every", "release" if "archive" in step["onto"] else every)
     words = ("rebase", workspace.series, "--onto", span, *steps, "--dry-run")
     document = workspace.json(*words)
     if "error" in document:
