@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from patchmgr.engines.audit.outline import Altered, Reach, altered
+from patchmgr.engines.audit.outline import Altered, Suspects, altered
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.structure.guards_imports import places
@@ -29,7 +29,7 @@ _DEFINES = re.compile(
 _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
 _MOST_READ = 64  # files changed upstream: with more, nearly each name has another meaning somewhere
-Lines = tuple[str, Reach, bool]
+Lines = tuple[str, Suspects, bool]
 """A path, lines of it, and whether they are the series' own: the others are upstream's."""
 
 
@@ -61,10 +61,10 @@ def _ours(states: States) -> Iterator[Lines]:
         lines = new_lines(text, states.onto.read(path))
         if same and "*" not in words and words.isdisjoint(_words(text, lines)):
             continue
-        reach = Reach(lines)
+        reach = Suspects(lines)
         if names is not None and path == old and "*" not in words:
-            found = names.reach(text)
-            reach = Reach(lines & found.lines, found.whole, found.names)
+            found = names.suspects_in(text)
+            reach = Suspects(lines & found.lines, found.whole, found.names)
         if reach.lines:
             yield path, reach, True
 
@@ -74,8 +74,8 @@ def _altered(states: States) -> Altered | None:
     paths = sorted(path for path in states.changed_upstream if path.endswith(PYTHON))
     if len(paths) > _MOST_READ:
         return None
-    pairs = [(_text(states.base, path), _text(states.onto, path)) for path in paths]
-    own = (_text(states.merged, path) for path in states.carriers if path.endswith(PYTHON))
+    pairs = [(text_of(states.base, path), text_of(states.onto, path)) for path in paths]
+    own = (text_of(states.merged, path) for path in states.carriers if path.endswith(PYTHON))
     found = altered(pairs, own)
     for path, (old, new) in zip(paths, pairs, strict=True):
         if not (old and new):  # as a module
@@ -83,7 +83,8 @@ def _altered(states: States) -> Altered | None:
     return found
 
 
-def _text(files: Files, path: str) -> str:
+def text_of(files: Files, path: str) -> str:
+    """Return the text of a file, empty if there is none."""
     return (files.read(path) or b"").decode("utf-8", "surrogateescape")
 
 
@@ -116,7 +117,7 @@ def _theirs(states: States) -> Iterator[Lines]:
             said, lines = text.split("\n"), new_lines(text, states.written.read(path))
             lines = frozenset(n for n in lines if any(word in said[n - 1] for word in words))
             if lines:
-                yield path, Reach(lines), False
+                yield path, Suspects(lines), False
 
 
 def _met(states: States, suspects: Collection[str]) -> list[str]:
@@ -130,7 +131,7 @@ def _met(states: States, suspects: Collection[str]) -> list[str]:
             continue
         text = content.decode("utf-8", "surrogateescape")
         if new := {path}.intersection(suspects).union(ours.reached(path, text)):
-            known = {*_text(states.written, path).split("\n")}
+            known = {*text_of(states.written, path).split("\n")}
             words.update(w for x in text.split("\n") if x not in known for w in _WORD.findall(x))
             found |= new
     return [path for path in suspects if path in found and words & _altered_here(states, path)]
@@ -138,7 +139,7 @@ def _met(states: States, suspects: Collection[str]) -> list[str]:
 
 def _altered_here(states: States, path: str) -> set[str]:
     """Return the names to which the series gives another meaning in a file."""
-    old, new = _text(states.base, path), _text(states.written, path)
+    old, new = text_of(states.base, path), text_of(states.written, path)
     return altered([(old, new)], ()).names | (set() if new else set(path.split("/")[-2:]))
 
 

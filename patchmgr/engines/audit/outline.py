@@ -43,7 +43,7 @@ class Altered(Struct, frozen=True):
     names: set[str]
     types: set[str]
 
-    def reach(self, text: str) -> Reach:
+    def suspects_in(self, text: str) -> Suspects:
         """Return where in a text such a name may matter.
 
         What uses a name says it. But the type of what it gives reaches as far as a variable does,
@@ -67,10 +67,10 @@ class Altered(Struct, frozen=True):
             for start, part in parts:
                 if not names.isdisjoint(words(part)):
                     lines.update(range(first + start, first + start + part.count("\n") + 1))
-        return Reach(lines | whole, whole, names)
+        return Suspects(lines | whole, whole, names)
 
 
-class Reach(Struct, frozen=True):
+class Suspects(Struct, frozen=True):
     """Lines, from 1, in which names may matter; in those of `whole`, whether they are said or not.
 
     Without names everything matters.

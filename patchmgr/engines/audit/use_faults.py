@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import Lines, named_imports
+from patchmgr.engines.audit.interfaces import Lines, named_imports, text_of
 from patchmgr.engines.audit.name_faults import (
     abstract_faults,
     attribute_faults,
@@ -46,7 +46,7 @@ from patchmgr.engines.audit.result_faults import (
     result_faults,
     type_faults,
 )
-from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.model.audit import AuditFinding
@@ -387,17 +387,13 @@ def _read_ahead(states: States, paths: Sequence[str]) -> None:
     wanted = {
         f"{stem}{end}"
         for path in paths
-        for _, module, name in named_imports(_text(states.merged, path))
+        for _, module, name in named_imports(text_of(states.merged, path))
         for place in places(path, module)
         for stem in (place, f"{place}/{name}")
         for end in ENDS
     }
     for files in (states.merged, states.written):
         files.read_ahead(wanted & states.changed_upstream)
-
-
-def _text(files: Files, path: str) -> str:
-    return (files.read(path) or b"").decode("utf-8", "surrogateescape")
 
 
 def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> AuditFinding:

@@ -53,7 +53,7 @@ def test_blocks_that_differ_give_the_names(old: str, new: str, names: str, types
 )  # fmt: skip
 def test_lines_are_of_the_parts_that_say_a_name(user: str, lines: set[int]) -> None:
     names = altered([("def f():\n    pass\n\n\nt = a()\n", "t = b()\n")], [user])
-    assert set(names.reach(user).lines) == lines
+    assert set(names.suspects_in(user).lines) == lines
 
 
 def test_blocks_hold_their_decorators_and_what_goes_on() -> None:
