@@ -76,8 +76,11 @@ def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
 
 
 def _where(order: WorkOrder) -> str:
-    path = f": {order.new_path}" if order.new_path else ""
-    return f"{order.series}/{order.patch}{path}: {order.reason}"
+    return f"{order.series}/{order.patch}: {_what(order)}"
+
+
+def _what(order: WorkOrder) -> str:
+    return f"{order.new_path}: {order.reason}" if order.new_path else order.reason
 
 
 def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
@@ -175,16 +178,16 @@ def check_words(check: PullCheck) -> str:
 
 
 def annotations_text(found: Sync) -> str:
-    """Return GitHub's workflow commands: a warning for each thing that needs a person."""
-    told = [("patchmgr sync", warning) for warning in found.warnings]
-    told += [(f"conflict {order.id}", _where(order)) for order in found.proposal.orders]
-    return "".join(f"{workflow_command(*one)}\n" for one in told)
+    """Return a line in the form of a compiler's for each thing that needs a person.
 
-
-def workflow_command(title: str, message: str) -> str:
-    """Return a line that GitHub shows as a warning; foreign text in it cannot be a command."""
-    name = clean(title).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
-    return f"::warning title={name}::{clean(message).replace('%', '%25')}"
+    `.github/problem-matcher.json` makes annotations of them; paths are those of the workspace.
+    """
+    told = [f"patchmgr: warning: {warning}" for warning in found.warnings]
+    told += [
+        f"series/{order.series}/{order.patch}:1: warning: conflict {order.id}: {_what(order)}"
+        for order in found.proposal.orders
+    ]
+    return "".join(f"{clean(one)}\n" for one in told)
 
 
 _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,10 @@ __all__ = ["remote", "server"]
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "::error::x ##[add-path]/tmp @someone"
+
+Files = Mapping[str, "bytes | str | None"]
+Annotations = list[tuple[str | None, ...]]
+Day = tuple[Annotations, str]
 
 
 def script() -> str:
@@ -42,7 +48,8 @@ def job(scene: Scene, tmp_path: Path) -> Callable[[], tuple[int, str, str]]:
         (place / "summary").write_text("")
         given = {
             "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT),
-            "RUNNER_TEMP": str(place), "GITHUB_STEP_SUMMARY": str(place / "summary"),
+            "SOURCE": str(ROOT), "RUNNER_TEMP": str(place),
+            "GITHUB_STEP_SUMMARY": str(place / "summary"),
             "SERIES": "s", "ONTO": "upstream/main", "WORKSPACE": str(scene.root), "BASE": "",
             "PUSH_BRANCH": "", "DRY_RUN": "false", "PULL_REQUEST": "gh",
         }  # fmt: skip
@@ -55,46 +62,83 @@ def job(scene: Scene, tmp_path: Path) -> Callable[[], tuple[int, str, str]]:
     return run
 
 
-def test_days_are_one_pull_request(
+def annotations(printed: str) -> Annotations:
+    """Return path, line, severity and message of each line that the problem matcher takes."""
+    (matcher,) = json.loads((ROOT / ".github" / "problem-matcher.json").read_text())[
+        "problemMatcher"
+    ]
+    (pattern,) = matcher["pattern"]
+    groups = [pattern[name] for name in ("file", "line", "severity", "message")]
+    found = (re.match(pattern["regexp"], line) for line in printed.splitlines())
+    return [match.group(*groups) for match in found if match]
+
+
+def test_ten_days_are_one_pull_request(
     scene: Scene,
     remote: Repository,
     server: Server,
     job: Callable[[], tuple[int, str, str]],
     tmp_path: Path,
 ) -> None:
-    def day(files: dict[str, bytes | str | None], subject: str = "more") -> tuple[int, str, str]:
-        scene.upstream.commit(files, subject)
-        found = job()
-        assert len(server.pulls) <= 1
-        commands = [line for line in found[1].splitlines() if line.lstrip().startswith("::")]
-        assert all(line.startswith(("::warning title=", "::error title=")) for line in commands)
-        assert "##[" not in found[1]
-        return found
+    days = iter(range(1, 11))
+
+    def day(files: Files | None = None, subject: str = "more", code: int = 0) -> Day:
+        number = next(days)
+        scene.upstream.commit({f"c{number}": "x\n", **(files or {})}, subject)
+        found, said, summary = job()
+        assert (found, len(server.pulls) <= 1) == (code, True)
+        commands = [line for line in said.splitlines() if line.lstrip().startswith("::")]
+        assert commands == [
+            f"::add-matcher::{ROOT}/.github/problem-matcher.json",
+            "::remove-matcher owner=patchmgr::",
+        ]
+        assert "##[" not in said
+        return annotations(said), summary
+
+    def warned(told: Annotations) -> str:
+        (one,) = told
+        assert one[:3] == (None, None, "warning")
+        return str(one[3])
 
     server.refuse("gh: Resource not accessible by integration (HTTP 403)")
-    code, said, _ = day({"c1": "x\n"})
-    assert (code, server.pulls) == (0, []) and "::warning title=patchmgr sync::the pull" in said
+    told, _ = day()
+    assert warned(told).startswith("the pull") and server.pulls == []
     server.allow()
-    code, said, summary = day({"a": text(l10="theirs\n")}, HOSTILE)
-    assert code == 0 and "::warning title=conflict " in said and "work order" in summary
+    assert day()[0] == [] and len(server.pulls) == 1
+
+    (conflict,), summary = day({"a": text(l10="theirs\n")}, HOSTILE)
+    assert conflict[:3] == (f"{scene.root}/series/s/fork-change-1.patch", "1", "warning")
+    assert "a: upstream changed the same lines" in str(conflict[3]) and "work order" in summary
     assert "1 conflict" in server.pulls[0]["title"]
 
     server.refuse("error connecting to api.github.com")
-    code, said, _ = day({"c4": "x\n"})
-    assert code == 1 and "::error title=patchmgr sync::patchmgr: gh: exit 1" in said
+    (fault,), _ = day(code=1)
+    assert fault[2] == "error" and "gh: exit 1" in str(fault[3])
     server.allow()
+    assert len(day()[0]) == 1
 
     ours = refs(remote)[BRANCH]
     person = Repository(tmp_path / "person", is_there=True)
     remote.git("clone", "--quiet", "--branch", "patchmgr/sync-s", ".", str(person.root))
     theirs = person.commit({"note": "mine\n"}, "a person's")
     person.git("push", "--quiet")
-    code, said, _ = day({"c7": "x\n"})
-    assert code == 0 and f"at {theirs[:12]}, which patchmgr did not push" in said
-    assert refs(remote)[BRANCH] == theirs
+    for _ in range(2):
+        held, waiting = day()[0]
+        assert f"at {theirs[:12]}, which patchmgr did not push" in str(held[3])
+        assert waiting == conflict and refs(remote)[BRANCH] == theirs
     remote.git("update-ref", BRANCH, ours)
+
+    away = remote.root.rename(tmp_path / "unreachable.git")
+    (fault,), _ = day(code=1)
+    assert fault[2] == "error"
+    away.rename(remote.root)
     scene.upstream.git("revert", "--no-edit", scene.upstream.git("rev-parse", f":/^{HOSTILE[:7]}"))
-    code, said, _ = day({"c9": "x\n"})
-    assert (code, refs(remote)[BRANCH] == ours) == (0, False)
+    assert day()[0] == []
+    assert day()[0] == []
     assert refs(remote)[BRANCH] == refs(remote)["refs/patchmgr/pushed/patchmgr/sync-s"]
-    assert [pull["state"] for pull in server.pulls] == ["open"]
+    assert [(pull["number"], pull["state"]) for pull in server.pulls] == [(1, "open")]
+    synced = remote.git("rev-parse", f"{BRANCH}^{{tree}}")
+    scene.call("rebase", "s", "--onto", "upstream/main")
+    own = Repository(scene.root, is_there=True)
+    own.git("add", "--all")
+    assert own.git("write-tree") == synced

@@ -162,8 +162,8 @@ def test_up_to_the_commit_that_breaks_and_a_work_order_for_the_rest(
     assert f"<h4>Conflict {order['id']}</h4>" in (out / "report.html").read_text()
     told = (out / "annotations").read_text()
     assert told == (
-        f"::warning title=conflict {order['id']}::"
-        "s/fork-change-1.patch: a: upstream changed the same lines\n"
+        f"series/s/fork-change-1.patch:1: warning: conflict {order['id']}: "
+        "a: upstream changed the same lines\n"
     )
 
 
