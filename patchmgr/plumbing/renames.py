@@ -17,6 +17,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 Bring = Callable[[set[str]], None]
 _MOST_FILES = 500  # of a folder that is looked for
+_MOST_BROUGHT = 50  # new files whose blobs are fetched whatever their name
 _NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 
 
@@ -118,7 +119,8 @@ def _renamed(
     """Return where those of the vanished paths are that git finds again.
 
     Git compares a tree of the vanished paths with a tree of all that is new in onto, less
-    what the store does not hold. Asked for is what has the name of a vanished file.
+    what the store does not hold. Fetched is what has the name of a vanished file, and where few
+    files are new, all of these.
     """
     if not gone:
         return {}
@@ -129,7 +131,7 @@ def _renamed(
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
-    names = {_name(path) for path in old}
+    names = {_name(path) for path in (new if len(new) <= _MOST_BROUGHT else old)}
     bring({e.blob for e in old.values()} | {e.blob for p, e in new.items() if _name(p) in names})
     present = present_blobs(bench, [e.blob for e in (*old.values(), *new.values())])
     old, new = ({p: e for p, e in x.items() if e.blob in present} for x in (old, new))

@@ -62,7 +62,7 @@ def job(scene: Scene, tmp_path: Path) -> Callable[[], tuple[int, str, str]]:
     return run
 
 
-def annotations(printed: str) -> Annotations:
+def annotated(printed: str) -> Annotations:
     """Return path, line, severity and message of each line that the problem matcher takes."""
     (matcher,) = json.loads((ROOT / ".github" / "problem-matcher.json").read_text())[
         "problemMatcher"
@@ -93,7 +93,7 @@ def test_ten_days_are_one_pull_request(
             "::remove-matcher owner=patchmgr::",
         ]
         assert "##[" not in said
-        return annotations(said), summary
+        return annotated(said), summary
 
     def warned(told: Annotations) -> str:
         (one,) = told

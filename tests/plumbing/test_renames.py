@@ -104,3 +104,25 @@ def test_a_folder_is_followed_step_by_step(make_repository: Make, tmp_path: Path
         way = GitHistory(git_dir, base, target)
         assert moved_folders(bench, *ends, [path], way) == {path: "lib/new.py"}
         assert moved_folders(bench, *ends, [path]) == {}
+
+
+@pytest.mark.parametrize(("others", "found"), [(3, {"f.c": "g.c"}), (80, {})])
+def test_blobs_of_any_name_are_fetched_where_few_files_are_new(
+    make_repository: Make, tmp_path: Path, others: int, found: Mapping[str, str]
+) -> None:
+    repository = make_repository("upstream")
+    base = repository.commit({"f.c": OLD})
+    more = {f"{number}.c": f"{number}\n" for number in range(others)}
+    target = repository.commit({"f.c": None, "g.c": MIDDLE, **more})
+    blob = repository.git("rev-parse", f"{target}:g.c")
+    git_dir, away = repository.root / ".git", tmp_path / "away"
+    place = git_dir / "objects" / blob[:2] / blob[2:]
+    place.rename(away)
+
+    def bring(blobs: set[str]) -> None:
+        if blob in blobs:
+            away.rename(place)
+
+    with Workbench([git_dir], folder=tmp_path) as bench:
+        ends = bench.tree(base), bench.tree(target)
+        assert find_renames(bench, *ends, ["f.c"], bring=bring) == found

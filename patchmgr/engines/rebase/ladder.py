@@ -101,6 +101,9 @@ class Collided(Struct, frozen=True):
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
     """Climb the ladder for one file."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
+    if theirs is None and ours is not None and sides.is_moved:
+        # A conflict in git, too: what upstream moves it for may use it at its new place.
+        return sides.collided("upstream moved the file that the patch deletes")
     if ours == base:
         carried = CARRIED_MOVED if sides.is_moved else CARRIED_IDENTICAL
         return Merged(theirs, sides.each(carried))

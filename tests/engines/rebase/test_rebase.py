@@ -131,8 +131,8 @@ def test_a_patch_that_another_takes_back_leaves_nothing() -> None:
             {"f": BASE},
             {"m": BASE},
             {"f": "m"},
-            ["modified", "unchanged", "unchanged"],
-            {"f": ONE},
+            ["conflict", "blocked", "blocked"],
+            {"m": BASE},
         ),
         "a-copy-leaves-its-source-at-its-new-home": (
             [
