@@ -48,8 +48,16 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of this repository's workspace."""
     root = tmp_path_factory.mktemp("workspace")
     shutil.copy(REPOSITORY / "upstream.lock", root)
-    shutil.copytree(REPOSITORY / "series", root / "series")
+    for folder in ("series", "conflicts"):
+        shutil.copytree(REPOSITORY / folder, root / folder)
     return root
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    for name, value in _SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "scenarios"))
 
 
 @pytest.mark.parametrize(
@@ -57,18 +65,28 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_each_patch_meets_the_fate_that_a_maintainer_found(
     workspace: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path_factory: pytest.TempPathFactory,
     series: str,
     onto: str,
     patches: str,
     verdicts: str,
 ) -> None:
-    for name, value in _SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "scenarios"))
     answer = invoke("-C", workspace, "rebase", series, "--onto", onto, "--dry-run", "--json")
     (found,) = answer.json["series"]
     names = [patch["name"].removesuffix(".patch") for patch in found["patches"]]
     assert names == patches.split()
     assert [patch["verdict"] for patch in found["patches"]] == verdicts.split()
+
+
+def test_the_readme_shows_what_its_first_command_prints(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS")
+    monkeypatch.chdir(workspace)
+    text = (REPOSITORY / "README.md").read_text()
+    shown = text[text.index("\nvllm: v0.23.0 -> v0.24.0") + 1 :].partition("```")[0]
+    answer = invoke("rebase", "vllm", "--onto", "v0.24.0")
+    told = answer.err.splitlines(keepends=True)
+    progress = ("Downloading", "Importing")
+    printed = answer.out + "".join(line for line in told if not line.startswith(progress))
+    assert printed.splitlines() == shown.splitlines()
+    assert answer.code == 3
