@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.recorded import Region
 
-_MARKER = re.compile(rb"<{7} |\|{7} |={7}\r?\n?$|>{7} ")
+_MARKER = re.compile(rb"(?:<{7} |\|{7} |={7}\r?$|>{7} )[^\n]*\n?", re.MULTILINE)
 _FOLLOWS = {b"": b"<", b"<": b"|", b"|": b"=", b"=": b">"}
 
 
@@ -55,9 +54,13 @@ def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
 
 def has_marker(text: bytes) -> bool:
     """Return whether a line looks like a conflict marker of git."""
-    if not any(sign in text for sign in (b"<<<<<<< ", b"||||||| ", b"=======", b">>>>>>> ")):
-        return False
-    return any(_MARKER.match(line) for line in split_lines(text))
+    return any(True for _ in _markers(text))
+
+
+def _markers(text: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield the lines that look like markers of git."""
+    found = _MARKER.finditer(text)  # without `^`, which would be tried at every byte
+    return (one for one in found if text[max(0, one.start() - 1) : one.start()] in b"\n")
 
 
 def split_marked(marked: bytes) -> MarkedText:
@@ -66,7 +69,7 @@ def split_marked(marked: bytes) -> MarkedText:
     A marker that is not the next one expected counts as text.
     """
     texts, regions = [b""], []
-    for raw, region in _pieces(split_lines(marked)):
+    for raw, region in _pieces(marked):
         if region is None:
             texts[-1] += raw
         else:
@@ -75,23 +78,20 @@ def split_marked(marked: bytes) -> MarkedText:
     return MarkedText(tuple(texts), tuple(regions))
 
 
-def _pieces(lines: list[bytes]) -> Iterator[tuple[bytes, Region | None]]:
+def _pieces(marked: bytes) -> Iterator[tuple[bytes, Region | None]]:
     """Yield text and regions in order, with their lines."""
-    side, taken = b"", list[bytes]()
-    sides: dict[bytes, list[bytes]] = {}
-    for line in lines:
-        kind = line[:1] if _MARKER.match(line) else b""
-        is_due = kind == _FOLLOWS[side]
-        if is_due and kind == b"<":
-            yield b"".join(taken), None
-            sides, taken = {}, []
-        taken.append(line)
-        if not is_due:
-            sides.setdefault(side, []).append(line)
-        elif kind != b">":
-            side = kind
-        else:
-            base, ours, theirs = (b"".join(sides.get(k, ())) for k in (b"|", b"<", b"="))
-            yield b"".join(taken), Region(base, ours, theirs)
-            side, taken = b"", []
-    yield b"".join(taken), None
+    side, start, at = b"", 0, 0
+    sides: dict[bytes, bytes] = {}
+    for found in _markers(marked):
+        kind = found[0][:1]
+        if kind != _FOLLOWS[side]:
+            continue
+        sides[side] = marked[at : found.start()]
+        if kind == b"<":
+            yield sides[b""], None
+            start = found.start()
+        side, at = kind, found.end()
+        if kind == b">":
+            yield marked[start:at], Region(sides[b"|"], sides[b"<"], sides[b"="])
+            side, start = b"", at
+    yield marked[start:], None
