@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import compress, count
+from itertools import compress, count, pairwise
 from operator import lt, ne
 from typing import TypeVar
 
@@ -120,13 +120,21 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
             yield from ((at[0] + i, at[1] + j, size) for i, j, size in blocks if size)
         return
     done = (0, 0)
-    for i, j in (*anchors, (len(old), len(new))):
+    for i, j, size in (*_in_a_row(anchors), (len(old), len(new), 0)):
         if i > done[0] and j > done[1]:
             start = at[0] + done[0], at[1] + done[1]
             yield from _runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
-        if i < len(old):
-            yield at[0] + i, at[1] + j, 1
-        done = i + 1, j + 1
+        if size:
+            yield at[0] + i, at[1] + j, size
+        done = i + size, j + size
+
+
+def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
+    """Yield the runs of pairs that follow one another on both sides."""
+    following = ((i + 1, j + 1) for i, j in pairs)
+    ends = compress(count(1), map(ne, pairs[1:], following))
+    for start, end in pairwise((0, *ends, len(pairs))):
+        yield *pairs[start], end - start
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
