@@ -9,7 +9,7 @@ import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import product
 
@@ -22,7 +22,7 @@ from patchmgr.engines.structure.guards import broken_rules
 from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.text.differences import changed_blocks
+from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
@@ -37,7 +37,7 @@ _COMMENT = re.compile(
     re.DOTALL,
 )
 _NAMESPACE_END = re.compile(r"//\s*(?:end\s+)?(?:anonymous\s+)?namespace\b[^\n]*")
-_SAID = re.compile(rb"\w+|[^\w\s(),'\"]")
+_SAID = re.compile(rb"(\w+|[^\w\s(),'\"])")
 _WORDS = re.compile(r"[^\s/*]+")
 
 
@@ -167,20 +167,32 @@ def merge_formatted(
 def may_be_layout(marked: bytes) -> bool:
     """Return whether a formatter might settle all conflicts of a text.
 
-    It cannot where both sides put other words in the place of the same ones. What a formatter adds
-    and takes away is no word here: brackets, commas, quotes. Imports it sorts.
+    It cannot where both sides put other words in the place of the same ones, nor where both leave
+    what stands between the words that they keep. What a formatter adds and takes away is no word
+    here: brackets, commas, quotes. Imports it sorts.
     """
     for found in split_marked(marked).regions:
         region = found.region
-        base, *sides = (_SAID.findall(side) for side in (region.base, region.ours, region.theirs))
+        base, *sides = (_SAID.split(side) for side in (region.base, region.ours, region.theirs))
         if any(b"import" in words or b"include" in words for words in (base, *sides)):
             continue
-        ours, theirs = (changed_blocks(base, side) for side in sides)
+        ours, theirs = changes = [changed_blocks(base[1::2], side[1::2]) for side in sides]
         for one, other in product(ours, theirs):
             at, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
             if at < end or (one.old_start == one.old_end == other.old_start == other.old_end):
                 return False
+        if not any(map(_is_laid_out, (base, base), sides, changes)):
+            return False
     return True
+
+
+def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block]) -> bool:
+    """Return whether a side has something else between words that it keeps, or around them."""
+    starts = [(0, 0), *((block.old_end + 1, block.new_end + 1) for block in changes)]
+    ends = [*((block.old_start, block.new_start) for block in changes), (len(base), len(side))]
+    between, now = base[::2], side[::2]
+    pairs = zip(starts, ends, strict=True)
+    return any(between[i:end] != now[j:stop] for (i, j), (end, stop) in pairs)
 
 
 def stability(before: bytes, after: bytes) -> float:

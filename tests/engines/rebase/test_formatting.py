@@ -259,6 +259,8 @@ def test_a_merge_that_cannot_be_formatted_is_refused() -> None:
         "both-insert": ("f(a)\n", "f(a, x)\n", "f(\n    a,\n    c,\n)\n", False),
         "both-import": ("import a\n", "import a\nimport x\n", "import a\nimport c\n", True),
         "quotes": ("f('a', b)\n", 'f("a", b)\n', "f('a', c)\n", True),
+        "one-indents": ("a = 1\nb = 2\n", "  a = 1\n  b = 3\n", "a = 4\nb = 2\n", True),
+        "neither-in-lines": ("a = 1\nb = 2\n", "a = 1\nb = 3\n", "a = 4\nb = 2\n", False),
     },
 )
 def test_no_formatter_settles_two_other_words_for_one(
