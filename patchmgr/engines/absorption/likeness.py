@@ -118,7 +118,7 @@ class Comparison:
     def __init__(self, path: str, base: bytes, ours: bytes) -> None:
         self.language = language(path, base)
         self.base, self.ours = split_lines(base), split_lines(ours)
-        self._content = base
+        self._contents = base, ours
         self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
         self._brought: dict[Block, list[Brought]] = {}
 
@@ -163,12 +163,17 @@ class Comparison:
 
     @cached_property
     def _names(self) -> Counter[bytes]:
-        return Counter(self._content.translate(BLANKED).split())
+        return Counter(self._contents[0].translate(BLANKED).split())
 
     def count(self, word: str) -> int:
         """Count a name or sign in the file before upstream's changes."""
-        text = word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
-        return self._content.count(text) if word[0] == SIGN else self._names[text]
+        text = _encoded(word)
+        return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
+
+    def most(self, wanted: Wanted) -> float:
+        """Return an upper bound of the confidence of any `passage`: the words that ours has."""
+        has = {word for word in wanted.weights if _encoded(word) in self._contents[1]}
+        return _confidence(wanted.most([(0, word) for word in wanted.words if word in has]))
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
         """Return the words that runs add, without those they keep from the lines they replace."""
@@ -177,9 +182,12 @@ class Comparison:
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
-    def brought_to(self, runs: Sequence[Run], *, is_near: bool) -> list[Block]:
-        """Return what upstream added to the symbols of the runs: all of it, or what is near."""
-        asked = [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
+    def asked(self, runs: Sequence[Run], *, is_near: bool) -> list[tuple[Run, Block]]:
+        """Pair runs with what upstream changed: all of it, or what is near."""
+        return [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
+
+    def brought_to(self, asked: Sequence[tuple[Run, Block]]) -> list[Block]:
+        """Return what upstream added to the symbols of the runs, of what is asked about."""
         return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
     def _is_here(self, run: Run, block: Block) -> bool:
@@ -230,7 +238,7 @@ class Comparison:
         start = best[0]
         while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
             start -= 1
-        return Likeness(round(min(share, 0.99), 2), start, best[-1] + 1)
+        return Likeness(_confidence(share), start, best[-1] + 1)
 
 
 def find_likeness(
@@ -243,19 +251,31 @@ def find_likeness(
     surroundings, where upstream moved them into a new function.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
-    blocks = comparison.brought_to(runs, is_near=is_clean)
-    if not blocks:
+    asked = comparison.asked(runs, is_near=is_clean)
+    if not asked:
         return None
-    wanted, lines = comparison.wanted(runs), comparison.brought(blocks)
-    limit = LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
-    if wanted.telling < FEWEST_TELLING and not is_clean:
-        lines = comparison.called(lines)
-        has_all = not Counter(wanted.words) - Counter(word for _, word in lines)
-        wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
-    found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
+    wanted, limit = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
+    says_much = wanted.telling >= FEWEST_TELLING
+    found = None
+    if comparison.most(wanted) >= limit if says_much else not is_clean:
+        blocks = comparison.brought_to(asked)
+        lines = comparison.brought(blocks)
+        if blocks and not says_much:
+            lines = comparison.called(lines)
+            has_all = not Counter(wanted.words) - Counter(word for _, word in lines)
+            wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
+        found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
-        return _doubled_guard(comparison, runs, blocks) if is_clean else None
+        return _doubled_guard(comparison, runs, asked) if is_clean else None
     return replace(found, is_whole=not is_clean and _is_whole(comparison, runs, wanted, found))
+
+
+def _confidence(share: float) -> float:
+    return round(min(share, 0.99), 2)
+
+
+def _encoded(word: str) -> bytes:
+    return word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
 
 
 def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
@@ -279,7 +299,7 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 
 
 def _doubled_guard(
-    comparison: Comparison, runs: Sequence[Run], blocks: Sequence[Block]
+    comparison: Comparison, runs: Sequence[Run], asked: Sequence[tuple[Run, Block]]
 ) -> Likeness | None:
     """Judge a guard by one that upstream put beside it, for the same reason and the same way out.
 
@@ -290,14 +310,14 @@ def _doubled_guard(
     new = {word for word in comparison.wanted(runs).words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}
     best = None
-    for block in blocks if mine else ():
+    for block in comparison.brought_to(asked) if mine else ():
         for theirs in comparison.guards(comparison.ours[block.new_start : block.new_end]):
             start, end = block.new_start + theirs.start - NEAR, block.new_start + theirs.end
             lines = [line for line in comparison.brought([block]) if start <= line[0] < end]
             said = {part for _, word in lines for part in parts_of(word)}
             share = len(parts & said) / (len(parts) or 1)
             if any(map(theirs.is_like, mine)) and share > (best.confidence if best else 0):
-                best = Likeness(round(min(share, 0.99), 2), lines[0][0], end)
+                best = Likeness(_confidence(share), lines[0][0], end)
     return best
 
 
