@@ -5,9 +5,9 @@ For a conflict: which steps wrote upstream's lines in it, and what stood there i
 The cause of a hunk is the first step after which it no longer applies as it did: it applied after
 the step before, does not apply after this one, nor at the target. Where upstream took a disturbing
 change back and made another one later, the later one counts. The search asks about a few versions
-at a time, the merges of one round in one call, so that a hundred versions cost two rounds. That
-finds the last such step where there are no more versions than one round asks for, or where the hunk
-broke once; else it finds one of them, never a step that changed nothing for the hunk.
+at a time, their merges in one call, and a hundred versions cost two rounds. That finds the last
+such step where there are no more versions than one round asks for, or where the hunk broke once;
+else it finds one of them, never a step that changed nothing for the hunk.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -51,6 +52,7 @@ from patchmgr.model.ports import Blobs, History, Step, TextMerge
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 PROBES = 16  # versions that one round asks about
+AT_ONCE = 4  # of them; a round ends where the claim fails
 
 
 class Version(Struct, frozen=True):
@@ -79,8 +81,9 @@ def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
     fails, holds = -1, len(versions)
     while holds - fails > 1:
         probes = _probes(fails, holds, is_first=holds == len(versions))
-        answers = claims([versions[at] for at in probes])
-        for at, is_so in zip(probes, answers, strict=True):
+        groups = (probes[n : n + AT_ONCE] for n in range(0, len(probes), AT_ONCE))
+        answers = (zip(some, claims([versions[at] for at in some]), strict=True) for some in groups)
+        for at, is_so in chain.from_iterable(answers):
             if not is_so:
                 fails = at
                 break

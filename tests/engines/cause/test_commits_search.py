@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.cause.commits import PROBES, Version, each, explain, turning_point
+from patchmgr.engines.cause.commits import AT_ONCE, PROBES, Version, each, explain, turning_point
 from patchmgr.model.merge import Merge
 from patchmgr.model.ports import Step
 from tests.engines.ports import PlainMerge
@@ -83,8 +83,9 @@ def test_few_are_asked_about(count: int, data: st.DataObject) -> None:
 
     step = turning_point(versions(count + 1), claims)
     assert (step.commit if step else "0") == str(turn)
-    assert max(rounds) <= PROBES + 1
-    assert len(rounds) <= 1 + (count >= PROBES) + (count > PROBES**2) + (count > PROBES**3)
+    assert max(rounds) <= AT_ONCE
+    most = 1 + (count >= PROBES) + (count > PROBES**2) + (count > PROBES**3)
+    assert len(rounds) <= most * (PROBES // AT_ONCE + 1)
 
 
 class CountingMerge(PlainMerge):
