@@ -175,15 +175,19 @@ def _text(title: str, blocks: list[_Line | _Code]) -> str:
 
 def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
     paths = " -> ".join(dict.fromkeys((order.path, order.new_path)))
-    where = f"{order.base.ref} ({order.base.commit[:12]}) to {order.onto.ref} "
+    ends = (
+        pin.commit[:12] if pin.ref == pin.commit else f"{pin.ref} ({pin.commit[:12]})"
+        for pin in (order.base, order.onto)
+    )
+    fields = [f"{name}: {value}" for name, value in order.fields]
     yield (
         f"Conflict {order.id}",
         [
             _Line(f"{order.kind.value} in {paths}: {order.reason}"),
             _Line(f"{order.series}/{order.patch}: {order.subject}"),
-            _Line(f"{where}({order.onto.commit[:12]})"),
+            _Line(" to ".join(ends)),
             *([_Code("message", order.message)] if "\n" in order.message.strip() else []),
-            *(_Line(f"{name}: {value}") for name, value in order.fields),
+            *(_Line(field) for field in fields if field not in order.message),
             *([_Line(f"proposed by {order.offered}, and passes")] if order.offered else []),
         ],
     )
