@@ -149,7 +149,9 @@ def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
 
 
 _HINTS = {
-    Kind.MISSING_ALTERNATE: "to borrow again: patchmgr upstream add NAME --git URL --reference DIR",
+    Kind.MISSING_ALTERNATE: "patchmgr upstream fetch brings all of upstream; to borrow it again:"
+    " patchmgr upstream add NAME --git URL --reference DIR",
+    Kind.LOST_HISTORY: "patchmgr upstream fetch brings all of upstream",
     Kind.BROKEN_REF: "patchmgr upstream fetch brings upstream's again, patchmgr branch yours",
     Kind.BROKEN_STORE: "patchmgr upstream fetch brings what it lacks",
 }

@@ -27,6 +27,8 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import (
     RefMove,
     Resolved,
+    gone_lenders,
+    lenders,
     listed,
     move_refs,
     references,
@@ -185,14 +187,18 @@ class GitUpstream:
         offered = {HEADS + name for name in remote.heads} | {TAGS + name for name in remote.tags}
         gone = set(known) - offered - {HEAD}
         move_refs(self.store, [RefMove(name, None) for name in sorted(gone)])
-        present = set(self.reader.kinds({*wants.values(), *remote.heads.values()}))
+        # Where nothing is known of upstream, and nobody lends it, no part of it counts as present.
+        is_new = not known and not lenders(self.store)
+        ids = set() if is_new else {*wants.values(), *remote.heads.values()}
+        present = set(self.reader.kinds(ids))
         wants |= {HEADS + n: commit for n, commit in remote.heads.items() if commit in present}
         # First the name: one that leads nowhere, after a crash, only makes the next run ask again.
         if known.get(HEAD) != HEADS + branch:
             git_process.output(["symbolic-ref", HEAD, HEADS + branch], git_dir=self.store)
         missing = {name: commit for name, commit in wants.items() if commit not in present}
         if missing:
-            self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())])
+            again = ["--refetch"] if is_new else []
+            self._transfer([f"+{c}:{n}" for n, c in sorted(missing.items())], *again)
         moved = [n for n, c in sorted(wants.items()) if n not in missing and known.get(n) != c]
         move_refs(self.store, [RefMove(name, wants[name]) for name in moved])
         return remote.heads[branch]
@@ -364,6 +370,12 @@ class GitUpstream:
         return [f"--upload-pack={_UPLOAD_PACK}"] if self.url.startswith("file://") else []
 
     def _unreachable(self, why: str) -> PatchmgrError:
+        gone = gone_lenders(self.store)
+        if gone:
+            message = f"the store of {self._name} borrows objects from {gone[0]}, which is gone"
+            raise PatchmgrError(
+                "git", message, ("patchmgr doctor --repair", "patchmgr upstream fetch")
+            )
         return PatchmgrError(
             "unreachable-upstream",
             f"the upstream {self._name} does not answer: {why}",
@@ -371,6 +383,7 @@ class GitUpstream:
                 f"check the URL with: git ls-remote {self.url}",
                 "or borrow from a clone that has it: "
                 f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",
+                "or see whether the store lacks something: patchmgr doctor",
             ),
         )
 

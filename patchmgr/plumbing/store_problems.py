@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import time
@@ -17,7 +16,14 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing import git_process, namespaces
 from patchmgr.plumbing.durable import replace_file
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.stores import RefMove, cache_folder, listed, move_refs
+from patchmgr.plumbing.stores import (
+    RefMove,
+    cache_folder,
+    forget_upstream,
+    gone_lenders,
+    listed,
+    move_refs,
+)
 
 _HOUR = 60 * 60
 _DAY = 24 * _HOUR
@@ -30,6 +36,7 @@ class Kind(str, Enum):
 
     BROKEN_STORE = "broken store"
     MISSING_ALTERNATE = "missing alternate"
+    LOST_HISTORY = "upstream's history lacks commits"
     BROKEN_REF = "broken ref"
     STALE_LOCK = "stale lock"
     TEMPORARY = "temporary files"
@@ -42,7 +49,9 @@ class Kind(str, Enum):
         return self in _BROKEN
 
 
-_BROKEN = (Kind.BROKEN_STORE, Kind.MISSING_ALTERNATE, Kind.BROKEN_REF, Kind.STALE_LOCK)
+_BROKEN = (
+    Kind.BROKEN_STORE, Kind.MISSING_ALTERNATE, Kind.LOST_HISTORY, Kind.BROKEN_REF, Kind.STALE_LOCK,
+)  # fmt: skip
 
 
 class StoreProblem(Struct, frozen=True):
@@ -71,7 +80,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
     if not (store / "HEAD").is_file():
         yield StoreProblem(Kind.BROKEN_STORE, store, "HEAD")
         return
-    missing = [os.fsdecode(line) for line in _alternates(store) if not os.path.isdir(line)]
+    missing = gone_lenders(store)
     for lender in missing:
         yield StoreProblem(Kind.MISSING_ALTERNATE, store, lender)
     files = sorted(path for path in store.iterdir() if path.is_file())
@@ -95,7 +104,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
     """Yield refs to nothing, unless that may come back, and branches that nobody has any more.
 
-    Tags stay: the head before a rebase, which they keep, cannot be built again.
+    Then comes whether upstream's history lacks commits, which nobody lends any more. Tags stay: the head before a rebase, which they keep, cannot be built again.
     """
     gone = set(namespaces.gone())
     rows = listed(store, "refs/")
@@ -110,6 +119,11 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
             yield StoreProblem(Kind.OLD_REF, store, name)
         elif space and space[2] in gone and space[3] != "tags":
             yield StoreProblem(Kind.GONE_WORKSPACE, store, name)
+    tips = [commit for name, commit, _ in rows if name.startswith("refs/upstream/")]
+    data = git_process.raw("".join(f"{commit}\n" for commit in tips if commit in there))
+    line = ["rev-list", "--count", "--stdin"]
+    if git_process.run(line, git_dir=store, good=(0, 128), data=data)[0] and not lacks_objects:
+        yield StoreProblem(Kind.LOST_HISTORY, store, ".")
 
 
 def mend(problem: StoreProblem) -> None:
@@ -123,10 +137,8 @@ def mend(problem: StoreProblem) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         elif problem.kind is Kind.STALE_LOCK:
             (store / what).unlink(missing_ok=True)
-        elif problem.kind is Kind.MISSING_ALTERNATE:
-            kept = [line for line in _alternates(store) if line != os.fsencode(what)]
-            lines = b"".join(line + b"\n" for line in kept)
-            replace_file(store / "objects/info/alternates", lines)
+        elif problem.kind in (Kind.MISSING_ALTERNATE, Kind.LOST_HISTORY):
+            forget_upstream(store)
         elif (store / what).is_file() and not _REF.fullmatch((store / what).read_bytes()[:4096]):
             (store / what).unlink()  # git deletes no ref that it cannot read
         else:
@@ -135,12 +147,6 @@ def mend(problem: StoreProblem) -> None:
         reason = fault.strerror or str(fault)
         message = f"{store / what} cannot be mended: {reason}"
         raise PatchmgrError("cache", message, ("see who owns the cache",)) from fault
-
-
-def _alternates(store: Path) -> list[bytes]:
-    with suppress(OSError):
-        return (store / "objects/info/alternates").read_bytes().splitlines()
-    return []
 
 
 def _is_older(path: Path, seconds: float) -> bool:

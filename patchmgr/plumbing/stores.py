@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
@@ -11,6 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.durable import replace_file, synced
 
+_ALTERNATES = "objects/info/alternates"
 _DAY = 24 * 60 * 60
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -54,7 +55,7 @@ def create_store(path: Path) -> Path:
     """Make an empty bare repository at the path unless there is one."""
     if (path / "HEAD").exists():
         # Benches that killed runs left go a day later.
-        with contextlib.suppress(OSError), os.scandir(path / "tmp") as entries:
+        with suppress(OSError), os.scandir(path / "tmp") as entries:
             for entry in entries:
                 if entry.name.startswith("bench-") and time.time() - entry.stat().st_mtime > _DAY:
                     shutil.rmtree(entry, ignore_errors=True)
@@ -85,12 +86,30 @@ def borrow(store: Path, lender: Path) -> None:
     """
     git_dir = find_git_dir(lender).resolve()
     refuse_shallow(str(lender), git_dir)
-    objects = git_dir / "objects"
-    alternates = store / "objects" / "info" / "alternates"
-    known = alternates.read_text(errors="surrogateescape") if alternates.exists() else ""
-    if str(objects) not in known.splitlines():
+    objects, known = str(git_dir / "objects"), lenders(store)
+    if objects not in known:
+        alternates = store / _ALTERNATES
         alternates.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(alternates, os.fsencode(f"{known}{objects}\n"))
+        replace_file(alternates, os.fsencode("".join(f"{one}\n" for one in (*known, objects))))
+
+
+def lenders(store: Path) -> list[str]:
+    """Return the folders of objects that a store borrows from."""
+    with suppress(OSError):
+        return os.fsdecode((store / _ALTERNATES).read_bytes()).splitlines()
+    return []
+
+
+def gone_lenders(store: Path) -> list[str]:
+    """Return those of the folders that a store borrows from which do not exist any more."""
+    return [lender for lender in lenders(store) if not os.path.isdir(lender)]
+
+
+def forget_upstream(store: Path) -> None:
+    """Stop borrowing, and forget upstream's refs: the next fetch brings all of upstream."""
+    (store / _ALTERNATES).unlink(missing_ok=True)
+    refs = listed(store, "refs/upstream/")
+    move_refs(store, [RefMove(name, None) for name, _, target in refs if not target])
 
 
 def refuse_shallow(name: str, git_dir: Path) -> None:
