@@ -136,7 +136,7 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
     pair = use_faults.pairs_of(states)(path, True)
     if pair.now.module is None:
         return
-    for use in python_uses.uses_of(pair.now.module.node, lines):
+    for use in python_uses.uses_of(pair.now.module, lines):
         node = use.node
         if not isinstance(node, ast.ImportFrom):
             continue

@@ -74,7 +74,7 @@ def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
     """Return whether a name left the table from which the `__getattr__` of a module answers."""
     if old is None or new is None or name in new.bound or new.stars:
         return False
-    before, after = (m.members.get("__getattr__") for m in (old, new))
+    before, after = (m.member("__getattr__") for m in (old, new))
     if before is None or after is None or ast.dump(before) != ast.dump(after):
         return False
     return name in _table_names(old.node) - _table_names(new.node)
@@ -144,7 +144,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
         parsed = side.state.module(place) if place.endswith((".py", ".pyi")) else None
         if parsed is None or parsed.is_open:
             return None
-        listed = parsed.members.get("__all__")
+        listed = parsed.member("__all__")
         if listed is not None or "__all__" in parsed.bound:
             value = listed.value if isinstance(listed, Assigned) else None
             if parsed.counts["__all__"] > 1 or not isinstance(value, (ast.List, ast.Tuple)):

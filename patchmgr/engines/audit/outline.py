@@ -17,9 +17,14 @@ from collections.abc import Iterable, Iterator, Set
 from msgspec import Struct
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_BEGINS = re.compile(r"[^\s#)\]}]")
-_GOES_ON = re.compile(r"(?:else|elif|except|finally)\b")
-_DEFINES = re.compile(r"(?:(?:@|[ \t]).*\n|\)[ \t]*\n)*(?:async[ \t]+)?(class|def)[ \t]+(\w+)")
+BEGINS = re.compile(r"\n(?!(?:else|elif|except|finally)\b)(?=[^\s#)\]}])")
+_QUOTES = ('"""', "'''")
+_LITERAL = re.compile(
+    r"#[^\n]*|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'",
+    re.DOTALL,
+)
+DEFINES = re.compile(r"(?:(?:@|[ \t]).*\n|\)[ \t]*\n)*(?:async[ \t]+)?(class|def)[ \t]+(\w+)")
 _HEAD_ENDS = re.compile(r":[ \t]*(?:#.*)?$")
 _TEXT = re.compile(r"[rRuU]?(?:\"\"\"|''')")
 _FROM_OUTSIDE = re.compile(r"(?:from|import)[ \t]+(\w+)")
@@ -135,19 +140,24 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 
     Decorators are of the block below them, and an `else` is of the block above.
     """
-    lines = text.splitlines(keepends=True)
-    first, is_decorated, is_quoted = 0, False, False
-    for number, line in enumerate(lines):
-        was_quoted = is_quoted
-        if '"""' in line or "'''" in line:
-            is_quoted ^= (line.count('"""') + line.count("'''")) % 2 == 1
-        if not was_quoted and _BEGINS.match(line) and not _GOES_ON.match(line):
-            if number > first and not is_decorated:
-                yield first + 1, "".join(lines[first:number])
-                first = number
-            is_decorated = line.startswith("@")
-    if lines:
-        yield first + 1, "".join(lines[first:])
+    first, start, begin, cut, depth, quotes = 1, 0, 0, 0, 0, [0, 0]
+    for end in (*(match.end() for match in BEGINS.finditer(text)), len(text)):
+        quotes = [n + text.count(mark, cut, end) for n, mark in zip(quotes, _QUOTES, strict=True)]
+        cut = end
+        if end < len(text) and (quotes[0] % 2 or quotes[1] % 2):
+            continue
+        piece = text[begin:end]
+        begin = end
+        depth += _depth(piece) and _depth(_LITERAL.sub("", piece))
+        goes_on = depth or piece.startswith("@") or piece.endswith("\\\n")
+        if end > start and (end == len(text) or not goes_on):
+            yield first, text[start:end]
+            first, start, depth = first + text.count("\n", start, end), end, 0
+
+
+def _depth(text: str) -> int:
+    """Return how many brackets a text opens, and does not close."""
+    return sum(text.count(mark) for mark in "([{") - sum(text.count(mark) for mark in ")]}")
 
 
 def _parts(block: str) -> tuple[str, list[tuple[int, str]]]:
@@ -155,7 +165,7 @@ def _parts(block: str) -> tuple[str, list[tuple[int, str]]]:
 
     Anything else has no head, and is one part.
     """
-    kind = _DEFINES.match(block)
+    kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":
         return "", [(0, block)]
     head, body = _head_and_body(block)
@@ -187,7 +197,7 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
     defined = [defaultdict[tuple[str, str], list[str]](list) for _ in only]
     for side, texts in zip(defined, only, strict=True):
         for text in texts:
-            if m := _DEFINES.match(text):
+            if m := DEFINES.match(text):
                 side[m[1], m[2]].append(text)
     for kind, name in defined[0].keys() | defined[1].keys():
         pair = [side[kind, name] for side in defined]
@@ -211,7 +221,7 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
                     found.types.add(given[1])
     others = [set[str](), set[str]()]
     for lines, texts in zip(others, only, strict=True):
-        for block in (text for text in texts if not _DEFINES.match(text)):
+        for block in (text for text in texts if not DEFINES.match(text)):
             if not _add_binding(block, owner, found):
                 lines.update(_COMMENT.sub("", block).splitlines())
     said = {word for line in others[0] ^ others[1] for word in _WORD.findall(line)}

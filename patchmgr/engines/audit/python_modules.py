@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in
 from patchmgr.engines.structure.guards_text import imported_names
@@ -16,6 +19,7 @@ from patchmgr.engines.structure.python_tree import parse_python
 
 LARGEST = 1_000_000  # bytes of a module that is read
 MOST_READ = 64_000_000  # bytes in all, for one audit
+_GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global[ \t]", re.MULTILINE)
 _FILLING = frozenset({"globals", "vars", "setattr", "exec"})
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -23,21 +27,64 @@ Definition = (*Function, ast.ClassDef)
 Assigned = (ast.Assign, ast.AnnAssign)
 
 
-class Module(Struct, frozen=True):
-    """One parsed module: its definitions by name, and what its imported names stand for.
+class _Block(Struct, frozen=True):
+    """The text of a definition at the top of a module, from its first line (from 1) to its last."""
 
-    `bound` are all names that it binds, whatever the condition, `counts` how often each is. A
-    module that `is_open` may have other names as well.
+    name: str
+    text: str
+    first: int
+    last: int
+
+
+class Module:
+    """One module: what it binds, and what its imported names stand for.
+
+    A definition at its top is parsed when it is asked for. `bound` are all names that the module
+    binds, whatever the condition, `counts` how often each is. A module that `is_open` may have
+    other names as well.
     """
 
-    path: str
-    members: Mapping[str, ast.stmt]
-    node: ast.Module
-    imports: Mapping[str, tuple[str, str]]
-    bound: frozenset[str]
-    counts: Mapping[str, int]
-    stars: tuple[str, ...]
-    is_open: bool
+    def __init__(self, path: str, text: str, rest: ast.Module, blocks: Sequence[_Block]) -> None:
+        self.path, self._text, self._rest, self._blocks = path, text, rest.body, blocks
+        self._parsed: dict[_Block, ast.stmt | None] = {}
+        bindings: list[tuple[str, ast.stmt | _Block]] = [(block.name, block) for block in blocks]
+        bindings += bindings_in(rest.body)
+        self._members = dict(bindings)
+        self.counts = Counter(name for name, _ in bindings)
+        self.imports, self.stars = _imported(rest.body)
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Return all names that the module binds."""
+        rest = ast.Module(self._rest, [])
+        return bound_in(rest).union(block.name for block in self._blocks)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Return whether there may be other names."""
+        return "__getattr__" in self.counts or _is_filled(self._rest)
+
+    @cached_property
+    def node(self) -> ast.Module:
+        """Return the syntax tree of the whole module; empty if a definition does not parse."""
+        return parse_python(self._text) or ast.Module([], [])
+
+    def member(self, name: str) -> ast.stmt | None:
+        """Return the last statement at the top of the module that binds a name."""
+        found = self._members.get(name)
+        return self._definition(found) if isinstance(found, _Block) else found
+
+    def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
+        """Return the statements on some lines, which are sorted; there may be others as well."""
+        blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
+        found = [*self._rest, *filter(None, map(self._definition, blocks))]
+        return sorted(found, key=lambda node: node.lineno)
+
+    def _definition(self, block: _Block) -> ast.stmt | None:
+        if block not in self._parsed:
+            tree = parse_python("\n" * (block.first - 1) + block.text)
+            self._parsed[block] = None if tree is None else tree.body[0]
+        return self._parsed[block]
 
 
 class Parser:
@@ -58,35 +105,59 @@ class Parser:
         if content is None or len(content) > min(LARGEST, self._left):
             return None
         self._left -= len(content)
-        tree = parse_python(content.decode("utf-8", "replace").removeprefix("\ufeff"))
         try:
-            return None if tree is None else _module(path, tree)
+            return read_module(path, content.decode("utf-8", "replace").removeprefix("\ufeff"))
         except RecursionError:
             return None
 
 
-def _module(path: str, node: ast.Module) -> Module:
+def read_module(path: str, text: str) -> Module | None:
+    """Return the module of a text, or None if what is no definition in it does not parse."""
+    others, found = list[str](), list[_Block]()
+    for first, block in blocks(text):
+        head, lines = DEFINES.match(block), block.count("\n")
+        binds_more = "global" in block and _GLOBAL.search(block)
+        if head is None or binds_more or "overload" in head[0] or BEGINS.search(block, head.end()):
+            others.append(block)
+        else:
+            others.append("\n" * lines)
+            found.append(_Block(head[2], block, first, first + lines))
+    rest = parse_python("".join(others))
+    if rest is not None:
+        return Module(path, text, rest, found)
+    tree = parse_python(text)
+    return None if tree is None else Module(path, text, tree, ())
+
+
+def is_among(lines: Sequence[int], first: int, last: int) -> bool:
+    """Return whether one of some lines, which are sorted, is between two others."""
+    at = bisect_left(lines, first)
+    return at < len(lines) and lines[at] <= last
+
+
+def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
+    """Return module and name of what imports bind, and the modules that give all their names."""
     imports: dict[str, tuple[str, str]] = {}
     stars: list[str] = []
-    for statement in statements(node.body):
+    for statement in statements(body):
         for module, name, bound in imported_names(statement):
             first = module.partition(".")[0]
             if name == "*":
                 stars.append(module)
             else:
                 imports[bound or name or first] = (module, name) if name or bound else (first, "")
-    bindings = [*bindings_in(node.body)]
-    counts = Counter(name for name, _ in bindings)
-    is_open = "__getattr__" in counts or any(
+    return imports, tuple(stars)
+
+
+def _is_filled(body: Sequence[ast.stmt]) -> bool:
+    """Return whether a module binds names by calls."""
+    return any(
         isinstance(child, ast.Call)
         and isinstance(child.func, ast.Name)
         and child.func.id in _FILLING
-        for statement in node.body
+        for statement in body
         if not isinstance(statement, Definition)
         for child in ast.walk(statement)
-    )
-    return Module(
-        path, dict(bindings), node, imports, bound_in(node), counts, tuple(stars), is_open
     )
 
 

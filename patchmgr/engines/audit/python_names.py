@@ -144,7 +144,7 @@ class PythonState:
         if name in module.imports:
             found = self.imported(module.path, *module.imports[name], depth)
             return UNKNOWN if found.what in ("absent", "gone") else replace(found, name=name)
-        node = module.members.get(name)
+        node = module.member(name)
         if node is not None:
             if isinstance(node, Function):
                 is_decorated = bool(node.decorator_list)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.python_modules import Definition, Function, last_name
+from patchmgr.engines.audit.python_modules import (
+    Definition,
+    Function,
+    Module,
+    is_among,
+    last_name,
+)
 from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
@@ -104,12 +109,12 @@ class PairedUse(Pair, frozen=True):
         return Fault("removed", text, symbol, is_certain, self.line, old, new)
 
 
-def uses_of(tree: ast.Module, lines: Sequence[int]) -> Iterator[Use]:
+def uses_of(module: Module, lines: Sequence[int]) -> Iterator[Use]:
     """Yield the uses of names in some lines, which are sorted.
 
     Uses are left out if the source itself handles a missing name.
     """
-    every = (use for node in tree.body for use in _uses_in(Use(node), lines))
+    every = (use for node in module.statements_on(lines) for use in _uses_in(Use(node), lines))
     return (use for use in every if _is_in(use.node, lines))
 
 
@@ -120,12 +125,7 @@ def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
         last = max(first, node.body[0].lineno - 1)
     elif isinstance(node, ast.Attribute):
         first = last
-    return _any_in(lines, first, last)
-
-
-def _any_in(lines: Sequence[int], first: int, last: int) -> bool:
-    at = bisect_left(lines, first)
-    return at < len(lines) and lines[at] <= last
+    return is_among(lines, first, last)
 
 
 def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
@@ -133,7 +133,7 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
     node, scopes, is_typing = use.node, use.scopes, use.is_typing
     if isinstance(node, ast.stmt):
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        if not _any_in(lines, first, node.end_lineno or node.lineno):
+        if not is_among(lines, first, node.end_lineno or node.lineno):
             return
     if isinstance(node, _USES):
         yield use

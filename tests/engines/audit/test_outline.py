@@ -60,3 +60,17 @@ def test_blocks_hold_their_decorators_and_what_goes_on() -> None:
     text = "import a\n\n@b\ndef c():\n    d\nif e:\n    f\nelse:\n    g\n'''\nh\n'''\n"
     assert [first for first, _ in blocks(text)] == [1, 3, 6, 10]
     assert "".join(block for _, block in blocks(text)) == text
+
+
+@table(
+    ("text", "firsts"),
+    [
+        pytest.param("x = [\n1,\n]\ny = 2\n", [1, 4], id="brackets"),
+        pytest.param("x = '(' + \\\ny\nz = 1\n", [1, 3], id="backslash"),
+        pytest.param("def f():\n    '''\nx = (\n'''\n# )\ny = 1\n", [1, 6], id="text-and-comment"),
+        pytest.param("@a(\n    b,\n)\n# c\n@d\ndef f(): pass\nx = 1\n", [1, 7], id="decorators"),
+    ],
+)  # fmt: skip
+def test_blocks_hold_whole_statements(text: str, firsts: list[int]) -> None:
+    assert [first for first, _ in blocks(text)] == firsts
+    assert "".join(block for _, block in blocks(text)) == text
