@@ -167,9 +167,9 @@ def merge_formatted(
 def may_be_layout(marked: bytes) -> bool:
     """Return whether a formatter might settle all conflicts of a text.
 
-    It cannot where both sides put other words in the place of the same ones, nor where both leave
-    what stands between the words that they keep. What a formatter adds and takes away is no word
-    here: brackets, commas, quotes. Imports it sorts.
+    It cannot where both sides put other words in the place of the same ones, nor where both change
+    words and leave what stands between those that they keep. What a formatter adds and takes away
+    is no word here: brackets, commas, quotes. Imports it sorts.
     """
     for found in split_marked(marked).regions:
         region = found.region
@@ -181,7 +181,8 @@ def may_be_layout(marked: bytes) -> bool:
             at, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
             if at < end or (one.old_start == one.old_end == other.old_start == other.old_end):
                 return False
-        if not any(map(_is_laid_out, (base, base), sides, changes)):
+        # Where one side changes nothing, lines were paired badly: a formatter may mend that.
+        if ours and theirs and not any(map(_is_laid_out, (base, base), sides, changes)):
             return False
     return True
 

@@ -260,6 +260,7 @@ def test_a_merge_that_cannot_be_formatted_is_refused() -> None:
         "both-import": ("import a\n", "import a\nimport x\n", "import a\nimport c\n", True),
         "quotes": ("f('a', b)\n", 'f("a", b)\n', "f('a', c)\n", True),
         "one-indents": ("a = 1\nb = 2\n", "  a = 1\n  b = 3\n", "a = 4\nb = 2\n", True),
+        "one-changes-nothing": ("a = 1\nb = 2\n", "a = 1\nb = 2\n", "a = 4\nb = 3\n", True),
         "neither-in-lines": ("a = 1\nb = 2\n", "a = 1\nb = 3\n", "a = 4\nb = 2\n", False),
     },
 )
