@@ -9,8 +9,11 @@ from msgspec import Struct
 
 from patchmgr.model.recorded import Region
 
-_MARKER = re.compile(rb"(?:<{7} |\|{7} |={7}\r?$|>{7} )[^\n]*\n?", re.MULTILINE)
-_FOLLOWS = {b"": b"<", b"<": b"|", b"|": b"=", b"=": b">"}
+_MARKERS = tuple(
+    re.compile(rb"\n" + sign)
+    for sign in (b"<<<<<<< .*", rb"\|\|\|\|\|\|\| .*", rb"=======\r?(?![^\n])", b">>>>>>> .*")
+)
+"""The markers of a region in their order, each behind a line feed: such a search is fast."""
 
 
 class MarkedRegion(Struct, frozen=True):
@@ -54,13 +57,7 @@ def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
 
 def has_marker(text: bytes) -> bool:
     """Return whether a line looks like a conflict marker of git."""
-    return any(True for _ in _markers(text))
-
-
-def _markers(text: bytes) -> Iterator[re.Match[bytes]]:
-    """Yield the lines that look like markers of git."""
-    found = _MARKER.finditer(text)  # without `^`, which would be tried at every byte
-    return (one for one in found if text[max(0, one.start() - 1) : one.start()] in b"\n")
+    return any(marker.search(b"\n" + text) for marker in _MARKERS)
 
 
 def split_marked(marked: bytes) -> MarkedText:
@@ -80,18 +77,16 @@ def split_marked(marked: bytes) -> MarkedText:
 
 def _pieces(marked: bytes) -> Iterator[tuple[bytes, Region | None]]:
     """Yield text and regions in order, with their lines."""
-    side, start, at = b"", 0, 0
-    sides: dict[bytes, bytes] = {}
-    for found in _markers(marked):
-        kind = found[0][:1]
-        if kind != _FOLLOWS[side]:
-            continue
-        sides[side] = marked[at : found.start()]
-        if kind == b"<":
-            yield sides[b""], None
-            start = found.start()
-        side, at = kind, found.end()
-        if kind == b">":
-            yield marked[start:at], Region(sides[b"|"], sides[b"<"], sides[b"="])
-            side, start = b"", at
-    yield marked[start:], None
+    text, start, at = b"\n" + marked, 1, 1
+    sides: list[bytes] = []
+    while found := _MARKERS[len(sides)].search(text, at - 1):
+        sides.append(text[at : found.start() + 1])
+        at = found.end() + 1
+        if len(sides) == 1:
+            yield sides[0], None
+            start = found.start() + 1
+        elif len(sides) == len(_MARKERS):
+            _, ours, base, theirs = sides
+            yield text[start:at], Region(base, ours, theirs)
+            start, sides = at, []
+    yield text[start:], None
