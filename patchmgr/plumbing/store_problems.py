@@ -104,7 +104,8 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
     """Yield refs to nothing, unless that may come back, and branches that nobody has any more.
 
-    Then comes whether upstream's history lacks commits, which nobody lends any more. Tags stay: the head before a rebase, which they keep, cannot be built again.
+    Last comes a history of upstream that lacks commits, which nobody lends any more. Tags stay: the
+    head before a rebase, which they keep, cannot be built again.
     """
     gone = set(namespaces.gone())
     rows = listed(store, "refs/")
