@@ -21,7 +21,7 @@ _DAY = 24 * 60 * 60
 _UNUSED = 30 * _DAY
 _MOST_BYTES = 256 << 20
 _SWEPT = "swept"
-_PARTS = ("patchmgr", "griffe", "pyflakes")  # the first with all that is below it
+_PARTS = ("patchmgr", "pyflakes")  # the first with all that is below it
 
 
 class Answers:

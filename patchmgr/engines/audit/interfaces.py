@@ -115,7 +115,7 @@ def _theirs(states: States) -> Iterator[Lines]:
         text = content.decode("utf-8", "surrogateescape")
         if path in broken or any(True for _ in ours.imports(path, text)):
             said, lines = text.split("\n"), new_lines(text, states.written.read(path))
-            lines = frozenset(n for n in lines if any(word in said[n - 1] for word in words))
+            lines = frozenset(n for n in lines if words.keys() & {*_WORD.findall(said[n - 1])})
             if lines:
                 yield path, Suspects(lines), False
 

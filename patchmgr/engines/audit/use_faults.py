@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -29,7 +28,6 @@ from patchmgr.engines.audit.name_faults import (
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
 from patchmgr.engines.audit.python_modules import (
-    LARGEST,
     Function,
     Parser,
     is_named,
@@ -307,12 +305,6 @@ def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
     )
 
 
-# Breakages, as griffe names them, that no use of a name shows.
-_HARMLESS = frozenset({
-    "Attribute value was changed", "Attribute types are incompatible",
-    "Return types are incompatible", "Parameter default was changed",
-})  # fmt: skip
-
 # What is looked at in a node that uses names, by the kinds of it.
 _CHECKS: tuple[tuple[tuple[type[ast.AST], ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
 _CHECKS = (
@@ -360,8 +352,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
     That is the series, or else upstream.
     """
-    parser = states.kept.setdefault("python", Parser())
-    assert isinstance(parser, Parser)
+    parser = _parser(states)
     sides = states.merged, states.written, states.onto
     merged, written, onto = (PythonState(files, parser) for files in sides)
 
@@ -372,6 +363,12 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
         return Pair(merged.reader(path), onto.reader(path), frozenset(states.carriers))
 
     return pair_of
+
+
+def _parser(states: States) -> Parser:
+    parser = states.kept.setdefault("python", Parser())
+    assert isinstance(parser, Parser)
+    return parser
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
@@ -425,21 +422,56 @@ def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
 
 
 def broken_names(states: States, path: str) -> frozenset[str]:
-    """Return the names that the series removes from a module, or whose signature it changes."""
-    import griffe  # it takes longer to load than all checks that do without it
-
-    old, new = states.base.read(path), states.written.read(path)
-    if old is None or max(len(old), len(new or b"")) > LARGEST:
-        return frozenset()
-    try:
-        before, after = (
-            griffe.visit(module_name(path), Path(path), (text or b"").decode("utf-8", "replace"))
-            for text in (old, new)
-        )
-        found = list(griffe.find_breaking_changes(before, after))
-    except Exception:  # a source that the library does not expect: nothing is known of it
-        return frozenset()
-    names = {each.obj.name for each in found if each.kind.value not in _HARMLESS}
+    """Return the names that the series removes from a module, or whose uses it may break."""
+    old, new = (_parser(states).module(files, path) for files in (states.base, states.written))
+    if old is None or (new is None and states.written.blob(path) is not None):
+        return frozenset()  # what cannot be read is not known
     if new is None:
-        names.add(path.removesuffix("/__init__.py").rpartition("/")[2].partition(".")[0])
-    return frozenset(names)
+        return frozenset((module_name(path).rpartition(".")[2], *old.counts))
+    # What a module imports is its own, but for a package's.
+    own = () if path.endswith("/__init__.py") else (ast.Import, ast.ImportFrom)
+    unlike = {n: node for n, node in old.unlike(new).items() if not isinstance(node, own)}
+    return frozenset(_broken(unlike, new.member))
+
+
+def _broken(old: Mapping[str, ast.AST], new: Callable[[str], ast.AST | None]) -> Iterator[str]:
+    """Yield the names that stand for nothing or another kind of thing now, or take other arguments.
+
+    How an object is made, and what Python itself calls, is used by the name of the class.
+    """
+    for name, was in old.items():
+        now = new(name)
+        if now is None or _shape(was) != _shape(now) or not _takes_all(now, was):
+            yield name
+        if isinstance(was, ast.ClassDef) and isinstance(now, ast.ClassDef):
+            members = ({n: made[0] for n, made in members_of(c).items()} for c in (was, now))
+            inner = _broken(next(members), next(members).get)
+            yield from (name if member.startswith("__") else member for member in inner)
+
+
+def _shape(node: ast.AST) -> tuple[object, ...]:
+    """Return what must be as it was for all uses of what a statement binds."""
+    if isinstance(node, ast.ClassDef):
+        return ast.ClassDef, len(node.bases)
+    if not isinstance(node, Function):
+        return ()
+    is_open = node.args.vararg is None, node.args.kwarg is None
+    return type(node), is_open, *map(ast.dump, node.decorator_list)
+
+
+def _takes_all(new: ast.AST, old: ast.AST) -> bool:
+    """Return whether a function takes all that another one takes, and needs no more."""
+    now, was = _parameters(new), _parameters(old)
+    is_kept = all(now.get(name) in (how, (how[0], False)) for name, how in was.items())
+    return is_kept and not any(is_needed for name, (_, is_needed) in now.items() if name not in was)
+
+
+def _parameters(node: ast.AST) -> dict[str, tuple[int, bool]]:
+    """Return by name the place of each parameter, and whether a call has to give it."""
+    if not isinstance(node, Function):
+        return {}
+    placed = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+    needed = len(placed) - len(node.args.defaults)
+    found = {name: (number, number < needed) for number, name in enumerate(placed)}
+    named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    return found | {arg.arg: (-1, default is None) for arg, default in named}

@@ -221,14 +221,17 @@ def test_members_are_looked_at_and_never_certain(
 
 
 @table(
-    ("ours", "told"),
+    ("base_text", "ours", "told"),
     [
-        pytest.param("def g(a):\n    return a\n", True, id="renamed"),
-        pytest.param("def f(a, *, b=1):\n    return a\n", False, id="fits"),
+        pytest.param(ONE, "def g(a):\n    return a\n", True, id="renamed"),
+        pytest.param(ONE, "def f(a, *, b=1):\n    return a\n", False, id="fits"),
+        pytest.param(ONE, TWO, True, id="needs-more"),
+        pytest.param(f"{ONE}\n{TOOL}", f"{TWO}\n{TOOL}", True, id="beside-what-is-the-same"),
+        pytest.param(BUILT, BUILT_TWO, True, id="made-otherwise"),
     ],
 )
-def test_new_code_of_upstream_is_looked_at_as_well(ours: str, told: bool) -> None:
-    base = {"m.py": ONE.encode(), "n.py": b"x = 1\n"}
+def test_new_code_of_upstream_is_looked_at_as_well(base_text: str, ours: str, told: bool) -> None:
+    base = {"m.py": base_text.encode(), "n.py": b"x = 1\n"}
     upstream = {**base, "n.py": b"x = 1\n\nfrom m import f\n\nf(2)\n"}
     findings = found([check_interfaces], base, {**base, "m.py": ours.encode()}, upstream)
     assert [f.path for f in findings if f.is_certain] == ["n.py"] * told
