@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
-from patchmgr.engines.languages.cxx_tokens import UnclearSource, match_brackets, tokens
+from patchmgr.engines.languages.cxx_tokens import UnclearSource, brackets, match_brackets
 from patchmgr.engines.languages.names import CXX
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.formats import toml_text
@@ -108,7 +108,7 @@ def _toml_fault(content: bytes) -> Fault | None:
 def _cxx_fault(content: bytes) -> Fault | None:
     try:
         text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-        match_brackets(token.text for token in tokens(text))
+        match_brackets(brackets(text))
     except UnclearSource:
         return Fault("brackets, quotes or `#if`s do not match", 0)
     return None

@@ -239,6 +239,7 @@ class _Scan:
         self.found: list[Declaration] = []
         self.pure: dict[tuple[str, ...], list[str]] = {}  # by the names of the type
         self._tokens = found
+        self._said = [*(token.text for token in found), "{"]  # the last one is for -1
         self._closing = closing
 
     def scope(self, start: int, end: int, owners: tuple[str, ...], *, is_member: bool) -> None:
@@ -253,7 +254,7 @@ class _Scan:
         items: list[int] = []
         at = start
         while at < end:
-            text = self._tokens[at].text
+            text = self._said[at]
             close = self._closing.get(at)
             if text[0] == "#" or text in _CLOSERS:
                 at += 1
@@ -281,10 +282,10 @@ class _Scan:
                 at += 1
 
     def _text(self, item: int) -> str:
-        return self._tokens[item].text if item >= 0 else "{"
+        return self._said[item]
 
     def _texts(self, items: Sequence[int]) -> list[str]:
-        return [self._text(item) for item in items]
+        return [*map(self._said.__getitem__, items)]
 
     def _open(
         self, items: list[int], at: int, owners: tuple[str, ...], is_member: bool

@@ -48,17 +48,20 @@ _TOKEN = re.compile(
     rf"|(?P<number>{_NUMBER})|(?P<unclear>/\*|[\"'])|(?P<token>[^\W\d]\w*|\S)",
     _FLAGS,
 )
-# What a body has that opens or ends no other one, and is not a directive.
-_WITHIN = re.compile(
-    rf"(?:{_PLAIN_WORD}|[^\w\"'#./{{}}\n]+|\n(?![ \t]*#)|{_COMMENT}|{_TEXT}|{_CHARACTER}"
-    rf"|{_NUMBER}|\.(?!\d)|/(?![/*]))*",
-    _FLAGS,
+# What has no sign of some, and no directive: mostly a line at a time, up to a word before a quote.
+_WITHOUT = (
+    rf"(?:[^\"'#/\n%s]+(?![\w\"'])|\n(?![ \t]*#)|[^\w\"'#/\n%s]|{_COMMENT}|{_TEXT}|{_CHARACTER}"
+    rf"|{_NUMBER}|{_PLAIN_WORD}|/(?![/*]))*"
 )
+_WITHIN = re.compile(_WITHOUT % (r"{}", r"{}"), _FLAGS)
+_BETWEEN = re.compile(_WITHOUT % (r"(){}\[\]", r"(){}\[\]"), _FLAGS)
+_PLAIN, _COMMENTED = (_TOKEN.groupindex[kind] for kind in ("plain", "comment"))
 _BRANCH = re.compile(r"[ \t]*#[ \t]*(if|el|end)")
 _DIRECTIVES = {"if": "#if", "el": "#else", "end": "#endif"}
+_NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 
 
-def tokens(text: str, is_body: Callable[[], bool] = lambda: False) -> Iterator[Token]:
+def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Token]:
     """Yield words, signs, `""` for a string, 0 for a number or character, and directives.
 
     Of a body, as far as `is_body` says so, only braces and directives are sure to be yielded.
@@ -67,14 +70,25 @@ def tokens(text: str, is_body: Callable[[], bool] = lambda: False) -> Iterator[T
     line = at = 0
     end = text.find("\n")
     while found := _TOKEN.search(text, at):
-        kind, at = found.lastgroup or "", found.end()
-        start = found.start(kind)
+        kind = found.lastindex or 0
+        start, at = found.span(kind)
         while -1 < end < start:
             line, end = line + 1, text.find("\n", end + 1)
-        if kind != "comment":
-            yield Token(found[kind] if kind == "plain" else _shown(found), line)
-        if is_body():
-            at = within.end() if (within := _WITHIN.match(text, at)) else at
+        if kind == _PLAIN:
+            yield Token(found[kind], line)
+        elif kind != _COMMENTED:
+            yield Token(_shown(found), line)
+        if is_body is not None and is_body() and (within := _WITHIN.match(text, at)):
+            at = within.end()
+
+
+def brackets(text: str) -> Iterator[str]:
+    """Yield the brackets and directives of a text, and few of its other tokens."""
+    at = 0
+    while found := _TOKEN.search(text, at):
+        yield found["plain"] or _shown(found)
+        between = _BETWEEN.match(text, found.end())
+        at = found.end() if between is None else between.end()
 
 
 def _shown(found: re.Match[str]) -> str:
@@ -101,7 +115,7 @@ def match_brackets(texts: Iterable[str]) -> dict[int, int]:
     ends: dict[int, int] = {}
     open_: list[tuple[int, str]] = []
     branches: list[tuple[list[tuple[int, str]], list[tuple[int, str]] | None]] = []
-    for index, text in enumerate(texts):
+    for index, text in ((n, text) for n, text in enumerate(texts) if text in _NESTING):
         if text == "#if":
             branches.append((list(open_), None))
         elif text in ("#else", "#endif"):
