@@ -6,7 +6,8 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import IntEnum
-from itertools import pairwise
+from functools import partial
+from itertools import groupby
 from operator import add
 
 from msgspec import Struct
@@ -14,8 +15,8 @@ from msgspec.structs import astuple
 
 from patchmgr.engines.absorption.weave import Change, HunkId, Run, Weave
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import matched_lines
-from patchmgr.engines.text.telling import bare
+from patchmgr.engines.text.differences import matched_lines, matched_runs
+from patchmgr.engines.text.telling import bare, normal_lines
 
 
 class Fate(IntEnum):
@@ -65,9 +66,9 @@ class Effect(Struct, frozen=True):
 def effect(weave: Weave, ours: bytes | None) -> Effect:
     """Compare a version of a file with all its states in a series; `ours` is None if it is gone."""
     lines = split_lines(ours or b"")
-    keys = [bare(line) for line in lines]
+    keys = normal_lines(ours or b"")[: len(lines)]
     pairs = _paired(weave, keys)
-    words, matched = {node.key for node in weave.nodes}, set(pairs.values())
+    words, matched = weave.words, set(pairs.values())
     fates: dict[Change, Fate] = {}
     places: dict[Run, tuple[int, int]] = {}
     loose: set[HunkId] = set()
@@ -98,16 +99,18 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
     """Pair nodes with lines: those of the base or of the series' end first, whichever is nearer."""
     nodes = weave.nodes
-    found = [matched_lines(there, keys) for _, there in weave.ends]
-    nearer = int(not weave.is_made and len(found[1]) >= len(found[0]))
-    state = weave.ends[nearer][0]
-    pairs = {state[i]: j for i, j in found[nearer]}
+    runs = [[*matched_runs(there, keys)] for _, there in weave.ends]
+    after, before = (sum(size for _, _, size in found) for found in runs)
+    nearer = int(not weave.is_made and before >= after)
+    state, pairs = weave.ends[nearer][0], dict[int, int]()
+    for i, j, size in runs[nearer]:
+        pairs.update(zip(state[i : i + size], range(j, j + size), strict=True))
+    at, lines = [-1, *pairs, len(nodes)], [-1, *pairs.values(), len(keys)]
     rest = sorted(set(range(len(nodes))).difference(state))
-    for (at, line), (stop, end) in pairwise([(-1, -1), *pairs.items(), (len(nodes), len(keys))]):
-        some = rest[bisect(rest, at) : bisect(rest, stop)]
-        if some and end > line + 1:
-            more = matched_lines([nodes[n].key for n in some], keys[line + 1 : end])
-            pairs |= {some[i]: line + 1 + j for i, j in more}
+    for stop, group in groupby(rest, partial(bisect, at)):
+        some, line = [*group], lines[stop - 1] + 1
+        more = matched_lines([nodes[n].key for n in some], keys[line : lines[stop]])
+        pairs |= {some[i]: line + j for i, j in more}
     return pairs
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from msgspec import Struct
 
@@ -97,6 +97,7 @@ class Series:
         self._effect = cache(lambda path, entry: effect(self.weaves[path], self.text(entry)))
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
+        self.news = cache(self._news)
 
     def _leave(self, patch: int, number: int, step: FileStep) -> None:
         change = step.change
@@ -207,34 +208,36 @@ class Series:
         lines = (line for side in self.wanted.values() for line in side.items())
         return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
 
-    @cached_property
-    def _news(self) -> Mapping[tuple[int, bool], set[FileLine]]:
-        found = defaultdict[tuple[int, bool], set[FileLine]](set)
-        for path in self.weaves:
-            texts = ((n, self.text(entry) or b"") for n, entry in self._versions[path].items())
-            lines = ((number, frozenset(normal_lines(text))) for number, text in texts)
-            for (_, old), (number, new) in pairwise(lines):
-                for adds, news in ((True, new - old), (False, old - new)):
-                    found[number, adds].update((path, x) for x in news)
-        return found
+    def _lines(self, path: str, number: int) -> list[bytes]:
+        return normal_lines(self.text(self.version(path, number)) or b"")
 
-    def news(self, number: int, *, adds: bool) -> Set[FileLine]:
+    def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the telling lines that a step adds to, or removes from, the series' files.
 
         If the step has none, all lines count that are not empty: `x = x * 2` is no other patch's `x
         = x - 2`.
         """
-        lines = {line for line in self._news.get((number, adds), ()) if line[1]}
-        return {line for line in lines if is_telling(line[1])} or lines
+        found = set[FileLine]()
+        for path in (path for path in self.weaves if number in self._versions[path]):
+            old, new = (set(self._lines(path, n)) for n in (number - 1, number))
+            found |= {(path, line) for line in (new - old if adds else old - new) if line}
+        return {line for line in found if is_telling(line[1])} or found
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
         """By patch and step: how many of its lines arrived, and how many were lost."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
-        for (number, adds), lines in self._news.items():
-            for puts_in, owners in self.wanted.items():
-                for patch in (n for line in owners.keys() & lines for n in owners[line]):
-                    (came if adds is puts_in else gone)[patch][number] += 1
+        said = defaultdict[str, set[bytes]](set)
+        for path, line in chain.from_iterable(self.wanted.values()):
+            said[path].add(line)
+        for path, lines in said.items():
+            there = ((n, lines.intersection(self._lines(path, n))) for n in self._versions[path])
+            for (_, old), (number, new) in pairwise(there):
+                for puts_in, owners in self.wanted.items():
+                    counters = (came, gone) if puts_in else (gone, came)
+                    for news, counts in zip((new - old, old - new), counters, strict=True):
+                        for patch in (n for line in news for n in owners.get((path, line), ())):
+                            counts[patch][number] += 1
         return came, gone
 
     def is_own(self, number: int) -> bool:

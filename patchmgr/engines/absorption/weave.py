@@ -160,6 +160,11 @@ class Weave:
         states = ([n for n, x in enumerate(self.nodes) if x.is_alive(p)] for p in (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
+    @cached_property
+    def words(self) -> Set[bytes]:
+        """The lines of all states without their white space, once the whole series is added."""
+        return {node.key for node in self.nodes}
+
     def state(self, run: Run, patch: int) -> list[Node]:
         """Return a run's lines after a patch (-1: in the base)."""
         return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]

@@ -75,7 +75,7 @@ def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
     """Return the blocks that differ, in order."""
     blocks: list[Block] = []
     at_old = at_new = 0
-    for i, j, size in (*_runs(old, new, (0, 0), 0), (len(old), len(new), 0)):
+    for i, j, size in (*matched_runs(old, new), (len(old), len(new), 0)):
         if i > at_old or j > at_new:
             blocks.append(Block(at_old, i, at_new, j))
         at_old, at_new = i + size, j + size
@@ -88,8 +88,13 @@ def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
     Lines that occur once in both texts come first, as in a patience diff; between them the longest
     runs are matched.
     """
-    runs = _runs(old, new, (0, 0), 0)
+    runs = matched_runs(old, new)
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
+
+
+def matched_runs(old: Lines, new: Lines) -> Iterator[_Run]:
+    """Yield `matched_lines` by runs: where one starts in both texts, and how long it is."""
+    return _runs(old, new, (0, 0), 0)
 
 
 def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
