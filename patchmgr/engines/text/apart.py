@@ -10,7 +10,7 @@ do: if only one side differs there, its text is the merge.
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect, bisect_left
 from io import BytesIO
 from itertools import compress, count, pairwise
 from operator import lt, ne, sub
@@ -22,17 +22,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _BINARY_LOOK = 8000  # bytes in which git looks for a NUL
+_FEW = 40  # lines of a change beside which hardly another one is certain
 
 
 class Text:
-    """A text, cut into lines, with the place of each line that occurs once."""
+    """A text, cut into lines."""
 
-    __slots__ = ("is_binary", "lines", "single")
+    __slots__ = ("_single", "is_binary", "lines")
 
     def __init__(self, content: bytes) -> None:
         self.is_binary = b"\0" in content[:_BINARY_LOOK]
         self.lines = BytesIO(content).readlines()
-        self.single = singles(self.lines)
+        self._single: dict[bytes, int] | None = None
+
+    @property
+    def single(self) -> dict[bytes, int]:
+        """The place of each line that occurs once, in order."""
+        if self._single is None:
+            self._single = singles(self.lines)
+        return self._single
 
 
 class Change:
@@ -51,6 +59,9 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     """
     if base.is_binary or side.is_binary:
         return None
+    narrow = _narrow(base, side)
+    if narrow is not None:
+        return (narrow,)
     old, new = _pairs(base, side)
     if not old:
         return None
@@ -67,6 +78,33 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
         for (start, new_start), (end, new_end) in zip(ends, starts, strict=True)
         if base.lines[start:end] != side.lines[new_start:new_end]
     )
+
+
+def _narrow(base: Text, side: Text) -> Change | None:
+    """Return the change of a side that has only one, of few lines, if it is certain.
+
+    What the base has once, outside of it, the side has once as well, unless the change brings it:
+    the other lines of the side need not be counted.
+    """
+    old, new = base.lines, side.lines
+    shift, most = len(new) - len(old), min(len(old), len(new))
+    head = next(compress(count(), map(ne, old, new)), most)
+    tail = next(compress(count(), map(ne, reversed(old), reversed(new))), most)
+    end = len(old) - min(tail, most - head)
+    if not 0 < max(end, end + shift) - head <= _FEW:
+        return None
+    known = map(base.single.get, new[head : end + shift])
+    if any(place is not None and not head <= place < end for place in known):
+        return None
+    places = [*base.single.values()]
+    before, after = places[: bisect_left(places, head)], places[bisect_left(places, end) :]
+    start, stop = before[-1] + 1 if before else 0, after[0] if after else len(old)
+    widest = max(_widest(places, len(old)), min(stop, stop + shift) - start)
+    if not before or start - before[0] <= widest:
+        start = 0
+    if not after or after[-1] + 1 - stop <= widest:
+        stop = len(old)
+    return Change(start, stop, start, stop + shift) if start or stop < len(old) else None
 
 
 def _pairs(base: Text, side: Text) -> tuple[list[int], list[int]]:
