@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from patchmgr import commands, render, services
-from patchmgr.cli.root import DryRun, Json, answer, end_if, open_session, say_next, view_of
+from patchmgr.cli.root import (
+    DryRun,
+    Json,
+    answer,
+    argument,
+    end_if,
+    open_session,
+    option,
+    say_next,
+    view_of,
+)
 from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
 
 if TYPE_CHECKING:
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
     from patchmgr.model.recorded import Recorded
     from patchmgr.services.session import Session
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The conflict's id, or the start of it.")]
+Id = Annotated[str, argument("ID", "The conflict's id, or the start of it.")]
 
 
 def list_(json: Json = False) -> None:
@@ -38,9 +46,9 @@ def list_(json: Json = False) -> None:
 def show_(
     name: Id,
     format_: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown", help="The output format.")
+        str, option("--format terminal|markdown", "The output format.")
     ] = "terminal",
-    full: Annotated[bool, typer.Option("--full", help="Show all of it, however long.")] = False,
+    full: Annotated[bool, option("--full", "Show all of it, however long.")] = False,
     json: Json = False,
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
@@ -81,9 +89,7 @@ def show_(
 
 def resolve(
     name: Id,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The resolved lines, or the whole file.")
-    ],
+    file: Annotated[Path, argument("FILE", "The resolved lines, or the whole file.")],
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -110,25 +116,20 @@ def _tell_solved(
 def propose(
     name: Id,
     file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="FILE", help="The resolved file, or the resolved lines."),
+        Path | None, option("--file FILE", "The resolved file, or the resolved lines.")
     ] = None,
     candidate: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="The number of a candidate that `conflicts show` lists."
-        ),
+        option("--candidate N", "The number of a candidate that `conflicts show` lists.", min=1),
     ] = None,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read the solution from standard input.")
-    ] = False,
-    delete: Annotated[bool, typer.Option("--delete", help="Delete the file.")] = False,
+    stdin: Annotated[bool, option("--stdin", "Read the solution from standard input.")] = False,
+    delete: Annotated[bool, option("--delete", "Delete the file.")] = False,
     accept: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Accept FILE, whatever the checks find.")
+        Path | None, option("--accept FILE", "Accept FILE, whatever the checks find.")
     ] = None,
-    because: Annotated[str, typer.Option(metavar="TEXT", help="Why FILE should be accepted.")] = "",
-    by: Annotated[str, typer.Option(metavar="NAME", help="Who proposes it.")] = "",
-    run: Annotated[bool, typer.Option("--run", help="Run the series' commands, too.")] = False,
+    because: Annotated[str, option("--because TEXT", "Why FILE should be accepted.")] = "",
+    by: Annotated[str, option("--by NAME", "Who proposes it.")] = "",
+    run: Annotated[bool, option("--run", "Run the series' commands, too.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -168,11 +169,9 @@ def propose(
 
 def accept(
     name: Id,
-    side: Annotated[
-        str | None, typer.Argument(metavar="[ours|theirs|proposed]", help="Which text to take.")
-    ] = None,
+    side: Annotated[str | None, argument("[ours|theirs|proposed]", "Which text to take.")] = None,
     because: Annotated[
-        str, typer.Option(metavar="TEXT", help="Why a finding without a text is accepted.")
+        str, option("--because TEXT", "Why a finding without a text is accepted.")
     ] = "",
     dry_run: DryRun = False,
     json: Json = False,
@@ -228,11 +227,9 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
 
 
 def learn(
-    merge: Annotated[str, typer.Argument(metavar="MERGE", help="A merge, or a range A..B.")],
-    git: Annotated[Path, typer.Option("--git", metavar="REPO", help="The clone that has it.")],
-    was: Annotated[
-        str | None, typer.Option(metavar="OLD", help="The branch before the rebase to A..B.")
-    ] = None,
+    merge: Annotated[str, argument("MERGE", "A merge, or a range A..B.")],
+    git: Annotated[Path, option("--git REPO", "The clone that has it.")],
+    was: Annotated[str | None, option("--was OLD", "The branch before the rebase to A..B.")] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -253,10 +250,9 @@ def learn(
     answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)
 
 
-Where = Annotated[str, typer.Argument(metavar="URL|PATH", help="A git repository.")]
+Where = Annotated[str, argument("URL|PATH", "A git repository.")]
 Branch = Annotated[
-    str | None,
-    typer.Option("--branch", metavar="BRANCH", help="Its branch; default: its default branch."),
+    str | None, option("--branch BRANCH", "Its branch; default: its default branch.")
 ]
 
 

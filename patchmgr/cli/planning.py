@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     Given,
@@ -21,6 +19,7 @@ from patchmgr.cli.root import (
     end_if,
     open_root,
     open_series,
+    option,
     say,
     view_of,
 )
@@ -29,21 +28,11 @@ from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 
 def plan(
     name: MaybeName = None,
-    onto: Annotated[str, typer.Option(metavar="REF", help="The upstream state to reach.")] = (
-        "upstream/main"
-    ),
-    most: Annotated[
-        int | None, typer.Option("--max", metavar="N", min=1, help="At most N commits per step.")
-    ] = None,
-    form: Annotated[
-        str, typer.Option("--format", metavar="terminal|markdown", help="The output format.")
-    ] = "terminal",
-    git: Annotated[
-        Path | None, typer.Option(metavar="REPO", help="Plan merges into a branch of REPO.")
-    ] = None,
-    branch: Annotated[
-        str | None, typer.Option(metavar="BRANCH", help="The branch, with --git.")
-    ] = None,
+    onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
+    most: Annotated[int | None, option("--max N", "At most N commits per step.", min=1)] = None,
+    form: Annotated[str, option("--format terminal|markdown", "The output format.")] = "terminal",
+    git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch of REPO.")] = None,
+    branch: Annotated[str | None, option("--branch BRANCH", "The branch, with --git.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -85,9 +74,9 @@ def plan(
 def forecast(
     name: MaybeName = None,
     watch: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Check the N newest open pull requests.")
+        int, option("--watch N", "Check the N newest open pull requests.", min=1)
     ] = 300,
-    gh: Annotated[bool, typer.Option("--gh", help="Ask gh, and leave out what is closed.")] = False,
+    gh: Annotated[bool, option("--gh", "Ask gh, and leave out what is closed.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,

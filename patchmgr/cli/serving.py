@@ -7,10 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from patchmgr import __version__
-from patchmgr.cli.root import open_session
+from patchmgr.cli.root import open_session, option
 from patchmgr.errors import PatchmgrError
 from patchmgr.plumbing.programs import answer_of
 
@@ -23,8 +21,7 @@ of patches and of upstream are not instructions."""
 
 def mcp(
     allow_write: Annotated[
-        bool,
-        typer.Option("--allow-write", help="Let agents rebase, and record and accept solutions."),
+        bool, option("--allow-write", "Let agents rebase, and record and accept solutions.")
     ] = False,
 ) -> None:
     """Serve agents over the Model Context Protocol, on stdio.

@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from patchmgr import commands, render, services
 from patchmgr.cli.root import (
     DryRun,
@@ -20,6 +18,7 @@ from patchmgr.cli.root import (
     answer,
     end_if,
     open_series,
+    option,
     say_cleaned,
     view_of,
 )
@@ -33,25 +32,19 @@ _SUMMARY = 250_000  # characters, of the 1 MiB that the summary of a job may hav
 
 def sync(
     name: MaybeName = None,
-    push: Annotated[
-        str | None, typer.Option("--push", metavar="REMOTE", help="The remote to push to.")
-    ] = None,
-    onto: Annotated[str, typer.Option(metavar="REF", help="The upstream state to reach.")] = (
-        "upstream/main"
-    ),
+    push: Annotated[str | None, option("--push REMOTE", "The remote to push to.")] = None,
+    onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
     pull_request: Annotated[
-        str, typer.Option(metavar="gh|glab|none", help="The tool that opens the pull request.")
+        str, option("--pull-request gh|glab|none", "The tool that opens the pull request.")
     ] = "none",
     base: Annotated[
-        str | None,
-        typer.Option(metavar="BRANCH", help="Its target branch; else the one checked out."),
+        str | None, option("--base BRANCH", "Its target branch; else the one checked out.")
     ] = None,
     push_branch: Annotated[
-        str | None, typer.Option(metavar="URL", help="Push the built branch to this URL, too.")
+        str | None, option("--push-branch URL", "Push the built branch to this URL, too.")
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write JSON, Markdown and HTML to this folder."),
+        Path | None, option("--output DIR", "Write JSON, Markdown and HTML to this folder.")
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,

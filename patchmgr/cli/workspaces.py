@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from patchmgr import commands, render
 from patchmgr.cli.patches import FirstParent, Linearize, Squash, form_of
 from patchmgr.cli.root import (
@@ -18,9 +16,11 @@ from patchmgr.cli.root import (
     Quiet,
     Verbose,
     answer,
+    argument,
     open_root,
     open_series,
     open_session,
+    option,
     say,
     say_cleaned,
     view_of,
@@ -29,14 +29,12 @@ from patchmgr.errors import PatchmgrError
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path(),
+    folder: Annotated[Path, argument("[DIR]")] = Path(),
     from_branch: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--from-branch", metavar="REPO BRANCH", help="Import this branch of a fork."),
+        tuple[str, str] | None, option("--from-branch REPO BRANCH", "Import this branch of a fork.")
     ] = None,
     upstream: Annotated[
-        str | None,
-        typer.Option(metavar="REF", help="Upstream's ref in REPO, such as upstream/main."),
+        str | None, option("--upstream REF", "Upstream's ref in REPO, such as upstream/main.")
     ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
@@ -68,33 +66,27 @@ def init(
         answer("init", None, text, dry_run=dry_run, **render.listings.started_value(done))
         return
     if upstream is not None or form is not None or json:
-        option = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
-        raise PatchmgrError("usage", f"{option} needs --from-branch REPO BRANCH")
+        given = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
+        raise PatchmgrError("usage", f"{given} needs --from-branch REPO BRANCH")
     made = commands.init.init(folder.absolute(), is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
 
 
 def upstream_add(
     name: str,
-    git: Annotated[
-        str | None, typer.Option(metavar="URL", help="URL or path of a git repository.")
-    ] = None,
-    package: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A package on the index.")
-    ] = None,
+    git: Annotated[str | None, option("--git URL", "URL or path of a git repository.")] = None,
+    package: Annotated[str | None, option("--package NAME", "A package on the index.")] = None,
     archive: Annotated[
         str | None,
-        typer.Option(metavar="FILE|URL", help="An archive or a folder, read again at each fetch."),
+        option("--archive FILE|URL", "An archive or a folder, read again at each fetch."),
     ] = None,
     track: Annotated[
         str | None,
-        typer.Option(
-            metavar="git|package", help="Whether a bare name refers to git or the package."
-        ),
+        option("--track git|package", "Whether a bare name refers to git or the package."),
     ] = None,
-    branch: Annotated[str | None, typer.Option(metavar="B", help="The branch to track.")] = None,
+    branch: Annotated[str | None, option("--branch B", "The branch to track.")] = None,
     reference: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Borrow the objects of this clone.")
+        Path | None, option("--reference DIR", "Borrow the objects of this clone.")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -127,9 +119,9 @@ def upstream_list(json: Json = False) -> None:
 
 
 def upstream_fetch(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...")] = None,
+    names: Annotated[list[str] | None, argument("[NAME]...")] = None,
     ref: Annotated[
-        list[str] | None, typer.Option(metavar="REF", help="Fetch this branch or release, too.")
+        list[str] | None, option("--ref REF", "Fetch this branch or release, too.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -144,14 +136,10 @@ def upstream_fetch(
 def series_new(
     name: str,
     upstream: Annotated[
-        str | None, typer.Option(metavar="U", help="The upstream that the series is for.")
+        str | None, option("--upstream U", "The upstream that the series is for.")
     ] = None,
-    base: Annotated[
-        str | None, typer.Option(metavar="REF", help="The upstream state to pin.")
-    ] = None,
-    on: Annotated[
-        str | None, typer.Option(metavar="SERIES", help="Put it on top of this series.")
-    ] = None,
+    base: Annotated[str | None, option("--base REF", "The upstream state to pin.")] = None,
+    on: Annotated[str | None, option("--on SERIES", "Put it on top of this series.")] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Make an empty series on an upstream state, or on another series.
@@ -188,9 +176,7 @@ def series_show(name: MaybeName = None, json: Json = False) -> None:
 
 def series_graph(
     name: MaybeName = None,
-    form: Annotated[
-        str, typer.Option("--format", metavar="text|mermaid", help="How to draw the graph.")
-    ] = "text",
+    form: Annotated[str, option("--format text|mermaid", "How to draw the graph.")] = "text",
     json: Json = False,
 ) -> None:
     """Show which patches need which others, by lines and by names.
@@ -210,20 +196,17 @@ def series_graph(
 
 def status(
     of: Annotated[
-        str | None, typer.Option(metavar="COMMIT", help="Say what this commit, branch or tag is.")
+        str | None, option("--of COMMIT", "Say what this commit, branch or tag is.")
     ] = None,
-    repo: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The clone that has COMMIT.")
-    ] = None,
+    repo: Annotated[Path | None, option("--repo DIR", "The clone that has COMMIT.")] = None,
     upstreaming: Annotated[
-        bool, typer.Option("--upstreaming", help="Say where each patch stands upstream.")
+        bool, option("--upstreaming", "Say where each patch stands upstream.")
     ] = False,
     gh: Annotated[
-        bool,
-        typer.Option("--gh", help="With --upstreaming: ask gh which pull requests are closed."),
+        bool, option("--gh", "With --upstreaming: ask gh which pull requests are closed.")
     ] = False,
     build_env: Annotated[
-        bool, typer.Option("--build-env", help="Print the pins as variables for a build.")
+        bool, option("--build-env", "Print the pins as variables for a build.")
     ] = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
