@@ -39,7 +39,7 @@ def list_(json: Json = False) -> None:
     sources = session.workspace.sources()
     values = [render.recorded.listed_value(one) for one in listed]
     text = render.recorded.conflicts_text(listed, findings, view_of())
-    text += render.sharing.sources_text(sources)
+    text += render.conflicts.sources_text(sources)
     answer("conflicts list", None, text, conflicts=values, findings=findings, pulled=sources)
 
 
@@ -267,7 +267,7 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
     pulled = commands.sharing.pull(open_session(), where, branch=branch, is_dry_run=dry_run)
-    answer("conflicts pull", pulled, render.sharing.pulled_text(pulled))
+    answer("conflicts pull", pulled, render.conflicts.pulled_text(pulled))
 
 
 def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
@@ -279,4 +279,4 @@ def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """
     pushed = commands.sharing.push(open_session(), where, branch=branch, is_dry_run=dry_run)
-    answer("conflicts push", pushed, render.sharing.pushed_text(pushed))
+    answer("conflicts push", pushed, render.conflicts.pushed_text(pushed))

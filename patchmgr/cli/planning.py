@@ -97,4 +97,4 @@ def forecast(
     found = commands.forecast.make_forecast(
         session, series, watched=watch, options=options, now=now, asks=gh
     )
-    answer("forecast", found, render.forecasts.forecast_text(found, view))
+    answer("forecast", found, render.plans.forecast_text(found, view))

@@ -242,12 +242,12 @@ def verify(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = the_place(python, site, package)
-        state = commands.verify.verify_package(session, named, where, selected=select)
+        state = commands.apply_package.verify_package(session, named, where, selected=select)
         value = render.applied.state_value(state)
         answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    found = commands.verify.verify_checkout(session, named, _target(to), selected=select)
+    found = commands.apply.verify_checkout(session, named, _target(to), selected=select)
     text = render.applied.verification_text(found, view)
     answer(
         "verify",
@@ -326,7 +326,7 @@ def _compare(
     if form not in ("terminal", "markdown", "json"):
         raise PatchmgrError("usage", f"--compare is for terminal, markdown and json; not {form}")
     commit, found = commands.report.compare(session, base, names, options=options)
-    page = render.report_compared
+    page = render.reports
     if form == "markdown":
         show("\n".join(page.compared_markdown(one, base) for one in found))
         return

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         diff, doctor, drop, edit, export, files, fold, forecast, help, import_patches, init,
         merge_driver, merge_file, mergetool, move, new, notes, overlay, plan, propose, push,
         rebase, refresh, report, resolve, resolver, series, sharing, show, split, status,
-        sync, undo, upstream, upstreaming, verify, wheel, why,
+        sync, undo, upstream, upstreaming, wheel, why,
     )  # fmt: skip
 else:
 

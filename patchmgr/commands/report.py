@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.gating.words import Words
-from patchmgr.engines.report.compared import State, compared
-from patchmgr.engines.report.footprint import footprint
+from patchmgr.engines.report.footprint import State, compared, footprint
 from patchmgr.engines.report.review import (
     Judge,
+    find_risks,
     hotspots,
     judge_of,
     part_of_files,
@@ -24,7 +24,6 @@ from patchmgr.engines.report.review import (
     texts_of,
     with_owners,
 )
-from patchmgr.engines.report.risks import find_risks
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.report.sync_facts import reliabilities
 from patchmgr.model.footprint import (

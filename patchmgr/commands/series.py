@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.series.dependencies import dependencies
+from patchmgr.engines.series.layers import dependencies
 from patchmgr.engines.series.picking import pick
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.lock_files import check_name, write_lock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from patchmgr.model.comparison import ComparedPatch, Sameness
 from patchmgr.model.footprint import ComparedFootprint
-from patchmgr.render.report_compared import compared_markdown
+from patchmgr.render.reports import compared_markdown
 
 HOSTILE = "</summary><script>x</script> @all"
 

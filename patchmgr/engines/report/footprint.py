@@ -10,10 +10,12 @@ from msgspec import Struct
 from patchmgr.engines.languages.names import is_test, is_third_party, language, needs_rebuild
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.report.subsystems import folders_of
+from patchmgr.engines.series.comparison import OwnCommit, compare_states
 from patchmgr.engines.series.placement import Rejected, apply_hunks
 from patchmgr.model.footprint import (
     Area,
     Build,
+    ComparedFootprint,
     FileChange,
     FileFootprint,
     Footprint,
@@ -22,6 +24,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
     Touch,
+    Touched,
 )
 from patchmgr.model.patch import FilePatch, Hunk, Patch
 from patchmgr.model.snapshot import FILE_MODES
@@ -320,3 +323,27 @@ def _settled(run: list[_Line]) -> Iterator[_Line]:
         else:
             near = max((i for i in code if i < index), default=code[0])
             yield _Line(line.is_added, line.is_blank, run[near].symbol)
+
+
+State = tuple[Footprint, Sequence[OwnCommit]]
+
+
+def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
+    """Compare a series with an earlier state; a side is None if the series does not exist there."""
+    (old, then), (new, now) = before or (None, ()), after or (None, ())
+    was, touched = ({*_touched(old)}, {*_touched(new)})
+    only = (
+        tuple(sorted(places, key=lambda one: (one[0], one[1] or "")))
+        for places in (touched - was, was - touched)
+    )
+    return ComparedFootprint(name, old, new, compare_states(then, now), *only)
+
+
+def _touched(footprint: Footprint | None) -> Iterator[Touched]:
+    """Yield the files that a series touches, and the symbols of upstream."""
+    if footprint is None:
+        return
+    yield from ((file.path, None) for file in footprint.files)
+    for patch in footprint.patches:
+        for file in patch.files:
+            yield from ((file.path, t.symbol) for t in file.touches if t.is_upstream and t.symbol)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.report.risks import find_risks
+from patchmgr.engines.report.review import find_risks
 from patchmgr.model.footprint import Area, Build, FileChange, FileFootprint, Kind
 from patchmgr.model.review import RiskKind
 from tests.tables import table

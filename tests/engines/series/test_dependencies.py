@@ -5,8 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from patchmgr.engines.series.dependencies import dependencies
-from patchmgr.engines.series.layers import Collision, Ground, Layer, State, lay_all, layers_of
+from patchmgr.engines.series.layers import (
+    Collision,
+    Ground,
+    Layer,
+    State,
+    dependencies,
+    lay_all,
+    layers_of,
+)
 from patchmgr.model.series import Need
 from tests.engines.ports import MemoryBlobs, MemoryTree, PlainMerge
 from tests.engines.series import Files, entry_of, shown
