@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.structure.guards_imports import bound_in
-from patchmgr.engines.structure.guards_text import imported_names
+from patchmgr.engines.structure.guards_imports import bound_in, imported_names
 from patchmgr.engines.structure.python_tree import parse_python
 
 LARGEST = 1_000_000  # bytes of a module that is read

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from patchmgr.engines.structure.guards_imports import bound_in, places
-from patchmgr.engines.structure.guards_text import imported_names
+from patchmgr.engines.structure.guards_imports import bound_in, imported_names, places
 from patchmgr.model.ports import Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 

@@ -20,8 +20,13 @@ from keyword import kwlist
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import new_fault
-from patchmgr.engines.structure.guards_lines import LONGEST_SHOWN, Growths, growths, outdated_lines
-from patchmgr.engines.structure.guards_words import is_worth_a_look
+from patchmgr.engines.structure.guards_lines import (
+    LONGEST_SHOWN,
+    Growths,
+    growths,
+    is_worth_a_look,
+    outdated_lines,
+)
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.audit import AuditFinding
 

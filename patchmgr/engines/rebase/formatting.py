@@ -18,9 +18,8 @@ from msgspec import Struct
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.rebase.formatting_cxx import is_sound
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.structure.guards import broken_rules
-from patchmgr.engines.structure.guards_text import compiles
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.guards import suspect
+from patchmgr.engines.structure.python_tree import compiles, parse_python
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.engines.text.marked import split_marked
@@ -103,10 +102,8 @@ def _targets(target: ast.expr) -> list[ast.expr]:
 
 
 def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
-    text = _text(merged)
-    if not compiles(text):
-        return False
-    return not broken_rules(_text(base), _text(upstream), _text(fork), text)
+    text, sides = _text(merged), Texts(_text(base), _text(upstream), _text(fork))
+    return compiles(text) and not suspect(sides, text, PYTHON[0])
 
 
 def is_same_cxx(one: bytes, other: bytes) -> bool:

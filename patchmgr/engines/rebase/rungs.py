@@ -23,8 +23,8 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.rebase.work import Mergers, Tools
-from patchmgr.engines.structure.guards_text import compiles
 from patchmgr.engines.structure.imports import has_imports_of
+from patchmgr.engines.structure.python_tree import compiles
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.model.merge import Clean

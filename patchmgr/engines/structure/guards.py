@@ -1,48 +1,39 @@
-"""The guards after a merge of Python: what no merge may lose, double or leave undefined."""
+"""What a person should look at in a merge of Python that is clean as text.
+
+Of 2,878 files of 16 public repositories that git merged clean, a person mended five of those told
+of here. Calls that do not fit, arguments that mean another parameter, imports that nothing uses
+and statements that are there again were told, too: of three files, which people took as they were.
+"""
 
 from __future__ import annotations
 
+import ast
 import builtins
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import name_warnings, new_faults
-from patchmgr.engines.merge.tree import likeness
-from patchmgr.engines.structure.guards_calls import misfits, misplaced
-from patchmgr.engines.structure.guards_flow import (
-    doubled_imports,
-    doubled_statements,
-    flow_of,
-    newly_dead,
-)
-from patchmgr.engines.structure.guards_lines import growths
-from patchmgr.engines.structure.guards_text import (
-    Facts,
-    compiles,
-    facts_of,
-    line_of,
-    unused_imports,
-)
-from patchmgr.engines.structure.guards_words import is_worth_a_look
+from patchmgr.engines.structure.guards_flow import doubled_statements, flow_of, newly_dead
+from patchmgr.engines.structure.guards_imports import imported_names
+from patchmgr.engines.structure.guards_lines import growths, is_worth_a_look
+from patchmgr.engines.structure.python_tree import nodes_of
 from patchmgr.engines.structure.sides import LARGEST, PYTHON_SUFFIXES, Texts
 
-T = TypeVar("T")
-SIMILAR = 0.5
-_UNDEFINED = "undefined name"
 _BUILTINS = frozenset(dir(builtins))
-_CONSTANT = re.compile(r"^Constant\(value=(['\"]?)(.*)\1\)$")
-_WORD = re.compile(r"'[^']*'|\"[^\"]*\"|value=\w+")
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-class Breach(Struct, frozen=True):
-    """A guard that fails, and its subject; `sentence` is for a person."""
+class Facts(Struct, frozen=True):
+    """The facts of one text: how often it has each thing, and the names that it uses."""
 
-    rule: str
-    sentence: str
+    definitions: Counter[str]
+    imports: Counter[str]
+    names: frozenset[str]
+    bound: Counter[str]
+    assigned: Counter[tuple[str, str]]
 
 
 class _Sides(Struct, frozen=True):
@@ -54,182 +45,128 @@ class _Sides(Struct, frozen=True):
     merged: Facts
 
 
-def broken_rules(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
-    """Return the names of the guards that fail for a merge, or none if it passes them all."""
-    found = [*_of_text(upstream, fork, merged), *_of_names(base, upstream, fork, merged)]
-    sides = _sides(base, upstream, fork, merged)
-    if sides is not None:
-        found += [
-            *_doubled(sides),
-            *_returned(sides, merged),
-            *_lost(sides),
-            *_assigned_twice(sides),
-        ]
-    found += _of_flow(base, upstream, fork, merged)
-    return tuple(dict.fromkeys(breach.rule for breach in found))
-
-
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
     """Return what a person should look at in a merge that is clean as text, as sentences.
 
-    Without `names`, unbound names are not reported.
+    Without `names`, what `audit.names` reports is not.
     """
     if not path.endswith(PYTHON_SUFFIXES) or len(merged) > LARGEST:
         return ()
     found = name_warnings(merged, texts.upstream, texts.fork) if names else ()
     if not is_worth_a_look(texts, growths(texts, merged)):
         return found
-    more = suspicions(texts.base, texts.upstream, texts.fork, merged)
-    return tuple(dict.fromkeys((*found, *more)))
+    return tuple(dict.fromkeys((*found, *suspicions(*texts.sides(), merged))))
 
 
 def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
-    """Return what a person should look at in a merge that is clean as text, as sentences.
-
-    Unbound names are not included: `audit.names` reports them.
-    """
-    names = _of_names(base, upstream, fork, merged)
-    found = [breach for breach in names if breach.rule != _UNDEFINED]
-    sides = _sides(base, upstream, fork, merged)
-    if sides is not None:
-        found += [
-            *_doubled(sides),
-            *_returned(sides, merged),
-            *_unused(sides, upstream, fork, merged),
-        ]
-        found += _assigned_twice(sides)
-    found += _of_flow(base, upstream, fork, merged)
-    return tuple(dict.fromkeys(breach.sentence for breach in found))
+    """Return what looks wrong in a merge, as sentences; nothing where a text does not parse."""
+    texts = base, upstream, fork, merged
+    facts = [one for one in map(facts_of, texts) if one is not None]
+    flows = [one for one in map(flow_of, texts) if one is not None]
+    if len(facts) < len(texts) or len(flows) < len(texts):
+        return ()
+    sides = _Sides(*facts)
+    contents = [text.encode("utf-8", "surrogateescape") for text in (merged, upstream, fork)]
+    undefined = {fault.name for fault in new_faults(*contents)}
+    wiped = {name: who for name, who in _wiped(sides) if name not in undefined}
+    again = (*_doubled(sides), *doubled_statements(*flows))
+    told = [f"`{name}` is used, but {who} removed its last use." for name, who in wiped.items()]
+    told += (f"`{said}` is there once more than on either side." for said in again)
+    return tuple(dict.fromkeys([*told, *_assigned_twice(sides), *newly_dead(*flows[1:])]))
 
 
-def _sides(base: str, upstream: str, fork: str, merged: str) -> _Sides | None:
-    facts = [facts_of(text) for text in (base, upstream, fork, merged)]
-    if facts[0] is None or facts[1] is None or facts[2] is None or facts[3] is None:
-        return None
-    return _Sides(facts[0], facts[1], facts[2], facts[3])
-
-
-def _of_text(upstream: str, fork: str, merged: str) -> Iterator[Breach]:
-    if not compiles(merged) and compiles(upstream) and compiles(fork):
-        yield Breach("syntax", "The merged file does not compile.")
-
-
-def _of_names(base: str, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
-    for sentence in sorted(misfits(merged) - misfits(upstream) - misfits(fork)):
-        yield Breach("misfit call", sentence)
-    sides_of = (text.encode("utf-8", "surrogateescape") for text in (merged, upstream, fork))
-    faults = [f for f in new_faults(*sides_of) if f.kind == "undefined-name"]
-    undefined = {fault.name for fault in faults}
-    for fault in faults:
-        yield Breach(_UNDEFINED, fault.sentence)
-    sides = _sides(base, upstream, fork, merged)
-    if sides is None:
-        return
+def _wiped(sides: _Sides) -> Iterator[tuple[str, str]]:
+    """Yield the names that one side uses no more, and the other one uses anew, and who that is."""
     for who, side, other in (
         ("upstream", sides.upstream, sides.fork),
         ("the patch", sides.fork, sides.upstream),
     ):
-        wiped = (sides.base.names - side.names - _BUILTINS) & sides.merged.names
-        for name in sorted(wiped - undefined):
-            is_back = (
-                sides.merged.imports[name, ""] > side.imports[name, ""]
-            )  # its import came with it
-            if name and not is_back and other.bound[name] <= sides.base.bound[name]:
-                yield Breach("wiped name", f"`{name}` is used, but {who} removed its last use.")
+        wiped = (sides.base.names - side.names - _BUILTINS) & sides.merged.names - {""}
+        for name in sorted(wiped):
+            is_back = sides.merged.imports[name] > side.imports[name]  # its import came with it
+            if not is_back and other.bound[name] <= sides.base.bound[name]:
+                yield name, who
 
 
-def _doubled(sides: _Sides) -> Iterator[Breach]:
-    for name in _too_many(sides, "definitions"):
-        yield Breach("doubled definition", f"`{name}` is defined once more than on either side.")
-    for key in _too_many(sides, "keys"):
-        shown = _CONSTANT.sub(r"\2", key)
-        yield Breach("doubled key", f"A dictionary has the key `{shown}` twice.")
+def _doubled(sides: _Sides) -> Iterator[str]:
+    """Yield the names that the merge defines once more than either side."""
+    one, other = sides.upstream.definitions, sides.fork.definitions
+    for name, count in sides.merged.definitions.items():
+        if count > max(one[name], other[name]):
+            yield name
 
 
-def _returned(sides: _Sides, merged: str) -> Iterator[Breach]:
-    """Yield statements that one side takes away, and the merge has as often as the other side."""
-    b, u, f, m = (facts.statements for facts in _all(sides))
-    for text, count in m.items():
-        if min(u[text], f[text]) < b[text] and count > max(
-            u[text] + f[text] - b[text], min(u[text], f[text])
-        ):
-            line = line_of(merged, text)[:60]
-            yield Breach("returned statement", f"Code that one side removed is there again: {line}")
-
-
-def _unused(sides: _Sides, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
-    """Yield imports that a side has and uses, and the merge has and does not use."""
-    unused = unused_imports(merged) - unused_imports(upstream) - unused_imports(fork)
-    for name in sorted(unused):
-        yield Breach("unused import", f"`{name}` is imported, but nothing uses it any more.")
-
-
-def _of_flow(base: str, upstream: str, fork: str, merged: str) -> Iterator[Breach]:
-    """Yield what the merge does twice, never does, or says to another parameter."""
-    for side in (upstream, fork):
-        for sentence in misplaced(side, merged):
-            yield Breach("misplaced argument", sentence)
-    flows = [flow_of(text) for text in (base, upstream, fork, merged)]
-    if flows[0] is None or flows[1] is None or flows[2] is None or flows[3] is None:
-        return
-    sides = flows[1], flows[2], flows[3]
-    for sentence in newly_dead(*sides):
-        yield Breach("dead code", sentence)
-    for name in doubled_imports(*sides):
-        yield Breach("doubled import", f"`{name}` is imported once more than on either side.")
-    for text in doubled_statements(flows[0], *sides):
-        yield Breach("doubled statement", f"`{text}` is there once more than on either side.")
-
-
-def _assigned_twice(sides: _Sides) -> Iterator[Breach]:
+def _assigned_twice(sides: _Sides) -> Iterator[str]:
     """Yield local variables that both sides bring in, each in its own way: one undoes the other."""
-    b, u, f, m = (facts.assigned for facts in _all(sides))
-    for scope, name in m:
-        key = (scope, name)
+    b, u, f, m = (s.assigned for s in (sides.base, sides.upstream, sides.fork, sides.merged))
+    for key in m:
         if not b[key] and min(u[key], f[key]) and m[key] > max(u[key], f[key]):
-            yield Breach("assigned twice", f"Both sides assign to a new `{name}`.")
+            yield f"Both sides assign to a new `{key[1]}`."
 
 
-def _too_many(sides: _Sides, what: str) -> list[str]:
-    counts: list[Counter[str]] = [
-        getattr(facts, what) for facts in (sides.upstream, sides.fork, sides.merged)
-    ]
-    return [n for n, count in counts[2].items() if count > max(counts[0][n], counts[1][n])]
+@lru_cache(maxsize=8)
+def facts_of(text: str) -> Facts | None:
+    """Return the facts of a text, None if it does not parse."""
+    parsed = nodes_of(text)
+    if parsed is None:
+        return None
+    tree, nodes = parsed
+    return Facts(
+        Counter(_definitions(tree, "")),
+        Counter(
+            name or module
+            for node in nodes
+            for module, name, new in imported_names(node)
+            if new in ("", name)
+        ),
+        frozenset(name for node in nodes for name in _said(node)),
+        Counter(name for node in nodes for name in _bound(node)),
+        Counter(_assigned(tree, "")),
+    )
 
 
-def _lost(sides: _Sides) -> Iterator[Breach]:
-    """Yield what one side has and neither side takes away, but the merge does not have."""
-    for what in ("definitions", "imports"):
-        b, u, f, m = (getattr(facts, what) for facts in _all(sides))
-        for name in _missing(b, u, f, m):
-            yield Breach(f"lost {what[:-1]}", f"The merge loses `{name}`.")
-    b, u, f, m = (facts.statements for facts in _all(sides))
-    new = [_words(text) for text in m if m[text] > b[text]]
-    for text in _missing(b, u, f, m):
-        if not _is_edited(text, new):
-            yield Breach("lost statement", "The merge loses a statement.")
+def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
+    """Yield each local variable that a statement of a function assigns to, with the function."""
+    for child in ast.iter_child_nodes(node):
+        inner = f"{scope}.{child.name}" if isinstance(child, _Definition) else scope
+        if scope and isinstance(child, (ast.Assign, ast.AnnAssign)):
+            targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+            yield from ((scope, t.id) for t in targets if isinstance(t, ast.Name))
+        yield from _assigned(child, inner)
 
 
-def _all(sides: _Sides) -> tuple[Facts, Facts, Facts, Facts]:
-    return sides.base, sides.upstream, sides.fork, sides.merged
+def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _Definition):
+            yield scope + child.name
+            yield from _definitions(child, f"{scope}{child.name}.")
+        elif isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+            yield from _definitions(child, scope)
 
 
-def _missing(
-    base: Counter[T], upstream: Counter[T], fork: Counter[T], merged: Counter[T]
-) -> Iterator[T]:
-    for item in {**upstream, **fork}:
-        u, f, b = upstream[item], fork[item], base[item]
-        wanted = max(u, f) if min(u, f) >= b else u + f - b
-        if merged[item] < min(wanted, max(u, f)):
-            yield item
+def _said(node: ast.AST) -> Iterator[str]:
+    """Yield the names in a node, those of attributes and keywords too."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, (ast.arg, ast.keyword)):
+        yield node.arg or ""
+    elif isinstance(node, _Definition):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield from (*node.name.split("."), node.asname or "")
 
 
-def _is_edited(text: str, new: Iterable[str]) -> bool:
-    """Say whether a statement may have become one that is new."""
-    words = _words(text)
-    return any(likeness(words, other) >= SIMILAR for other in new)
-
-
-def _words(text: str) -> str:
-    """Return the names and constants of a statement, and what it is."""
-    return " ".join((text.partition(" ")[0], *_WORD.findall(text)))
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node gives a meaning."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        yield node.attr
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, _Definition):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.rpartition(".")[2]

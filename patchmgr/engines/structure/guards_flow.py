@@ -10,7 +10,6 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.guards_text import imported_names
 from patchmgr.engines.structure.python_tree import nodes_of
 
 Place = tuple[str, str]
@@ -21,14 +20,13 @@ _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 
 
 class Flow(Struct, frozen=True):
-    """How often a text has, by scope, a statement, an import, and code that is never reached.
+    """How often a text has, by scope, a statement, and code that is never reached.
 
     `beside` counts the statements that occur more than once in the same block.
     """
 
     statements: Counter[Place]
     beside: dict[Place, int]
-    imports: Counter[Place]
     dead: Counter[Place]
 
 
@@ -38,7 +36,7 @@ def flow_of(text: str) -> Flow | None:
     parsed = nodes_of(text)
     if parsed is None:
         return None
-    flow = Flow(Counter(), {}, Counter(), Counter())
+    flow = Flow(Counter(), {}, Counter())
     _walk(parsed[0], "", text.split("\n"), flow)
     return flow
 
@@ -54,8 +52,6 @@ def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
             if count > 1:
                 flow.beside[place] = max(count, flow.beside.get(place, 0))
         for child in children:
-            if isinstance(child, ast.Import | ast.ImportFrom):
-                flow.imports.update((scope, new or n or m) for m, n, new in imported_names(child))
             if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 inner = f"{scope}{child.name}." if isinstance(child, _Definition) else scope
                 _walk(child, inner, lines, flow)
@@ -134,11 +130,6 @@ def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
     """Return, in words, the code that only the merge never reaches."""
     sides = upstream.dead, fork.dead
     return tuple(said for (_, said) in _more(merged.dead, sides))
-
-
-def doubled_imports(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
-    """Return what a scope of the merge imports once more than on either side."""
-    return tuple(said for _, said in _more(merged.imports, (upstream.imports, fork.imports)))
 
 
 def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:

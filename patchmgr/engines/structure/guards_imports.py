@@ -118,6 +118,15 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield from _bound(child)
 
 
+def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """Yield module, name and new name of each import of a statement; empty if there is none."""
+    if isinstance(node, ast.Import):
+        yield from ((alias.name, "", alias.asname or "") for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        yield from ((module, alias.name, alias.asname or "") for alias in node.names)
+
+
 def _globals(node: ast.AST) -> Iterator[str]:
     """Yield the names that a function or a class declares global; statements alone are walked."""
     for _, value in ast.iter_fields(node):

@@ -29,3 +29,18 @@ def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
     """Return the syntax tree of the text and all of its nodes, to be read only."""
     tree = parse_python(text)
     return None if tree is None else (tree, tuple(ast.walk(tree)))
+
+
+@lru_cache(maxsize=64)
+def compiles(text: str) -> bool:
+    """Return whether the text is a Python module."""
+    tree = parse_python(text)
+    if tree is None:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, "<merged>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
