@@ -61,11 +61,13 @@ _DIRECTIVES = {"if": "#if", "el": "#else", "end": "#endif"}
 _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 
 
-def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Token]:
+def tokens(
+    text: str, is_body: Callable[[], bool] | None = None, *, skipped: re.Pattern[str] = _WITHIN
+) -> Iterator[Token]:
     """Yield words, signs, `""` for a string, 0 for a number or character, and directives.
 
-    Of a body, as far as `is_body` says so, only braces and directives are sure to be yielded.
-    Raise UnclearSource at a quote or a comment that does not end.
+    Of a body, as far as `is_body` says so, only what is not `skipped` is sure to be yielded: braces
+    and directives. Raise UnclearSource at a quote or a comment that does not end.
     """
     line = at = 0
     end = text.find("\n")
@@ -78,17 +80,13 @@ def tokens(text: str, is_body: Callable[[], bool] | None = None) -> Iterator[Tok
             yield Token(found[kind], line)
         elif kind != _COMMENTED:
             yield Token(_shown(found), line)
-        if is_body is not None and is_body() and (within := _WITHIN.match(text, at)):
+        if is_body is not None and is_body() and (within := skipped.match(text, at)):
             at = within.end()
 
 
 def brackets(text: str) -> Iterator[str]:
     """Yield the brackets and directives of a text, and few of its other tokens."""
-    at = 0
-    while found := _TOKEN.search(text, at):
-        yield found["plain"] or _shown(found)
-        between = _BETWEEN.match(text, found.end())
-        at = found.end() if between is None else between.end()
+    return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
 
 
 def _shown(found: re.Match[str]) -> str:
