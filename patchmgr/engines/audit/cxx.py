@@ -333,7 +333,11 @@ def _counted(number: int) -> str:
 
 
 def _wanted(some: Declared) -> str:
-    return " or ".join(map(str, sorted({len(one.parameters or ()) for one in some})))
+    """Return the numbers of arguments that some declarations take, in words."""
+    each = (one.parameters or () for one in some)
+    found = {(sum(not p.has_default for p in given), len(given)) for given in each}
+    words = (f"{least}" if least == most else f"{least} to {most}" for least, most in sorted(found))
+    return " or ".join(words)
 
 
 def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
