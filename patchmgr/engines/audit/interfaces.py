@@ -99,48 +99,28 @@ def _words(text: str, lines: Collection[int]) -> set[str]:
 
 def _theirs(states: States) -> Iterator[Lines]:
     """Yield the new lines of upstream that may use what the series changed."""
-    suspects = [path for path in _redefining(states) if states.base.blob(path) is not None]
-    met = _met(states, suspects)
-    if not met:
-        return
-    from patchmgr.engines.audit.use_faults import broken_names
-
-    broken = {path: names for path in met if (names := broken_names(states, path))}
-    words = {name: name.encode() for names in broken.values() for name in names}
-    ours = Changed(broken)
-    for path in sorted(states.changed_upstream) if words else ():
-        content = states.merged.read(path) if path.endswith(PYTHON) else None
-        if content is None or not any(word in content for word in words.values()):
-            continue
-        text = content.decode("utf-8", "surrogateescape")
-        if path in broken or any(True for _ in ours.imports(path, text)):
-            said, lines = text.split("\n"), new_lines(text, states.written.read(path))
-            lines = frozenset(n for n in lines if words.keys() & {*_WORD.findall(said[n - 1])})
-            if lines:
-                yield path, Suspects(lines), False
-
-
-def _met(states: States, suspects: Collection[str]) -> list[str]:
-    """Return those of some files whose altered names new lines of upstream may use."""
-    ours = Changed(suspects)
-    found: set[str] = set()
-    words: set[str] = set()
-    for path in sorted(states.changed_upstream) if suspects else ():
+    lost = {path: names for path in _redefining(states) if (names := _lost(states, path))}
+    ours, every = Changed(lost), set().union(*lost.values())
+    for path in sorted(states.changed_upstream) if every else ():
         content = states.merged.read(path) if path.endswith(PYTHON) else None
         if content is None or states.merged.blob(path) == states.written.blob(path):
             continue
         text = content.decode("utf-8", "surrogateescape")
-        if new := {path}.intersection(suspects).union(ours.reached(path, text)):
-            known = {*text_of(states.written, path).split("\n")}
-            words.update(w for x in text.split("\n") if x not in known for w in _WORD.findall(x))
-            found |= new
-    return [path for path in suspects if path in found and words & _altered_here(states, path)]
+        if path in lost or any(True for _ in ours.imports(path, text)):
+            said, lines = text.split("\n"), new_lines(text, states.written.read(path))
+            lines = frozenset(n for n in lines if not every.isdisjoint(_WORD.findall(said[n - 1])))
+            if lines:
+                yield path, Suspects(lines), False
 
 
-def _altered_here(states: States, path: str) -> set[str]:
-    """Return the names to which the series gives another meaning in a file."""
+def _lost(states: States, path: str) -> set[str]:
+    """Return the names that the series may have taken from a module, or whose uses it may break."""
     old, new = text_of(states.base, path), text_of(states.written, path)
-    return altered([(old, new)], ()).names | (set() if new else set(path.split("/")[-2:]))
+    lost = altered([(old, new)]).lost
+    if path.endswith("/__init__.py"):  # what another module imports is its own
+        was, now = ({name for _, _, name in named_imports(text)} for text in (old, new))
+        lost |= was - now
+    return lost if new or not old else lost.union(path.rpartition(".")[0].split("/")[-2:])
 
 
 def _redefining(states: States) -> dict[str, None]:

@@ -14,7 +14,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 _WORD = re.compile(r"[^\W\d]\w*")
 BEGINS = re.compile(r"\n(?!(?:else|elif|except|finally)\b)(?=[^\s#)\]}])")
@@ -28,6 +28,7 @@ DEFINES = re.compile(r"(?:(?:@|[ \t]).*\n|\)[ \t]*\n)*(?:async[ \t]+)?(class|def
 _HEAD_ENDS = re.compile(r":[ \t]*(?:#.*)?$")
 _TEXT = re.compile(r"[rRuU]?(?:\"\"\"|''')")
 _FROM_OUTSIDE = re.compile(r"(?:from|import)[ \t]+(\w+)")
+_IMPORTS = ("from ", "import ")
 _SET = re.compile(r"[ \t]*(?:self|cls)\.(\w+)[ \t]*(?::([^=]+))?=(?!=)(.*)")
 _BINDS = re.compile(r"(\w+)[ \t]*(?::([^=\n]+))?(?:=(?!=)((?:.|\n)*))?$")
 _STRING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
@@ -43,10 +44,14 @@ _RENAMES = re.compile(
 
 
 class Altered(Struct, frozen=True):
-    """Names that may mean something else now; what those of `types` give may be another type."""
+    """Names that may mean something else now; what those of `types` give may be another type.
+
+    Those of `lost` may be gone, or take other arguments.
+    """
 
     names: set[str]
     types: set[str]
+    lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str) -> Suspects:
         """Return where in a text such a name may matter.
@@ -112,7 +117,7 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
     for old, new in pairs:
         _compare(old, new, "", found)
     texts = [new for _, new in pairs] + list(users)
-    return Altered(_renamed(found.names, texts), _renamed(found.types, texts))
+    return Altered(_renamed(found.names, texts), _renamed(found.types, texts), found.lost)
 
 
 def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
@@ -210,33 +215,43 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
             found.names.add(name)
         if not has_same_head and all(pair):
             found.types.add(name)
+        if not has_same_head and pair[0]:  # what makes an object is used by the name of its class
+            found.lost.add(owner if owner and name.startswith("__") else name)
         is_special = name.startswith("__") and not (name == "__init__" and has_same_head)
         if owner and (is_special or "abstractmethod" in str(heads)):
             found.names.add(owner)
             found.types.add(owner)
-        for line in set.symmetric_difference(*(set("".join(side).splitlines()) for side in bodies)):
-            if given := _SET.match(line):
-                found.names.add(given[1])
-                if given[2] or "(" in given[3]:
-                    found.types.add(given[1])
+        was, now = (set("".join(side).splitlines()) for side in bodies)
+        sets = [list(filter(None, map(_SET.match, some))) for some in (was - now, now - was)]
+        for given in (*sets[0], *sets[1]):
+            found.names.add(given[1])
+            if given[2] or "(" in given[3]:
+                found.types.add(given[1])
+        if kind == "class" and sets[0]:
+            found.lost.update({m[1] for m in sets[0]} - {m[1] for m in map(_SET.match, now) if m})
     others = [set[str](), set[str]()]
-    for lines, texts in zip(others, only, strict=True):
-        for block in (text for text in texts if not DEFINES.match(text)):
+    # A plain text binds nothing.
+    plain = [[t for t in texts if not (DEFINES.match(t) or _TEXT.match(t))] for texts in only]
+    for lines, texts in zip(others, plain, strict=True):
+        for block in texts:
             if not _add_binding(block, owner, found):
                 lines.update(_COMMENT.sub("", block).splitlines())
     said = {word for line in others[0] ^ others[1] for word in _WORD.findall(line)}
     said.difference_update(keyword.kwlist)
     found.names.update(said)
     found.types.update(said)
+    before, after = ({m[1] for text in texts if (m := _BINDS.match(text))} for texts in plain)
+    gone = "\n".join(x for x in others[0] - others[1] if not x.lstrip().startswith(_IMPORTS))
+    found.lost.update(before - after, said & words(gone))
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
     """Add what a simple statement binds; return False if it is another one.
 
-    A plain text binds nothing, and what Python itself brings is as it was.
+    What Python itself brings is as it was.
     """
     outside = _FROM_OUTSIDE.match(block)
-    if _TEXT.match(block) or (outside and outside[1] in sys.stdlib_module_names):
+    if outside and outside[1] in sys.stdlib_module_names:
         return True
     binding = _BINDS.match(block)
     if binding is None:
@@ -244,6 +259,8 @@ def _add_binding(block: str, owner: str, found: Altered) -> bool:
     name, kind, value = binding.groups()
     listed = {word for text in _STRING.findall(value or "") for word in _WORD.findall(text)}
     found.names.update({name, owner} - {""}, listed)
+    if owner and kind and value is None:  # a field that has to be given
+        found.lost.add(owner)
     is_plain = kind and _PLAIN.issuperset(_WORD.findall(_STRING.sub("", kind)))
     if (kind and not is_plain) or _CALL.match(value or ""):
         found.types.add(name)

@@ -73,12 +73,6 @@ class Module:
         found = self._members.get(name)
         return self._definition(found) if isinstance(found, _Block) else found
 
-    def unlike(self, other: Module) -> dict[str, ast.stmt]:
-        """Return what binds names at the top, without definitions that another module has, too."""
-        known = {block.text for block in other._blocks}
-        names = (n for n, by in self._members.items() if getattr(by, "text", None) not in known)
-        return {name: node for name in names if (node := self.member(name)) is not None}
-
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
         """Return the statements on some lines, which are sorted; there may be others as well."""
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))

@@ -32,7 +32,6 @@ from patchmgr.engines.audit.python_modules import (
     Parser,
     is_named,
     members_of,
-    module_name,
     own_nodes,
 )
 from patchmgr.engines.audit.python_names import ENDS, Entity, PythonState
@@ -340,6 +339,8 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
         faults = [fault for use in uses for fault in faults_of(use, pair)]
         told: set[tuple[str, str]] = set()
         for fault in (*faults, *star_faults(pair, where.lines)):
+            if fault.kind == "default" and not is_ours:
+                continue  # the series has other defaults for all that leave them out
             homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
             if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
                 told.add((fault.text, fault.kind))
@@ -352,7 +353,8 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
     That is the series, or else upstream.
     """
-    parser = _parser(states)
+    parser = states.kept.setdefault("python", Parser())
+    assert isinstance(parser, Parser)
     sides = states.merged, states.written, states.onto
     merged, written, onto = (PythonState(files, parser) for files in sides)
 
@@ -363,12 +365,6 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
         return Pair(merged.reader(path), onto.reader(path), frozenset(states.carriers))
 
     return pair_of
-
-
-def _parser(states: States) -> Parser:
-    parser = states.kept.setdefault("python", Parser())
-    assert isinstance(parser, Parser)
-    return parser
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
@@ -419,59 +415,3 @@ def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
     lines = (states.onto.read(home) or b"").split(b"\n")
     line = lines[node.lineno - 1].strip() if isinstance(node, ast.stmt) else b""
     return patch_of_line(states, home, line, sign=b"-") or states.carriers.get(path, "")
-
-
-def broken_names(states: States, path: str) -> frozenset[str]:
-    """Return the names that the series removes from a module, or whose uses it may break."""
-    old, new = (_parser(states).module(files, path) for files in (states.base, states.written))
-    if old is None or (new is None and states.written.blob(path) is not None):
-        return frozenset()  # what cannot be read is not known
-    if new is None:
-        return frozenset((module_name(path).rpartition(".")[2], *old.counts))
-    # What a module imports is its own, but for a package's.
-    own = () if path.endswith("/__init__.py") else (ast.Import, ast.ImportFrom)
-    unlike = {n: node for n, node in old.unlike(new).items() if not isinstance(node, own)}
-    return frozenset(_broken(unlike, new.member))
-
-
-def _broken(old: Mapping[str, ast.AST], new: Callable[[str], ast.AST | None]) -> Iterator[str]:
-    """Yield the names that stand for nothing or another kind of thing now, or take other arguments.
-
-    How an object is made, and what Python itself calls, is used by the name of the class.
-    """
-    for name, was in old.items():
-        now = new(name)
-        if now is None or _shape(was) != _shape(now) or not _takes_all(now, was):
-            yield name
-        if isinstance(was, ast.ClassDef) and isinstance(now, ast.ClassDef):
-            members = ({n: made[0] for n, made in members_of(c).items()} for c in (was, now))
-            inner = _broken(next(members), next(members).get)
-            yield from (name if member.startswith("__") else member for member in inner)
-
-
-def _shape(node: ast.AST) -> tuple[object, ...]:
-    """Return what must be as it was for all uses of what a statement binds."""
-    if isinstance(node, ast.ClassDef):
-        return ast.ClassDef, len(node.bases)
-    if not isinstance(node, Function):
-        return ()
-    is_open = node.args.vararg is None, node.args.kwarg is None
-    return type(node), is_open, *map(ast.dump, node.decorator_list)
-
-
-def _takes_all(new: ast.AST, old: ast.AST) -> bool:
-    """Return whether a function takes all that another one takes, and needs no more."""
-    now, was = _parameters(new), _parameters(old)
-    is_kept = all(now.get(name) in (how, (how[0], False)) for name, how in was.items())
-    return is_kept and not any(is_needed for name, (_, is_needed) in now.items() if name not in was)
-
-
-def _parameters(node: ast.AST) -> dict[str, tuple[int, bool]]:
-    """Return by name the place of each parameter, and whether a call has to give it."""
-    if not isinstance(node, Function):
-        return {}
-    placed = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
-    needed = len(placed) - len(node.args.defaults)
-    found = {name: (number, number < needed) for number, name in enumerate(placed)}
-    named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-    return found | {arg.arg: (-1, default is None) for arg, default in named}

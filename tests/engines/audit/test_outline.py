@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.outline import Altered, altered, blocks
+from patchmgr.engines.audit.outline import altered, blocks
 from tests.tables import table
 
 CLASS = (
     "class C:\n    size: int\n\n    def get(self):\n        return 1\n\n"
     "    def put(self, x):\n        self.x = make(x)\n"
 )
+INIT = "class C:\n    def __init__(self, a):\n        pass\n"
 USER = "class D:\n    def a(self):\n        f()\n\n    def b(self):\n        g()\n"
 
 
@@ -38,7 +39,26 @@ USER = "class D:\n    def a(self):\n        f()\n\n    def b(self):\n        g()
 )  # fmt: skip
 def test_blocks_that_differ_give_the_names(old: str, new: str, names: str, types: str) -> None:
     found = altered([(old, new)])
-    assert found == Altered(set(names.split()), set(types.split()))
+    assert (found.names, found.types) == (set(names.split()), set(types.split()))
+
+
+@table(
+    ("old", "new", "lost"),
+    [
+        pytest.param("def f(a):\n    g(a)\n", "def f(a):\n    h(a)\n", "", id="body"),
+        pytest.param("def f(a): g(a)\n", "@d\ndef f(a): g(a)\n", "f", id="decorator"),
+        pytest.param("def f(a): g(a)\n", "f = g\n", "f", id="kind"),
+        pytest.param("def g(a): pass\n", "def f(a): pass\ndef g(a): pass\n", "", id="new"),
+        pytest.param("import a\nx = 1\ny = 2\n", "x = 3\n", "y", id="value"),
+        pytest.param("if a:\n    x = 1\n", "if a:\n    y = 1\n", "x", id="condition"),
+        pytest.param('"""Old."""\n', "", "", id="docstring"),
+        pytest.param(CLASS, CLASS.replace("size: int", "size: str"), "C", id="field-to-give"),
+        pytest.param(CLASS, CLASS.replace("self.x", "self.y"), "x", id="attribute"),
+        pytest.param(INIT, INIT.replace("a)", "a, b)"), "C", id="made-otherwise"),
+    ],
+)  # fmt: skip
+def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str) -> None:
+    assert altered([(old, new)]).lost == set(lost.split())
 
 
 @table(
