@@ -6,14 +6,14 @@ lines are there. Nobody has to guess how many of the patches upstream took.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import groupby, pairwise
 
 from msgspec import Struct, field
 
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.telling import bare, is_telling
+from patchmgr.engines.text.telling import bare, is_telling, normal_lines
 from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]
@@ -58,14 +58,14 @@ class Weave:
 
     def __init__(self, base: bytes | None) -> None:
         self.is_made = base is None
-        self.nodes = [Node(line, bare(line), is_base=True) for line in split_lines(base or b"")]
+        self.nodes = [Node(line, key, is_base=True) for line, key in _keyed(base or b"")]
         self.last = -1
 
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
         """Add the change of a patch; `first` is the number of its first hunk here."""
-        alive = [-1, *(n for n, node in enumerate(self.nodes) if node.is_alive(patch - 1))]
+        alive = [-1, *self._alive(patch - 1)]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
             self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))
         self.last = patch
@@ -95,23 +95,25 @@ class Weave:
 
     def carry_in(self, patch: int, content: bytes) -> None:
         """Record that a patch moves or copies a file to this path: its lines are not new."""
-        lines = split_lines(content)
-        self.nodes += [
-            Node(x, bare(x), is_base=False, events=[(patch - 1, CARRIED)]) for x in lines
-        ]
+        event = patch - 1, CARRIED
+        self.nodes += [Node(x, key, is_base=False, events=[event]) for x, key in _keyed(content)]
         self.last = patch
 
     def take_out(self, by: HunkId) -> None:
         """Record that a patch deletes the file, or moves it away."""
-        for node in self.nodes:
-            if node.is_alive(by[0] - 1):
-                node.events.append(by)
+        for at in self._alive(by[0] - 1):
+            self.nodes[at].events.append(by)
         self.last = by[0]
+
+    def _alive(self, patch: int) -> list[int]:
+        """Return the nodes whose lines are there after a patch (-1: in the base)."""
+        nodes = enumerate(self.nodes)
+        return [n for n, node in nodes if (node.is_alive(patch) if node.events else node.is_base)]
 
     @property
     def is_deleted(self) -> bool:
         """Return whether the file's lines are gone at the end of the series."""
-        return not any(node.is_alive(self.last) for node in self.nodes)
+        return not self._alive(self.last)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -157,7 +159,7 @@ class Weave:
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
         """The nodes that exist after the series, and before it, with their keys."""
-        states = ([n for n, x in enumerate(self.nodes) if x.is_alive(p)] for p in (self.last, -1))
+        states = map(self._alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
@@ -168,3 +170,8 @@ class Weave:
     def state(self, run: Run, patch: int) -> list[Node]:
         """Return a run's lines after a patch (-1: in the base)."""
         return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
+
+
+def _keyed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the lines of a text, each with itself without white space."""
+    return zip(split_lines(content), normal_lines(content), strict=False)
