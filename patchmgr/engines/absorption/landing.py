@@ -105,17 +105,19 @@ def _landings(series: Series) -> Landings:
         for number, count in steps.items()
         if count >= FEWEST_CAME * series.sizes[patch]
     }
-    related = _related(series)
+    every = range(len(series.folded))
+    related, touching = _related(series), [series.touching(patch) for patch in every]
     found: dict[int, list[int]] = {}
     for number in sorted(candidates):
-        counts = [series.count_patch(patch, number) for patch in range(len(series.folded))]
         is_own = series.is_own(number)
         landed = {
             patch
-            for patch, count in enumerate(counts)
-            if _is_landed(count, is_own=is_own)
+            for patch in every
+            if number in touching[patch]
+            and _is_landed(series.count_patch(patch, number), is_own=is_own)
             and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
         }
+        counts = [series.count_patch(patch, number) for patch in every] if landed else []
         for patch in (*landed, *_along(counts, landed, related)):
             found.setdefault(patch, []).append(number)
     return found
