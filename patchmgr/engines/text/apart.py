@@ -13,9 +13,9 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from io import BytesIO
 from itertools import compress, count, pairwise
-from operator import lt, ne, sub
+from operator import ne, sub
 
-from patchmgr.engines.text.patience import longest_rising, singles
+from patchmgr.engines.text.patience import anchors, equal_at_start, singles
 
 TYPE_CHECKING = False  # as in patience.py
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     narrow = _narrow(base, side)
     if narrow is not None:
         return (narrow,)
-    old, new = _pairs(base, side)
+    old, new = anchors(base.single, side.single)
     if not old:
         return None
     widest = min(_widest(old, len(base.lines)), _widest(new, len(side.lines)))
@@ -88,9 +88,8 @@ def _narrow(base: Text, side: Text) -> Change | None:
     """
     old, new = base.lines, side.lines
     shift, most = len(new) - len(old), min(len(old), len(new))
-    head = next(compress(count(), map(ne, old, new)), most)
-    tail = next(compress(count(), map(ne, reversed(old), reversed(new))), most)
-    end = len(old) - min(tail, most - head)
+    head = equal_at_start(old, new, most)
+    end = len(old) - equal_at_start(reversed(old), reversed(new), most - head)
     if not 0 < max(end, end + shift) - head <= _FEW:
         return None
     known = map(base.single.get, new[head : end + shift])
@@ -105,17 +104,6 @@ def _narrow(base: Text, side: Text) -> Change | None:
     if not after or after[-1] + 1 - stop <= widest:
         stop = len(old)
     return Change(start, stop, start, stop + shift) if start or stop < len(old) else None
-
-
-def _pairs(base: Text, side: Text) -> tuple[list[int], list[int]]:
-    """Return where the lines are that both texts have once, as far as they are in order."""
-    is_in = [*map(side.single.__contains__, base.single)]
-    old = [*compress(base.single.values(), is_in)]
-    new = [*map(side.single.__getitem__, compress(base.single, is_in))]
-    if any(map(lt, new[1:], new)):
-        kept = longest_rising(new)
-        old, new = [old[number] for number in kept], [new[number] for number in kept]
-    return old, new
 
 
 def _widest(places: Sequence[int], size: int) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import compress, count, pairwise
-from operator import lt, ne
+from operator import ne
 from typing import TypeVar
 
 from msgspec import Struct
 
 from patchmgr.engines.languages.words import is_blank, is_import
-from patchmgr.engines.text.patience import longest_rising, singles
+from patchmgr.engines.text.patience import anchors, equal_at_start, singles
 from patchmgr.model.patch import Hunk
 
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
@@ -99,8 +99,9 @@ def matched_runs(old: Lines, new: Lines) -> Iterator[_Run]:
 
 def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
     """Yield the runs of equal lines, by where they start in both texts and how many they are."""
-    head = _same_at_start(old, new)
-    tail = _same_at_start(old[head:][::-1], new[head:][::-1])
+    most = min(len(old), len(new))
+    head = equal_at_start(old, new, most)
+    tail = equal_at_start(reversed(old), reversed(new), most - head)
     if head:
         yield at[0], at[1], head
     ends = len(old) - tail, len(new) - tail
@@ -112,20 +113,16 @@ def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_
         yield at[0] + ends[0], at[1] + ends[1], tail
 
 
-def _same_at_start(old: Lines, new: Lines) -> int:
-    return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
-
-
 def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
-    anchors = anchors_of(old, new) if depth < DEEPEST else []
-    if not anchors:
+    pairs = anchors_of(old, new) if depth < DEEPEST else []
+    if not pairs:
         if len(old) * len(new) <= LARGEST_GAP:
             matcher = SequenceMatcher(None, old, new, autojunk=False)
             blocks = matcher.get_matching_blocks()
             yield from ((at[0] + i, at[1] + j, size) for i, j, size in blocks if size)
         return
     done = (0, 0)
-    for i, j, size in (*_in_a_row(anchors), (len(old), len(new), 0)):
+    for i, j, size in (*_in_a_row(pairs), (len(old), len(new), 0)):
         if i > done[0] and j > done[1]:
             start = at[0] + done[0], at[1] + done[1]
             yield from _runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
@@ -144,10 +141,4 @@ def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
     """Return the longest increasing run of lines that both sides have exactly once."""
-    mine, theirs = singles(old), singles(new)
-    shared = [*filter(theirs.__contains__, mine)]
-    places = [*map(theirs.__getitem__, shared)]
-    pairs = [*zip(map(mine.__getitem__, shared), places, strict=True)]
-    if not any(map(lt, places[1:], places)):
-        return pairs
-    return [pairs[number] for number in longest_rising(places)]
+    return [*zip(*anchors(singles(old), singles(new)), strict=True)]

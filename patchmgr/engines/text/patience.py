@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import count
+from itertools import compress, count
+from operator import lt, ne
 
 TYPE_CHECKING = False  # typing takes longer to load than a merge, and the merge driver waits for it
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -21,6 +22,21 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
     for line in {lines[place] for place in again}:
         del last[line]
     return last
+
+
+def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
+    """Return the places of the lines that both texts have once, as far as they are in order."""
+    shared = [*filter(new.__contains__, old)]
+    places, others = [*map(old.__getitem__, shared)], [*map(new.__getitem__, shared)]
+    if any(map(lt, others[1:], others)):
+        kept = longest_rising(others)
+        places, others = [places[number] for number in kept], [others[number] for number in kept]
+    return places, others
+
+
+def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
+    """Return how many lines are the same before the first that differs, at most so many."""
+    return min(most, next(compress(count(), map(ne, old, new)), most))
 
 
 def longest_rising(places: Sequence[int]) -> list[int]:
