@@ -58,7 +58,7 @@ _VERBS: tuple[Verb, ...] = (
 )  # fmt: skip
 _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
     "upstream": (
-        "Projects that are followed.",
+        "The upstream projects of the workspace.",
         (workspaces.upstream_add, workspaces.upstream_list, workspaces.upstream_fetch),
     ),
     "series": (
@@ -72,7 +72,7 @@ _GROUPS: dict[str, tuple[str, tuple[Verb, ...]]] = {
          conflicts.propose, conflicts.learn, conflicts.pull, conflicts.push),
     ),
     "merge-driver": (
-        "The same merge for git merge, rebase and cherry-pick.",
+        "Let git merge, rebase and cherry-pick use patchmgr's merge.",
         (merging.driver_install, merging.driver_uninstall, merging.driver_run),
     ),
 }  # fmt: skip

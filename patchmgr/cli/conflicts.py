@@ -53,10 +53,10 @@ def show_(
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
 
-    A resolution is shown as a diff. For a conflict of a rebase in progress, the work order is
-    shown: the symbol on all sides, the upstream commits that caused it and came later, who uses it,
-    what was decided about similar conflicts, the candidates, and what a solution must satisfy. It
-    has at most 32 kB, unless --full asks for all.
+    A resolution is shown as a diff. A conflict of a rebase in progress is shown as its work order:
+    the symbol on all sides, the upstream commits that caused the conflict and later ones, who uses
+    the symbol, what was decided about similar conflicts, the candidates, and what a resolution must
+    satisfy. It has at most 32 kB unless you give --full.
 
     Example: patchmgr conflicts show 4f08e2008bf8
 
@@ -122,22 +122,23 @@ def propose(
         int | None,
         option("--candidate N", "The number of a candidate that `conflicts show` lists.", min=1),
     ] = None,
-    stdin: Annotated[bool, option("--stdin", "Read the solution from standard input.")] = False,
+    stdin: Annotated[bool, option("--stdin", "Read the resolution from standard input.")] = False,
     delete: Annotated[bool, option("--delete", "Delete the file.")] = False,
     accept: Annotated[
         Path | None, option("--accept FILE", "Accept FILE, whatever the checks find.")
     ] = None,
     because: Annotated[str, option("--because TEXT", "Why FILE should be accepted.")] = "",
     by: Annotated[str, option("--by NAME", "Who proposes it.")] = "",
-    run: Annotated[bool, option("--run", "Run the series' commands, too.")] = False,
+    run: Annotated[bool, option("--run", "Also run the series' commands.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Check a solution, and record it if it passes.
+    """Check a resolution, and record it if it passes.
 
-    A person accepts it. The checks are: markers, the place, syntax, white space, what either side
-    did, and all that a rebase with it finds. Exit code 4 says that it does not pass; a person may
-    take such a one with --accept and a reason, a program may not.
+    A person then accepts it. The checks are: conflict markers, changes outside the conflict,
+    syntax, white space, whether both sides' changes are kept, and everything that a rebase with it
+    finds. Exit code 4 means that it fails a check. A person may still take it with --accept and a
+    reason; a program may not.
 
     Example: patchmgr conflicts propose 4f08e2008bf8 --file solved.py --by agent
 
@@ -180,8 +181,8 @@ def accept(
 
     The side ours is upstream's, theirs the patch's. A proposal is checked once more.
 
-    A conflict without a text (a finding of the audit or the ledger, a condition that fails) has no
-    sides: it is accepted with --because, and the same finding never asks again.
+    A conflict without a text (a finding of the audit or the ledger, or a condition that fails) has
+    no sides. Accept it with --because; the same finding is then not reported again.
 
     Example: patchmgr conflicts accept 4f08e2008bf8 ours
 
@@ -259,10 +260,11 @@ Branch = Annotated[
 def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Fetch another workspace's resolutions, as proposals.
 
-    Only conflicts/ of its newest commit is fetched. A conflict shows what was pulled for it first
-    among its candidates, with its source; `conflicts propose ID --candidate N` checks it, and
-    `conflicts accept ID proposed` takes it. Nothing is accepted by itself, unless `trusted` in
-    series.toml names the source. A later pull replaces what was pulled from there before.
+    Only conflicts/ of its newest commit is fetched. A pulled resolution is the first candidate of
+    its conflict, and is shown with its source. `conflicts propose ID --candidate N` checks it, and
+    `conflicts accept ID proposed` accepts it. Nothing is accepted automatically, unless `trusted`
+    in series.toml names the source. A later pull from the same source replaces what was pulled
+    before.
 
     Example: patchmgr conflicts pull https://github.com/other/fork-patches
     """
@@ -273,8 +275,8 @@ def pull(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Jso
 def push(where: Where, branch: Branch = None, dry_run: DryRun = False, json: Json = False) -> None:
     """Share your resolutions with another workspace.
 
-    Resolutions of this workspace are added to conflicts/ of a git repository, as one commit on its
-    branch. What is already there stays as it is.
+    Adds the resolutions of this workspace to conflicts/ of a git repository, as one commit on its
+    branch. Resolutions that are already there do not change.
 
     Example: patchmgr conflicts push git@github.com:we/resolutions --branch main
     """

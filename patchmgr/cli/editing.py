@@ -97,7 +97,7 @@ def move(
 ) -> None:
     """Put a patch before or after another one.
 
-    It is refused if the series would then make other files.
+    The move is refused if it would change the result of the series.
 
     Example: patchmgr move fix-allow-list --before 1
     """
@@ -131,8 +131,6 @@ def fold(
     json: Json = False,
 ) -> None:
     """Fold patches, or a diff, into another patch.
-
-    The top patch is meant if none is named.
 
     Example: patchmgr fold fix-typo --into fix-allow-list
     """
@@ -168,7 +166,7 @@ def split(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Split part of a patch off into a new patch after it.
+    """Split off part of a patch into a new patch after it.
 
     Example: patchmgr split fix-allow-list fix-docs --file docs
 
@@ -199,7 +197,7 @@ def show_(
     series: OfSeries = None,
     json: Json = False,
 ) -> None:
-    """Print a patch file, the top if none is named.
+    """Print a patch file (default: the top).
 
     Example: patchmgr show fix-allow-list --header
     """
@@ -216,7 +214,7 @@ def show_(
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
 
-Count = Annotated[int, option("-n N", "How many to undo.", min=1)]
+Count = Annotated[int, option("-n N", "The number of changes.", min=1)]
 
 
 def log(
@@ -258,7 +256,7 @@ def undo(
 
 
 def redo(count: Count = 1, dry_run: DryRun = False, json: Json = False) -> None:
-    """Redo the change that was undone last.
+    """Redo the change that was last undone.
 
     Example: patchmgr redo
     """
@@ -278,7 +276,7 @@ def guard(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """List the guards of a series, or give a patch new ones.
+    """List the guards of a series, or set those of a patch.
 
     Example: patchmgr series guard fix-allow-list +sm120
     """

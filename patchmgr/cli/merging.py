@@ -48,8 +48,8 @@ def merge_file(
 ) -> None:
     """Merge one file as a rebase would; exit 3 for a conflict.
 
-    Recorded resolutions are replayed if the current folder is in a workspace, or -C names one. A
-    merge that is clean for git has git's bytes.
+    Recorded resolutions are replayed if the current folder is in a workspace, or -C names one. If
+    git's merge is clean, the result is git's, byte for byte.
 
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
@@ -88,9 +88,9 @@ def driver_install(
 ) -> None:
     """Make git merge, rebase and cherry-pick in a clone use patchmgr.
 
-    Writes to the clone's own configuration and .git/info/attributes, and may be run again. In a
-    workspace, or with -C, its recorded resolutions are used. A rebase has upstream's side as ours;
-    where you merge upstream into your branch, say --upstream theirs.
+    Writes to the clone's own configuration and .git/info/attributes; a second run is harmless. In a
+    workspace, or with -C, its recorded resolutions are used. In a rebase, ours is upstream's side.
+    If you merge upstream into your branch, give --upstream theirs.
 
     Example: patchmgr merge-driver install --git ~/src/vllm
     """
@@ -153,8 +153,8 @@ def mergetool(
 ) -> None:
     """Resolve the conflicts of a rebase with git's merge tool.
 
-    FILE is a name below the work area, or its end; without one, every file with markers. The tool
-    is the one of your git configuration: merge.tool and mergetool.*.
+    FILE is a path below the work area, or the end of one; the default is every file with markers.
+    The tool comes from your git configuration: merge.tool and mergetool.*.
 
     Example: patchmgr mergetool --tool vimdiff
     """

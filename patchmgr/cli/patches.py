@@ -56,9 +56,9 @@ def import_(
 ) -> None:
     """Append patches from files, folders, git commits or a stack.
 
-    A file is a diff or a mailbox; a folder is quilt's, a Debian package's, StGit's or
-    patch-package's, or has patches with names that sort. A fork that merged upstream becomes one
-    line of patches on the upstream state that it merged last, with the fork's tree at its end.
+    A file is a diff or a mailbox. A folder belongs to quilt, a Debian package, StGit or
+    patch-package, or has patches whose names sort in order. A fork that merged upstream becomes a
+    linear series on the upstream state that it merged last; the series ends at the fork's tree.
 
     Example: patchmgr import --git ~/src/vllm v0.23.0..my-branch --series vllm
 
@@ -142,10 +142,10 @@ def export_(
 
     A patch that already fits the format is copied byte for byte.
 
-    quilt, gbp (debian/patches), stgit and patch-package are folders with patches, git is a folder
-    of mails that sort, mbox one file of mails, diff one file with all changes. yocto and suse are
-    mails whose headers give each patch's status upstream, in the words of that project. For commits
-    there is `patchmgr branch`.
+    quilt, gbp (debian/patches), stgit and patch-package write a folder of patches; git a folder of
+    numbered mails; mbox one file of mails; diff one file with all changes. yocto and suse write
+    mails whose headers give each patch's status upstream, as that project words it. For commits,
+    use `patchmgr branch`.
 
     Example: patchmgr export vllm --as mbox --out vllm.mbox
 

@@ -40,10 +40,10 @@ def plan(
 ) -> None:
     """Plan a way to an upstream state, and try each step of it.
 
-    A step is a stretch of commits that the series carries over, or one commit with conflicts: a
-    rebase from where the step before it ends. `rebase --onto plan:N` takes a step, as long as pin,
-    patches and REF are as they were. A fork that merges upstream needs no series: with --git, each
-    step is a merge, and REF is one of REPO.
+    A step starts where the step before it ends. It is a stretch of commits over which the series
+    rebases cleanly, or one commit with conflicts. `rebase --onto plan:N` takes a step, as long as
+    pin, patches and REF have not changed. A fork that merges upstream needs no series: with --git,
+    each step is a merge, and REF is a ref of REPO.
 
     Example: patchmgr plan vllm --onto v0.24.0 --max 50
 
@@ -82,11 +82,12 @@ def forecast(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Say what upstream's open pull requests would do to a series.
+    """Show what upstream's open pull requests would do to a series.
 
-    Each that changes a file of the series is merged into upstream's tip, and the series rebased
-    onto that. git cannot tell closed from open: a pull request counts as open if the remote offers
-    a merge of it, or it had a commit in the last 90 days, and did not land. --gh asks GitHub.
+    Each pull request that changes a file of the series is merged into upstream's tip, and the
+    series is rebased onto the result. git does not know which pull requests are open. One counts as
+    open if it did not land, and the remote offers a merge of it or it had a commit in the last 90
+    days. --gh asks GitHub.
 
     Example: patchmgr forecast vllm --watch 100
     """

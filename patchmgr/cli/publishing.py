@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def check(
     names: Names = None,
-    run: Annotated[bool, option("--run", "Run the series' own commands, too.")] = False,
+    run: Annotated[bool, option("--run", "Also run the series' own commands.")] = False,
     command: Annotated[
         list[str], option("--command NAME", "Run only this command; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
@@ -49,14 +49,14 @@ def check(
     branch: Annotated[
         str | None, option("--branch NAME", "With --ledger: this branch of the checkout.")
     ] = None,
-    junit: Annotated[Path | None, option("--junit FILE", "Write JUnit XML, too.")] = None,
+    junit: Annotated[Path | None, option("--junit FILE", "Also write JUnit XML.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Check every patch against the gates; exit 4 if one fails.
+    """Check every patch; exit 4 if a check fails.
 
     Example: patchmgr check vllm --junit gates.xml
 
@@ -114,9 +114,9 @@ def audit(
 
     The exit code is 4 if something is certainly broken.
 
-    Names that nothing defines, calls that do not fit, what was removed, renamed or moved and is
-    still used, duplicate definitions, tests that vanished. A rebase runs the audit by itself; this
-    is for a series on its pin, or any two trees (a workspace is not needed).
+    The faults are: undefined names, calls that do not match, uses of what was removed, renamed or
+    moved, duplicate definitions, and lost tests. A rebase runs the audit itself. Use this command
+    for a series on its pin, or for any two trees (which needs no workspace).
 
     Example: patchmgr audit vllm
 
@@ -145,10 +145,10 @@ def notes(
 ) -> None:
     """Write a note on the last rebase, or on a future one.
 
-    It tells of conflicts, what was dropped, what upstream brought, gates and tags.
+    The note has conflicts, dropped patches, upstream's changes, gates and tags.
 
-    Without --from it is about the last rebase. For a sync that is not done yet, it says what the
-    sync would do.
+    Without --from it is about the last rebase. For a rebase that is not done yet, it says what the
+    rebase would do.
 
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """
@@ -165,7 +165,9 @@ def diff(
     lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[
         list[str],
-        option("--hold PATH[::SYMBOL]", "Let check guard the bytes of this file; repeatable."),
+        option(
+            "--hold PATH[::SYMBOL]", "Make `check` require these bytes of this file; repeatable."
+        ),
     ] = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -174,7 +176,7 @@ def diff(
 ) -> None:
     """Compare two states of a series, patch by patch.
 
-    A patch is byte-identical, differs in positions only, or changed.
+    A patch is byte-identical, differs in line numbers only, or changed.
 
     A state is a tag or branch that patchmgr built, or a commit of one.
 
@@ -198,7 +200,7 @@ def why(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Say which patch a line of the branch comes from.
+    """Show which patch a line of the branch comes from.
 
     Example: patchmgr why vllm/platforms/cuda.py:87 --series vllm
     """

@@ -45,7 +45,7 @@ def new(
 ) -> None:
     """Make an empty patch on top of the pushed ones.
 
-    Then edit files, and refresh it.
+    Then edit files, and run `patchmgr refresh`.
 
     Example: patchmgr new fix-allow-list --subject "Clamp the allow list"
     """
@@ -131,7 +131,7 @@ def refresh(
     ] = None,
     patch: Annotated[str | None, option("--patch -p PATCH", "A pushed patch.")] = None,
     allow_empty: Annotated[
-        bool, option("--allow-empty", "Even if the patch becomes empty.")
+        bool, option("--allow-empty", "Allow the patch to become empty.")
     ] = False,
     rewrite: Annotated[
         bool, option("--rewrite", "Write its diff as git does, even if nothing changed.")
@@ -147,8 +147,8 @@ def refresh(
 ) -> None:
     """Put your edits into the top patch, or into one below it.
 
-    With --auto each edit goes into the patch that wrote the lines it changes, as `git absorb` does;
-    what belongs to upstream's lines, or to several patches, stays an edit.
+    With --auto each edit goes into the patch that wrote the lines it changes, as `git absorb` does.
+    Edits of upstream's lines, or of lines of several patches, stay in the checkout.
 
     Example: patchmgr refresh src/model.py
 
@@ -193,7 +193,7 @@ def unapplied(
 ) -> None:
     """List the patches that are not pushed.
 
-    The signs are: `-` to be pushed, `!` hidden.
+    The marks are: `-` not pushed, `!` hidden.
 
     Example: patchmgr unapplied
     """
@@ -240,9 +240,9 @@ def prev(
 def files(
     patch: MaybePatch = None, to: To = None, series: OfSeries = None, json: Json = False
 ) -> None:
-    """List the files of a patch, the top if none is named.
+    """List the files of a patch (default: the top).
 
-    The signs are: `+` made, `~` changed, `-` deleted.
+    The marks are: `+` added, `~` changed, `-` deleted.
 
     Edits that are not refreshed yet count as the top's.
 

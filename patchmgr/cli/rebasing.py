@@ -53,14 +53,12 @@ def rebase(
     stop_at_conflict: Annotated[
         bool, option("--stop-at-conflict", "Stop at the first conflict.")
     ] = False,
-    continue_: Annotated[
-        bool, option("--continue", "Go on, with the conflicts as you resolved them.")
-    ] = False,
+    continue_: Annotated[bool, option("--continue", "Continue, with your resolutions.")] = False,
     accept: Annotated[
         list[str], option("--accept FILE", "Accept FILE although it is deleted or does not parse.")
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
-        bool, option("--skip", "Leave out the first patch in conflict, and go on.")
+        bool, option("--skip", "Leave out the first patch in conflict, and continue.")
     ] = False,
     abort: Annotated[bool, option("--abort", "Forget the rebase in progress.")] = False,
     checkout: Annotated[
@@ -97,15 +95,15 @@ def rebase(
 ) -> None:
     """Rebase the named series, or all, onto a new upstream state.
 
-    REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run,
-    several of them, or a range with --every, give a table: patch by target.
+    REF is upstream/main, upstream/BRANCH, a tag or release, or a commit id. With --dry-run, several
+    states, or a range with --every, give a table of patches and targets.
 
     With --resolver, CMD gets the work order of each conflict as JSON, and answers with JSON:
-    {"content": TEXT}, {"candidate": N} or {"delete": true}. What passes every check of `conflicts
-    propose` is taken, and nothing else.
+    {"content": TEXT}, {"candidate": N} or {"delete": true}. An answer is taken only if it passes
+    every check of `conflicts propose`.
 
-    With --checkout, resolve in DIR as in any rebase of git, and run `patchmgr rebase --continue`
-    there.
+    With --checkout, resolve conflicts in DIR as in a git rebase, and run `patchmgr rebase
+    --continue` there.
 
     Example: patchmgr rebase vllm --onto v0.24.0 --dry-run
 
@@ -272,7 +270,7 @@ def decide(
 ) -> None:
     """Record whether upstream already has a patch in conflict.
 
-    Later runs use the answer as long as upstream still has the text it is about.
+    Later runs use your answer as long as upstream still has the text that it refers to.
 
     Example: patchmgr decide stale-hash.patch absorbed --by 45939
     """

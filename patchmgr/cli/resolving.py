@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
-    """Resolve the conflicts of a rebase at the terminal.
+    """Resolve the conflicts of a rebase in the terminal.
 
     It shows the patches with their verdicts, and each conflict: base, ours, theirs and the ranked
     candidates, what the patch is for, and the upstream commits that it collides with. Pick a text
-    or edit one; what passes every check of `conflicts propose` is accepted, anything else only with
-    a reason. Your choices are kept when you quit. The full screen needs textual: without it, in a
-    dumb terminal and from a pipe, the same keys are asked for line by line.
+    or edit one. A text that passes every check of `conflicts propose` is accepted; any other needs
+    a reason. Your choices are kept when you quit. The full-screen view needs textual. Without it,
+    in a dumb terminal or from a pipe, you are asked for the same keys line by line.
 
     Example: patchmgr resolve
 

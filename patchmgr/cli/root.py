@@ -45,7 +45,7 @@ Confidence = Annotated[
         "--confidence PERCENT", "How often a merge rule must be right to be used.", min=50, max=100
     ),
 ]
-Verbose = Annotated[bool, option("--verbose -v", "List what is unchanged, too.")]
+Verbose = Annotated[bool, option("--verbose -v", "Also list what is unchanged.")]
 Quiet = Annotated[bool, option("--quiet -q", "Print one line.")]
 Names = Annotated[list[str] | None, argument("[SERIES]...")]
 MaybeName = Annotated[str | None, argument("[SERIES]")]

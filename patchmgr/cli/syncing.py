@@ -38,10 +38,10 @@ def sync(
         str, option("--pull-request gh|glab|none", "The tool that opens the pull request.")
     ] = "none",
     base: Annotated[
-        str | None, option("--base BRANCH", "Its target branch; else the one checked out.")
+        str | None, option("--base BRANCH", "Its target branch; default: the one checked out.")
     ] = None,
     push_branch: Annotated[
-        str | None, option("--push-branch URL", "Push the built branch to this URL, too.")
+        str | None, option("--push-branch URL", "Also push the built branch to this URL.")
     ] = None,
     output: Annotated[
         Path | None, option("--output DIR", "Write JSON, Markdown and HTML to this folder.")
@@ -52,12 +52,12 @@ def sync(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Rebase what carries, and keep one pull request up to date.
+    """Rebase up to the first conflict, and update one pull request.
 
-    Fetches upstream, takes the steps of `plan` that carry, and pushes the changed patches as the
-    branch patchmgr/sync-SERIES of the repository that the workspace is committed in. The workspace
-    stays as it is. Conflicts come as work orders, with exit code 3. A branch that somebody else
-    pushed to is left alone. Made for a schedule: see docs/syncing.md.
+    Fetches upstream, takes the steps of `plan` that are clean, and pushes the changed patches as
+    the branch patchmgr/sync-SERIES of the repository that holds the workspace. The workspace itself
+    does not change. Conflicts give work orders, and exit code 3. A branch that somebody else pushed
+    to is left alone. Meant for scheduled runs: see docs/syncing.md.
 
     Example: patchmgr sync vllm --push origin --pull-request gh
 

@@ -49,7 +49,7 @@ Warns = Annotated[
     bool | None,
     option(
         "--warn-at-start/--no-warn-at-start",
-        "Make Python warn at startup if a package has lost its patches.",
+        "Make Python warn at startup if the package lost its patches.",
     ),
 ]
 ShowConflicts = Annotated[
@@ -111,7 +111,7 @@ def wheel(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Write a patched wheel, with a version and RECORD of its own.
+    """Write a patched wheel, with its own version and RECORD.
 
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """
@@ -198,7 +198,7 @@ def unapply(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Take a series out of a checkout or an installed package.
+    """Remove a series from a checkout or an installed package.
 
     Example: patchmgr unapply vllm --to ~/src/vllm
 
@@ -263,7 +263,7 @@ def branch(
     name: MaybeName = None,
     repo: Annotated[Path | None, option("--repo DIR", "Put it into this clone.")] = None,
     branch_name: Annotated[str | None, option("--name BRANCH")] = None,
-    tag: Annotated[str | None, option("--tag TAG", "Tag the head, too.")] = None,
+    tag: Annotated[str | None, option("--tag TAG", "Also tag the head.")] = None,
     force: Annotated[
         bool, option("--force", "Replace a branch or tag that patchmgr did not make.")
     ] = False,
@@ -288,8 +288,8 @@ def branch(
 ) -> None:
     """Build the branch of a series on its pin, one commit per patch.
 
-    The commits are the same on every machine, unless --sign, --signoff or --committer me put
-    something of yours into them.
+    The commits are the same on every machine, unless --sign, --signoff or --committer me add your
+    name to them.
 
     Example: patchmgr branch vllm --repo ~/src/vllm --name my-fork --tag preview-1
 
@@ -345,7 +345,7 @@ def report(
     ] = "terminal",
     compare: Annotated[
         str | None,
-        option("--compare BASE", "What is other than at BASE, a commit of the workspace."),
+        option("--compare BASE", "Show what changed since BASE, a commit of the workspace."),
     ] = None,
     quiet: Quiet = False,
     json: Json = False,
@@ -353,9 +353,9 @@ def report(
 ) -> None:
     """Report what a series changes, per subsystem and patch.
 
-    The report lists files, lines, what guards each change, hotspots and risks; the HTML page also
-    shows the conflicts of a rebase in progress, side by side. As CycloneDX it is a bill of
-    materials: what is patched, by which patches and commits, and what they resolve.
+    The report lists files, lines, what guards each change, hotspots and risks. The HTML page also
+    shows the conflicts of a rebase in progress, side by side. The CycloneDX formats are a bill of
+    materials: what is patched, by which patches and commits, and which bugs they resolve.
 
     Example: patchmgr report vllm --format markdown
 

@@ -42,11 +42,11 @@ def init(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Make an empty workspace, or one with a git fork in it.
+    """Make an empty workspace, or one from a git fork.
 
-    With --from-branch the fork's commits become a series on the upstream state that the branch has
-    merged last; REPO lends its objects. Merges are split into commits as with --linearize, unless
-    you choose another way.
+    With --from-branch the fork's commits become a series on the upstream state that the branch
+    merged last. The store borrows REPO's objects. Merges are split into commits as with
+    --linearize, unless you choose another way.
 
     Example: patchmgr init my-fork
 
@@ -92,8 +92,8 @@ def upstream_add(
 ) -> None:
     """Follow a project: git, a package, both, or an archive.
 
-    An archive or a folder has no versions: `upstream fetch` reads what is there now, and `--onto
-    upstream/main` is what it read last.
+    An archive or a folder has no versions: `upstream fetch` reads its present content, and `--onto
+    upstream/main` means the content read last.
 
     Example: patchmgr upstream add vllm --package vllm
 
@@ -109,7 +109,7 @@ def upstream_add(
 
 
 def upstream_list(json: Json = False) -> None:
-    """List the projects that are followed.
+    """List the upstream projects.
 
     Example: patchmgr upstream list
     """
@@ -121,7 +121,7 @@ def upstream_list(json: Json = False) -> None:
 def upstream_fetch(
     names: Annotated[list[str] | None, argument("[NAME]...")] = None,
     ref: Annotated[
-        list[str] | None, option("--ref REF", "Fetch this branch or release, too.")
+        list[str] | None, option("--ref REF", "Also fetch this branch or release.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -181,8 +181,8 @@ def series_graph(
 ) -> None:
     """Show which patches need which others, by lines and by names.
 
-    A patch needs another one if it does not apply without it, or uses a name that the other one
-    defines. Patches that do not need each other can change places.
+    A patch needs another patch if it does not apply without it, or uses a name that the other
+    defines. Patches that do not need each other can be reordered.
 
     Example: patchmgr series graph vllm --format mermaid
     """
@@ -195,12 +195,10 @@ def series_graph(
 
 
 def status(
-    of: Annotated[
-        str | None, option("--of COMMIT", "Say what this commit, branch or tag is.")
-    ] = None,
+    of: Annotated[str | None, option("--of COMMIT", "Identify this commit, branch or tag.")] = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone that has COMMIT.")] = None,
     upstreaming: Annotated[
-        bool, option("--upstreaming", "Say where each patch stands upstream.")
+        bool, option("--upstreaming", "Show each patch's upstream status.")
     ] = False,
     gh: Annotated[
         bool, option("--gh", "With --upstreaming: ask gh which pull requests are closed.")
@@ -212,10 +210,10 @@ def status(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Show where every series stands, or what a commit is.
+    """Show the state of every series, or identify a commit.
 
     With --upstreaming, each patch is tried on upstream's tip as of the last fetch. --build-env
-    gives pins and heads as variables for a build.
+    prints pins and heads as variables for a build.
 
     Example: patchmgr status
 
