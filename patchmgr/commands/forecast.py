@@ -19,20 +19,16 @@ from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import changed_lines
 from patchmgr.plumbing.forge import pull_state
 from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_facts, commit_times, landed_pulls, not_in
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series, rebase_run
 from patchmgr.services.patch_sources import git_side
 from patchmgr.services.plans import digests_of
-from patchmgr.services.series import stacks_of, touched_paths, whole_stacks
+from patchmgr.services.series import stack_of, touched_paths
 from patchmgr.services.session import Session, pinned_state
-from patchmgr.services.upstream_states import UpstreamStates
 
 DAYS = 90
 BATCH = 200  # heads
@@ -50,7 +46,7 @@ def make_forecast(
     """
     require_git("a forecast")
     with session.writing():
-        stack = stacks_of(session, whole_stacks(session, [name]))[0]
+        stack = stack_of(session, name)
         record = session.workspace.series_record(stack[0])
         side = git_side(session, record)
         tip = Resolved("upstream/main", side.fetch())
@@ -59,9 +55,7 @@ def make_forecast(
             raise PatchmgrError("usage", message, ("patchmgr series new NAME --base TAG",))
         start = pinned_state(side, record.pin)
         options = replace(options, audits_conflicts=False, wants_detail=True)
-        with Workbench([side.store]) as bench, Toolbox() as formatters:
-            memory, upstreams = Memory(session.workspace), UpstreamStates(session)
-            run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+        with rebase_run(session, side.store, options) as run:
             watch = Watch(run, stack, side, start, tip)
             heads = list(watch.open_heads(watched, now))
             found = [watch.forecast(head, facts) for head, facts in heads]

@@ -32,21 +32,17 @@ from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, numstat
 from patchmgr.plumbing.forks import commit_named
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.history import commit_facts
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carried_again import SKIPPED
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.forks import SQUASH
-from patchmgr.services.load import RebaseRun
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import RebaseRun, rebase_run
 from patchmgr.services.plans import digests_of, keep_plan
-from patchmgr.services.series import stacks_of, whole_stacks
+from patchmgr.services.series import stack_of
 from patchmgr.services.session import Session, pinned_state
-from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_area import InProgress
 from patchmgr.store import Change, Foreseen
 
@@ -62,13 +58,11 @@ def make_plan(
     """
     require_git("a plan")
     with session.writing():
-        stack = stacks_of(session, whole_stacks(session, [name]))[0]
+        stack = stack_of(session, name)
         side = session.side_of(session.workspace.series_record(stack[0]))
         states, is_back = states_to(session, side, stack[0], onto)
         selected = tuple(sorted(options.selected))
-        with Workbench([side.store]) as bench, Toolbox() as formatters:
-            memory, upstreams = Memory(session.workspace), UpstreamStates(session)
-            run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+        with rebase_run(session, side.store, options) as run:
             planning = Planning(run, stack, states, side, most or len(states))
             steps = tuple(planning.steps())
         if is_back:

@@ -33,10 +33,9 @@ from patchmgr.model.footprint import (
     Footprint,
     PatchFootprint,
 )
-from patchmgr.model.gating import ChangedSite
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.review import Moment, Review
+from patchmgr.model.review import ChangedSite, Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answer_cache import Answers

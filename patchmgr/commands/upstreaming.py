@@ -17,14 +17,10 @@ from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.stance import Stance
 from patchmgr.plumbing.forge import pull_state
-from patchmgr.plumbing.formatter_tools import Toolbox
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import Parents, RebaseRun, load_series
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import Parents, load_series, rebase_run
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
-from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.upstreaming import first_releases
 
 _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
@@ -81,9 +77,7 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
             raise PatchmgrError("unknown-ref", "run patchmgr upstream fetch first")
         target, parents = side.resolve(tip), Parents()
         options = CarryOptions(audits_conflicts=False)
-        with Workbench([side.store]) as bench, Toolbox() as tools:
-            upstreams, memory = UpstreamStates(session), Memory(session.workspace)
-            run = RebaseRun(session, options, bench, upstreams, memory, tools)
+        with rebase_run(session, side.store, options) as run:
             outcomes = [run.carry_onto(one, target, parents) for one in loaded]
     except PatchmgrError as fault:
         session.say(f"{', '.join(stack)} cannot be tried on upstream's tip: {fault.message}")

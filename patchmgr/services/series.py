@@ -74,6 +74,11 @@ def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], 
     )
 
 
+def stack_of(session: Session, name: str) -> tuple[str, ...]:
+    """Return the stack that a series is in, from the lowest up."""
+    return stacks_of(session, whole_stacks(session, [name]))[0]
+
+
 def lowest(series: Records, name: str) -> str:
     """Return the series at the bottom of a stack; the lock has no cycles."""
     on = series[name].on
