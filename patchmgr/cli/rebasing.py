@@ -210,14 +210,14 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
 
 
 def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> None:
-    text = render.targets.targets_text(outcomes, form, view)
+    text = render.plans.targets_text(outcomes, form, view)
     value = [
         {"onto": one.onto, "series": [*map(render.machine.series_value, one.series)]}
         for one in outcomes
     ]
     answer("rebase", None, text, dry_run=True, targets=value)
     if not Given.wants_json and not view.is_line:
-        say(render.targets.after_targets(outcomes))
+        say(render.plans.after_targets(outcomes))
     end_if(any(outcome.has_conflicts for outcome in outcomes), EXIT_CONFLICTS)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from patchmgr.render import (  # noqa: F401, I001 - names for the type checker
         applied, authoring, checks, clean, conflicts, cyclonedx, listings, machine,
         manual, notes, plans, publishing, recorded, report_html,
-        report_markdown, report_terminal, reports, resolving, sync, targets, terminal,
+        report_markdown, report_terminal, reports, resolving, sync, terminal,
         view, work_order,
     )  # fmt: skip
 else:

@@ -9,8 +9,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from patchmgr.model.footprint import Area, Build, FileFootprint, Footprint, Kind, Tally
-from patchmgr.model.gating import ChangedSite, Reach
-from patchmgr.model.review import Review, RiskKind
+from patchmgr.model.review import ChangedSite, Reach, Review, RiskKind
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps

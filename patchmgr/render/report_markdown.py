@@ -14,8 +14,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
-from patchmgr.model.gating import ChangedSite
-from patchmgr.model.review import Hotspot, Review, Risk
+from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk
 from patchmgr.render.clean import counted
 from patchmgr.render.markdown_text import code, code_cell, text
 from patchmgr.render.report_words import (

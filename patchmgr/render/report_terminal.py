@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
-from patchmgr.model.gating import Reach
-from patchmgr.model.review import Review
+from patchmgr.model.review import Reach, Review
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, touched_symbols
 from patchmgr.render.terminal import painted

@@ -16,8 +16,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Tally,
 )
-from patchmgr.model.gating import Reach
-from patchmgr.model.review import Review
+from patchmgr.model.review import Reach, Review
 from patchmgr.render.clean import counted
 
 REACH_WORDS = {

@@ -17,8 +17,7 @@ from patchmgr.model.footprint import (
     PatchFootprint,
     Touched,
 )
-from patchmgr.model.gating import Reach
-from patchmgr.model.review import Moment, Part, Review
+from patchmgr.model.review import Moment, Part, Reach, Review
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import document, fields, keys, pin_value

@@ -11,9 +11,18 @@ import pytest
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
-from patchmgr.model.gating import ChangedSite, Gate, Reach
 from patchmgr.model.outcome import ConflictKind, Reliability
-from patchmgr.model.review import Hotspot, Moment, Part, Review, Risk, RiskKind
+from patchmgr.model.review import (
+    ChangedSite,
+    Gate,
+    Hotspot,
+    Moment,
+    Part,
+    Reach,
+    Review,
+    Risk,
+    RiskKind,
+)
 from patchmgr.model.work_order import (
     OrderedCandidate,
     OrderedRegion,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
-from patchmgr.render.targets import after_targets, targets_text
+from patchmgr.render.plans import after_targets, targets_text
 from patchmgr.render.view import Detail, View
 from tests.tables import table
 

@@ -18,7 +18,7 @@ from patchmgr.engines.gating.words import (
     Words,
     has,
 )
-from patchmgr.model.gating import Gate
+from patchmgr.model.review import Gate
 
 Facts = Mapping[str, ast.expr]
 """Local names that one statement alone assigns, with what it assigns."""

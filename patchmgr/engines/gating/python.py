@@ -18,7 +18,7 @@ from patchmgr.engines.gating.conditions import (
     is_boolean,
 )
 from patchmgr.engines.gating.sites import Side, Statement, Texts
-from patchmgr.model.gating import Gate
+from patchmgr.model.review import Gate
 
 _ROUNDS = 4
 _DEEPEST = 6

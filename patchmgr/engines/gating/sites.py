@@ -9,7 +9,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from patchmgr.engines.gating.defaults import variables_in
-from patchmgr.model.gating import ChangedSite, Gate, Reach
+from patchmgr.model.review import ChangedSite, Gate, Reach
 
 SAME = "nothing but comments and layout"
 OFF = "with its gates off, the code is the old one"

@@ -31,8 +31,7 @@ from patchmgr.model.footprint import (
     PatchFile,
     PatchFootprint,
 )
-from patchmgr.model.gating import ChangedSite, Reach
-from patchmgr.model.review import Hotspot, Part, Risk, RiskKind
+from patchmgr.model.review import ChangedSite, Hotspot, Part, Reach, Risk, RiskKind
 from patchmgr.model.snapshot import FILE_MODES
 
 _JUDGED = frozenset({"Python", "C", "C++", "C++ header", "CUDA", "HIP"})

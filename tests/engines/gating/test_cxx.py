@@ -12,7 +12,7 @@ from patchmgr.engines.gating.defaults import Defaults
 from patchmgr.engines.gating.sites import UNREAD as WHY_UNREAD
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge
-from patchmgr.model.gating import ChangedSite, Reach
+from patchmgr.model.review import ChangedSite, Reach
 from tests.tables import table
 
 WORDS = words_of_upstream("", {})

@@ -8,7 +8,7 @@ from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.defaults import settings_defaults, variables_in
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge
-from patchmgr.model.gating import ChangedSite, Reach
+from patchmgr.model.review import ChangedSite, Reach
 from tests.engines.gating.blind import CXX, PYTHON
 from tests.engines.gating.cases import CASES, Case
 from tests.tables import table

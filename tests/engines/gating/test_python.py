@@ -10,7 +10,7 @@ from patchmgr.engines.gating.defaults import Defaults, settings_defaults
 from patchmgr.engines.gating.python import left
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge
-from patchmgr.model.gating import ChangedSite, Reach
+from patchmgr.model.review import ChangedSite, Reach
 from tests.tables import table
 
 WORDS = words_of("", {})
