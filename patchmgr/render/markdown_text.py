@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import accumulate
 
 from patchmgr.render.clean import clean
 
@@ -46,6 +48,12 @@ def fenced(foreign: str) -> str:
     shown = clean(foreign, keep="\n\t").rstrip("\n")
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     return f"{fence}\n{shown}\n{fence}"
+
+
+def fitting(rows: Sequence[str], room: int, *, gap: int = 1) -> list[str]:
+    """Return the first rows that fit into so many characters, each with a gap behind it."""
+    ends = accumulate(len(row) + gap for row in rows)
+    return [row for row, end in zip(rows, ends, strict=True) if end <= room]
 
 
 def shortened(foreign: str) -> str:

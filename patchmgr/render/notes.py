@@ -12,7 +12,7 @@ from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
 from patchmgr.model.upstream import Pin
 from patchmgr.render.clean import counted, measured_text, reliability_text
 from patchmgr.render.machine import pin_value
-from patchmgr.render.markdown_text import code, text
+from patchmgr.render.markdown_text import code, fitting, text
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
@@ -147,14 +147,8 @@ def _identical(note: SyncNote) -> Iterator[str]:
 
 
 def _section(title: str, rows: Sequence[str], *, folded: str, room: int) -> str:
-    room -= len(title) + _ROOM
-    kept: list[str] = []
-    for row in rows:
-        line = row if row.startswith("  - ") else f"- {row}"
-        room -= len(line) + 1
-        if room < 0:
-            break
-        kept.append(line)
+    lines = [row if row.startswith("  - ") else f"- {row}" for row in rows]
+    kept = fitting(lines, room - len(title) - _ROOM)
     left = len(rows) - len(kept)
     if left:
         kept.append(f"- {left} more lines are left out here: no room.")

@@ -16,7 +16,7 @@ from patchmgr.model.footprint import (
 )
 from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk
 from patchmgr.render.clean import counted
-from patchmgr.render.markdown_text import code, code_cell, text
+from patchmgr.render.markdown_text import code, code_cell, fitting, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,
     OUTSIDE,
@@ -116,12 +116,7 @@ class Page:
             return
         room = int((self._limit - len(self.whole())) * share)
         room -= len(before) + len(after) + _SENTENCE
-        lines = [before]
-        for row in rows:
-            room -= len(row) + 1
-            if room < 0:
-                break
-            lines.append(row)
+        lines = [before, *fitting(rows, room)]
         left_out = len(rows) - len(lines) + 1
         if left_out:
             lines.append(f"\n{left_out} of {len(rows)} {what} are left out here: no room.")

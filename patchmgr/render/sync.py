@@ -13,7 +13,7 @@ from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.machine import fields, keys, series_value
-from patchmgr.render.markdown_text import code, fenced, text
+from patchmgr.render.markdown_text import code, fenced, fitting, text
 from patchmgr.render.notes import note_markdown
 from patchmgr.render.plans import plan_markdown, plan_text
 from patchmgr.render.publishing import compared_text
@@ -122,10 +122,7 @@ def _order(order: WorkOrder) -> str:
 
 def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
     """Return the items that fit, and a line that counts the others."""
-    kept = list[str]()
-    for item in items:
-        room -= len(item) + 2
-        kept += [item] if room >= 0 else []
+    kept = fitting(items, room, gap=2)
     left = len(items) - len(kept)
     return [*kept, f"{left} of {len(items)} {what} are left out here: no room."] if left else kept
 
