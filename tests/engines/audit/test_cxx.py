@@ -193,3 +193,9 @@ def test_deep_brackets_and_long_chains_of_includes_end() -> None:
     chain = {f"src/h{n}.h": f'#include "h{n + 1}.h"\n' for n in range(500)}
     base = {**BASE, **chain, "src/k.h": HEADER + '#include "h0.h"\n'}
     assert not told_of(base, ours, {"src/k.h": base["src/k.h"].replace("plain", "simple")})
+
+
+def test_the_arguments_that_fit_are_counted_with_the_default_ones() -> None:
+    changed = header("int scale(int x, int y = 2)", "int scale(int x, int z, int y = 2)")
+    (one,) = told_of(BASE, using("r = ops::scale(a);"), changed)
+    assert one.text == "this call of `scale` has 1 argument; it takes 2 to 3"
