@@ -184,8 +184,10 @@ def _head_and_body(block: str) -> tuple[str, str]:
     ends = (n for n, line in enumerate(lines) if n >= start and _HEAD_ENDS.search(line))
     end = next(ends, len(lines) - 1) + 1
     margin = next((len(x) - len(x.lstrip()) for x in lines[end:] if x.strip()), 0)
-    # Comments may stand further left.
-    body = (x[margin:] if not x[:margin].strip() else x.lstrip() for x in lines[end:])
+    # Comments may stand further left, and empty lines are shorter.
+    body = (
+        x[margin:] if not x[:margin].strip() and x.strip() else x.lstrip(" \t") for x in lines[end:]
+    )
     return "".join(lines[:end]), "".join(body)
 
 
@@ -194,7 +196,7 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
     The class is among them if its objects may be made in another way.
     """
-    sides = [[block for _, block in blocks(text)] for text in (old, new)]
+    sides = [[block.rstrip() + "\n" for _, block in blocks(text)] for text in (old, new)]
     only = [
         [block for block in side if block not in other]
         for side, other in ((sides[0], set(sides[1])), (sides[1], set(sides[0])))

@@ -67,7 +67,8 @@ def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str)
         pytest.param("f()\n\n\ndef h():\n    g()\n", {1, 2, 3, 4}, id="by-name"),
         pytest.param("from m import f as g\n\n\ng()\nh()\n", {1, 2, 3, 4, 5}, id="by-alias"),
         pytest.param("class D(f):\n    def a(self):\n        return 1\n", {1, 2, 3, 4}, id="class"),
-        pytest.param(USER, {2, 3, 4}, id="member"),
+        pytest.param(USER, {2, 3, 4, 5}, id="member"),
+        pytest.param(USER.replace("f()", "h()").replace("g()", "f()"), {5, 6, 7}, id="last"),
         pytest.param(USER.replace("f()", "t()"), {1, 2, 3, 4, 5, 6, 7}, id="type-in-a-member"),
     ],
 )  # fmt: skip
