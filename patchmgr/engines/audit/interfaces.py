@@ -63,8 +63,7 @@ def _ours(states: States) -> Iterator[Lines]:
             continue
         reach = Suspects(lines)
         if names is not None and path == old and "*" not in words:
-            found = names.suspects_in(text)
-            reach = Suspects(lines & found.lines, found.whole, found.names)
+            reach = names.suspects_in(text, lines)
         if reach.lines:
             yield path, reach, True
 

@@ -53,8 +53,8 @@ class Altered(Struct, frozen=True):
     types: set[str]
     lost: set[str] = field(default_factory=set)
 
-    def suspects_in(self, text: str) -> Suspects:
-        """Return where in a text such a name may matter.
+    def suspects_in(self, text: str, within: Set[int]) -> Suspects:
+        """Return where in a text, among the lines `within`, such a name may matter.
 
         What uses a name says it. But the type of what it gives reaches as far as a variable does,
         and what a class gets from its bases as far as the class.
@@ -67,17 +67,18 @@ class Altered(Struct, frozen=True):
         lines: set[int] = set()
         whole: set[int] = set()
         for first, block in blocks(text):
-            said = words(block)
+            its_lines = within & set(range(first, first + block.count("\n") + 1))
+            said = words(block) if its_lines else set[str]()
             if names.isdisjoint(said) and types.isdisjoint(said):
                 continue
-            head, parts = _parts(block)
+            head, parts = parts_of(block)
             if not (types.isdisjoint(said) and names.isdisjoint(words(head))):
-                whole.update(range(first, first + block.count("\n") + 1))
+                whole |= its_lines
                 continue
             for start, part in parts:
                 if not names.isdisjoint(words(part)):
                     lines.update(range(first + start, first + start + part.count("\n") + 1))
-        return Suspects(lines | whole, whole, names)
+        return Suspects(lines & within | whole, whole, names)
 
 
 class Suspects(Struct, frozen=True):
@@ -165,7 +166,7 @@ def _depth(text: str) -> int:
     return sum(text.count(mark) for mark in "([{") - sum(text.count(mark) for mark in ")]}")
 
 
-def _parts(block: str) -> tuple[str, list[tuple[int, str]]]:
+def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
     """Return the head of a class, and each member with its first line, from 0.
 
     Anything else has no head, and is one part.

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks
+from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, parts_of
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
 from patchmgr.engines.structure.python_tree import parse_python
@@ -74,10 +75,14 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return the statements on some lines, which are sorted; there may be others as well."""
+        """Return the statements on some lines, which are sorted; there may be others as well.
+
+        A class has only the first of its members, and those on the lines.
+        """
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
-        found = [*self._rest, *filter(None, map(self._definition, blocks))]
-        return sorted(found, key=lambda node: node.lineno)
+        short = ((_shortened(block, lines), block) for block in blocks)
+        read = (self._definition(some) or self._definition(block) for some, block in short)
+        return sorted([*self._rest, *filter(None, read)], key=lambda node: node.lineno)
 
     def _definition(self, block: _Block) -> ast.stmt | None:
         if block not in self._parsed:
@@ -132,6 +137,16 @@ def is_among(lines: Sequence[int], first: int, last: int) -> bool:
     """Return whether one of some lines, which are sorted, is between two others."""
     at = bisect_left(lines, first)
     return at < len(lines) and lines[at] <= last
+
+
+def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
+    """Return a definition with empty lines for the members that are not on some lines."""
+    text = block.text.split("\n")
+    for start, part in parts_of(block.text)[1][1:]:
+        end = start + part.count("\n")
+        if not is_among(lines, block.first + start, block.first + end):
+            text[start:end] = [""] * (end - start)
+    return replace(block, text="\n".join(text))
 
 
 def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:

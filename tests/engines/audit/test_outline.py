@@ -74,7 +74,7 @@ def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str)
 )  # fmt: skip
 def test_lines_are_of_the_parts_that_say_a_name(user: str, lines: set[int]) -> None:
     names = altered([("def f():\n    pass\n\n\nt = a()\n", "t = b()\n")], [user])
-    assert set(names.suspects_in(user).lines) == lines
+    assert set(names.suspects_in(user, set(range(1, 9))).lines) == lines
 
 
 def test_blocks_hold_their_decorators_and_what_goes_on() -> None:
