@@ -108,7 +108,7 @@ RULES = (
         "a patch of which later ones left nothing goes with them, between landed ones",
         landing,
         "_along",
-        lambda counts, landed, related: set(),
+        lambda mute, landed, related, size: set(),
     ),
     Rule(
         "target",

@@ -107,6 +107,7 @@ def _landings(series: Series) -> Landings:
     }
     every = range(len(series.folded))
     related, touching = _related(series), [series.touching(patch) for patch in every]
+    may_be_mute = {patch for patch in every if patch in related or patch not in series.sizes}
     found: dict[int, list[int]] = {}
     for number in sorted(candidates):
         is_own = series.is_own(number)
@@ -117,8 +118,9 @@ def _landings(series: Series) -> Landings:
             and _is_landed(series.count_patch(patch, number), is_own=is_own)
             and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
         }
-        counts = [series.count_patch(patch, number) for patch in every] if landed else []
-        for patch in (*landed, *_along(counts, landed, related)):
+        asked = may_be_mute - landed if landed else ()
+        mute = {patch for patch in asked if not series.count_patch(patch, number).total}
+        for patch in (*landed, *_along(mute, landed, related, len(every))):
             found.setdefault(patch, []).append(number)
     return found
 
@@ -140,18 +142,19 @@ def _related(series: Series) -> Mapping[int, set[int]]:
     return found
 
 
-def _along(counts: Sequence[Count], landed: Set[int], related: Mapping[int, set[int]]) -> set[int]:
-    """Return the patches that go with landed ones, though no line of their own says so.
+def _along(
+    mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
+) -> set[int]:
+    """Return those of some patches, of a series of a size, that go with landed ones.
 
-    All that they did was undone by others, which go as well; one of these landed, or they stand
-    between landed ones.
+    No line of their own says so. All that they did was undone by others, which go as well; one of
+    these landed, or they stand between landed ones.
     """
-    mute = {p for p, count in enumerate(counts) if not count.total and p not in landed}
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
     found = set[int]()
     for patch in mute:
-        ways = range(patch - 1, -1, -1), range(patch + 1, len(counts))
+        ways = range(patch - 1, -1, -1), range(patch + 1, size)
         stops = [next((p for p in way if p not in mute), None) for way in ways]
         beside = [stop in landed for stop in stops if stop is not None]
         if not landed.isdisjoint(related.get(patch, ())) or (beside and all(beside)):
