@@ -63,7 +63,8 @@ def decide(
         known = {d.passages: d for d in gone}
         items = [_with_commit(item, known.get(item.passages)) for item in found]
         added = tuple(_decision(session, item, ruling, by) for item in items)
-        removed = tuple(d for d in gone if d.ruling is not ruling or _is_renewed(d, added))
+        anew = {decision.passages for decision in added}
+        removed = tuple(d for d in gone if d.ruling is not ruling or d.passages in anew)
         kept = [d for d in before if d not in removed]
         _write(session, [*kept, *added], is_dry_run)
         return Decided(added, tuple(d for d in removed if d not in added))
@@ -85,10 +86,6 @@ def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool
 def _write(session: Session, decisions: Sequence[Decision], is_dry_run: bool) -> None:
     content = write_decisions(decisions) if decisions else None
     session.workspace.make(Change({DECISIONS: content}), is_dry_run=is_dry_run)
-
-
-def _is_renewed(old: Decision, added: Sequence[Decision]) -> bool:
-    return any(old.passages == new.passages for new in added)
 
 
 def _named_patch(

@@ -9,7 +9,7 @@ from patchmgr.commands.push import refuse_forced
 from patchmgr.engines.series.picking import file_name
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
-from patchmgr.formats.mail_text import parse_date, parse_person
+from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.series_files import with_appended, with_inserted
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author
@@ -60,12 +60,8 @@ def _author(opened: OpenSeries, given: str) -> Author:
         person = parse_person(given)
         if person is None:
             raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
-        return Author(*person, known.date if known else _now())
+        return Author(*person, known.date if known else f"{int(time.time())} +0000")
     if known is None:
         hints = ("patchmgr new --author 'Name <name@example.org>'", "or: git config user.name")
         raise PatchmgrError("usage", "git does not know who you are", hints)
     return known
-
-
-def _now() -> str:
-    return parse_date(f"@{int(time.time())} +0000") or "0 +0000"

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
-from patchmgr.plumbing.applied import FileState, Record, content_of, read_record, state_of
+from patchmgr.plumbing.applied import FileState, content_of, read_record, state_of
 from patchmgr.plumbing.checkout import Checkout, CheckoutStep, Exchange, Replacement, serves
 from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.plumbing.clones import open_clone
@@ -262,7 +262,7 @@ class _Targets:
                 if at == root and not is_same:
                     files.append(_replacement(path, found, now, contents.read))
             sha = self._records[root]
-            record = None if sha is None else _record(contents.read(sha))
+            record = None if sha is None else read_record(parse_json(contents.read(sha)))
             originals = {
                 file.original: contents.read(file.before.sha256)
                 for file in (record.files if record is not None else ())
@@ -281,7 +281,3 @@ def _replacement(
     if now is None:
         return Replacement(path, before, None)
     return Replacement(path, before, content_of(now.mode, read(now.sha256)), now.permissions)
-
-
-def _record(raw: bytes) -> Record:
-    return read_record(parse_json(raw))

@@ -87,15 +87,11 @@ def _whole_refusal(text: str) -> str | None:
         return "has a code point that no file name can hold"
     if size > MAX_PATH:
         return f"is longer than {MAX_PATH} bytes"
-    if any(_is_control(char) for char in text):
+    if any(char < " " or "\x7f" <= char <= "\x9f" for char in text):
         return "has a control character"
     if text[0] in "/\\" or text[1:2] == ":":  # a drive, of any character
         return "is absolute"
     return "begins with a dash" if text[0] == "-" else None
-
-
-def _is_control(char: str) -> bool:
-    return char < " " or "\x7f" <= char <= "\x9f"
 
 
 def _part_refusal(text: str) -> str | None:

@@ -216,7 +216,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
         "applied": found.is_applied,
         "current": found.is_current,
         "sound": found.is_sound,
-        "files": [{"path": path, "state": state.value} for path, state in found.files],
+        "files": [*map(file_value, found.files)],
         **fields(found, "series", "state", "applied_to"),
         **_package(found),
     }

@@ -13,7 +13,6 @@ from patchmgr.model.audit import AuditFinding, Ledger
 from patchmgr.model.outcome import (
     FileConflict,
     PatchOutcome,
-    Reliability,
     SeriesOutcome,
     Suggestion,
     Verdict,
@@ -114,16 +113,15 @@ def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
             for w in patch.superseded
         ],
         findings=list(map(finding_value, patch.findings)),
-        hunks=[{**to_builtins(hunk), "rule": _rule(hunk.reliability)} for hunk in patch.hunks],
+        hunks=[
+            {**to_builtins(hunk), "rule": hunk.reliability and hunk.reliability.rule}
+            for hunk in patch.hunks
+        ],
     )
 
 
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "backslashreplace")
-
-
-def _rule(known: Reliability | None) -> str | None:
-    return None if known is None else known.rule
 
 
 def _conflict(conflict: FileConflict) -> dict[str, Any]:

@@ -179,7 +179,8 @@ def page_of(command: Any, words: tuple[str, ...]) -> CommandPage:
     parts = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
     examples = [_EXAMPLE.sub("", part) for part in parts if _EXAMPLE.match(part)]
     text = [part for part in parts if part and not _EXAMPLE.match(part)]
-    entries = [(p.param_type_name, _entry(p)) for p in command.params if not _is_hidden(p)]
+    shown = [p for p in command.params if not getattr(p, "hidden", False)]
+    entries = [(p.param_type_name, _entry(p)) for p in shown]
     below = [(c, " ".join(w)) for c, w in walk(command, words)] if len(words) > 1 else []
     if len(words) == 1:
         below = [(c, "-".join(w) + "(1)") for c, w in walk(command, words)]
@@ -204,7 +205,3 @@ def _entry(parameter: Any) -> Entry:
     names = () if is_argument else (*parameter.opts, *parameter.secondary_opts)
     text = getattr(parameter, "help", None) or ""
     return Entry(names, value, text, bool(parameter.required))
-
-
-def _is_hidden(parameter: Any) -> bool:
-    return bool(getattr(parameter, "hidden", False))

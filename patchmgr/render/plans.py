@@ -146,7 +146,8 @@ _WIDTH = max(len(effect.value) for effect in PullEffect)
 
 def forecast_text(found: Forecast, view: View) -> str:
     """Return the heading, and the pull requests that touch a patch, the breaking ones first."""
-    counts = [f"{_count(found, effect)} {effect.value}" for effect in _COLOURS]
+    effects = Counter(pull.effect for pull in found.pulls)
+    counts = [f"{effects[effect]} {effect.value}" for effect in _COLOURS]
     told = f"{counted(found.open, 'open pull request')}: {', '.join(counts)}"
     lines = [f"{clean(', '.join(found.series))} on {found.tip.commit[:12]}: {told}"]
     if not view.is_line:
@@ -157,10 +158,6 @@ def forecast_text(found: Forecast, view: View) -> str:
         days = f"open is what a merge is offered of, or had a commit in the last {found.days} days"
         lines += view.folded(days, "  ")
     return "".join(f"{line}\n" for line in lines)
-
-
-def _count(found: Forecast, effect: PullEffect) -> int:
-    return sum(pull.effect is effect for pull in found.pulls)
 
 
 def _pull_lines(pull: PullForecast, view: View) -> Iterator[str]:

@@ -116,7 +116,7 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
         lines += [f"  {when:<6}  {clean(told)}" for when, told in _sizes(found)]
         lines += comparison_lines(found.patches, view, shows_lines=True)
         for word, places in _places(found):
-            lines += [f"  {word:<17}  {clean(_place(one))}" for one in places]
+            lines += [f"  {word:<17}  {clean(': '.join(filter(None, one)))}" for one in places]
     return _lines(lines) + "\n"
 
 
@@ -186,7 +186,3 @@ def _sizes(found: ComparedFootprint) -> Iterator[tuple[str, str]]:
 def _places(found: ComparedFootprint) -> Iterator[tuple[str, Sequence[Touched]]]:
     yield "newly touched", found.touched
     yield "no longer touched", found.left
-
-
-def _place(place: Touched) -> str:
-    return ": ".join(filter(None, place))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from patchmgr.model.plan import PlannedState
-from patchmgr.model.sync import CarriedSeries, Proposal, PullCheck, Standing, Sync
+from patchmgr.model.sync import Proposal, PullCheck, Standing, Sync
 from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted
@@ -129,17 +129,12 @@ def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
 
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
     """Return which patches changed, with the lines that differ, or nothing if none did."""
-    lines = [line for one in proposal.carried if _has_changed(one) for line in _compared(one)]
+    lines = list[str]()
+    for one in proposal.carried:
+        if any(patch.is_other for patch in one.compared.patches):
+            lines += compared_text(one.compared, _PLAIN, shows_lines=True).splitlines()
     kept = _fitting(lines, limit - _SENTENCES, "lines")
     return f"{fenced(chr(10).join(kept))}\n" if lines else ""
-
-
-def _has_changed(one: CarriedSeries) -> bool:
-    return any(patch.is_other for patch in one.compared.patches)
-
-
-def _compared(one: CarriedSeries) -> list[str]:
-    return compared_text(one.compared, _PLAIN, shows_lines=True).splitlines()
 
 
 def comment_mark(comment: str) -> str:

@@ -94,8 +94,9 @@ def _about(patch: PatchOutcome) -> Iterator[str]:
     for sighting in patch.cause:
         yield f"since {sighting_text(sighting)}"
     yield from _history_lines(patch)
-    for old, new in _moves(patch):
-        yield f"{clean(old)} -> {clean(new)}"
+    for old, new in dict.fromkeys((hunk.path, hunk.new_path) for hunk in patch.hunks):
+        if old != new:
+            yield f"{clean(old)} -> {clean(new)}"
     for known in dict.fromkeys(hunk.reliability for hunk in patch.hunks):
         if known is not None:
             yield f"merged by structure: {reliability_text(known)}"
@@ -179,10 +180,6 @@ def _quoted(content: bytes) -> Iterator[str]:
     yield from (f"  | {clean(line)}".rstrip() for line in lines[:LONGEST_TEXT])
     if len(lines) > LONGEST_TEXT:
         yield f"  | ... and {len(lines) - LONGEST_TEXT} lines more"
-
-
-def _moves(patch: PatchOutcome) -> tuple[tuple[str, str], ...]:
-    return tuple(dict.fromkeys((h.path, h.new_path) for h in patch.hunks if h.path != h.new_path))
 
 
 def sighting_text(sighting: Sighting | BreakingCommit) -> str:

@@ -173,7 +173,7 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
         return Ends(side, require_pin(side, pin), None)
     base = require_pin(side, pin)
     try:
-        onto = side.resolve(f"v{_public(version)}")
+        onto = side.resolve(f"v{version.partition('+')[0]}")
         history = side.history(base, onto)
         if isinstance(history, ReleaseHistory):
             for name in history.versions:
@@ -192,10 +192,6 @@ def is_same_release(pin: Pin, version: str) -> bool:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:
         return False
-
-
-def _public(version: str) -> str:
-    return version.partition("+")[0]
 
 
 _ROUNDS = 4
