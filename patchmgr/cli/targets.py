@@ -242,12 +242,12 @@ def verify(
     session, named = open_series(name)
     if python is not None or site is not None:
         where = the_place(python, site, package)
-        state = commands.apply_package.verify_package(session, named, where, selected=select)
+        state = services.installed.verify_package(session, named, where, selected=select)
         value = render.applied.state_value(state)
         answer("verify", None, render.applied.state_text(state, view), **value)
         end_if(not state.is_sound, EXIT_FINDINGS)
         return
-    found = commands.apply.verify_checkout(session, named, _target(to), selected=select)
+    found = services.targets.verify_checkout(session, named, _target(to), selected=select)
     text = render.applied.verification_text(found, view)
     answer(
         "verify",

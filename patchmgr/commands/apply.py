@@ -1,8 +1,7 @@
-"""`apply`, `unapply` and `verify` on a git checkout."""
+"""`apply` and `unapply` on a git checkout."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 from msgspec import Struct
@@ -26,12 +25,10 @@ from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
 from patchmgr.services.targets import (
-    Verification,
     open_checkout,
     record_in_force,
     remember_target,
     series_digest,
-    verification_of,
 )
 from patchmgr.services.upstream_states import End, UpstreamStates
 
@@ -272,15 +269,3 @@ def unapply_from_checkout(
         if not is_dry_run:
             checkout.replace(exchange)
         return checkout.clone.root, tuple(file.path for file in present.files)
-
-
-def verify_checkout(
-    session: Session, name: str, target: Path, *, selected: Collection[str] = ()
-) -> Verification:
-    """Check file by file whether the checkout has the present series.
-
-    Without a selection, the one it was applied with is used.
-    """
-    record = session.workspace.series_record(name)
-    with open_checkout(session, target, is_dry_run=True) as checkout:
-        return verification_of(session, record, checkout, selected)

@@ -1,4 +1,4 @@
-"""`apply`, `unapply` and `verify` on an installed package."""
+"""`apply` and `unapply` on an installed package."""
 
 from __future__ import annotations
 
@@ -26,13 +26,10 @@ from patchmgr.plumbing.installation import (
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import keep_findings
 from patchmgr.services.installed import (
-    InstalledState,
     Location,
     find_installed,
     package_digest,
-    package_state,
     path_map,
-    unpatched_state,
 )
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
@@ -238,17 +235,3 @@ def unapply_from_package(
         if not is_dry_run:
             target.replace(exchange)
         return target.root, tuple(file.path for file in exchange.files)
-
-
-def verify_package(
-    session: Session, name: str, where: Location, *, selected: Collection[str] = ()
-) -> InstalledState:
-    """Check file by file whether an installed package has the present series."""
-    record = session.workspace.series_record(name)
-    _, distribution = find_installed(session, record, where)
-    with settled(session, Installation(distribution), is_dry_run=True) as target:
-        applied = target.record()
-        if applied is None or applied.series != name:
-            return unpatched_state(session, record, target)
-        digest = package_digest(session, record, selected or applied.selected)
-        return package_state(name, target, applied, digest)

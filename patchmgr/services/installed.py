@@ -32,7 +32,7 @@ from patchmgr.plumbing.installation import (
 )
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session
-from patchmgr.services.targets import Verification, known_targets, series_digest
+from patchmgr.services.targets import Verification, known_targets, series_digest, settled
 
 _STANDINGS = {
     FileState.PATCHED: Standing.PATCHED,
@@ -178,3 +178,17 @@ def _as_verification(state: InstalledState) -> Verification:
     files = tuple((path, _STANDINGS[file]) for path, file in state.files)
     is_current = state.is_current and state.applied_to == state.distribution.version
     return Verification(state.series, state.distribution.site, True, is_current, files)
+
+
+def verify_package(
+    session: Session, name: str, where: Location, *, selected: Collection[str] = ()
+) -> InstalledState:
+    """Check file by file whether an installed package has the present series."""
+    record = session.workspace.series_record(name)
+    _, distribution = find_installed(session, record, where)
+    with settled(session, Installation(distribution), is_dry_run=True) as target:
+        applied = target.record()
+        if applied is None or applied.series != name:
+            return unpatched_state(session, record, target)
+        digest = package_digest(session, record, selected or applied.selected)
+        return package_state(name, target, applied, digest)

@@ -291,3 +291,15 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]
         for target, _, record in _noted_checkouts(workspace)
         if record.workspace == root and series in (None, record.series)
     )
+
+
+def verify_checkout(
+    session: Session, name: str, target: Path, *, selected: Collection[str] = ()
+) -> Verification:
+    """Check file by file whether the checkout has the present series.
+
+    Without a selection, the one it was applied with is used.
+    """
+    record = session.workspace.series_record(name)
+    with open_checkout(session, target, is_dry_run=True) as checkout:
+        return verification_of(session, record, checkout, selected)
