@@ -207,7 +207,7 @@ def _usage_or_fault(fault: Exception) -> int:
         where = f"{fault.filename}: " if fault.filename else ""
         return _fail(PatchmgrError(kind, f"{where}{fault.strerror}"))
     versions = f"patchmgr {__version__}, Python {platform.python_version()}, {platform.platform()}"
-    say(f"patchmgr: a fault of the program. Please report this with what follows.\n{versions}")
+    say(f"patchmgr: a bug in patchmgr. Please report it with the text below.\n{versions}")
     say(traceback.format_exc())
     return EXIT_FAULT
 

@@ -284,7 +284,7 @@ def guard(
     if patch is None:
         found = commands.series.list_guards(session, name)
     elif bool(guards) == none:
-        raise PatchmgrError("usage", "name guards as +sym or -sym, or say --none")
+        raise PatchmgrError("usage", "name guards as +sym or -sym, or give --none")
     else:
         found = commands.series.set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
     values = render.authoring.guards_value(found)

@@ -99,7 +99,7 @@ def pop(
 
 def _refuse_both(patch: str | None, all_: bool) -> None:
     if patch is not None and all_:
-        raise PatchmgrError("usage", "name a patch, or say --all")
+        raise PatchmgrError("usage", "name a patch, or give --all")
 
 
 def goto(

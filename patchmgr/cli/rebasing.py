@@ -195,11 +195,11 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
         return None
 
     def ask(patch: str, paths: Sequence[str]) -> str:
-        say("Edited beside the conflict:")
+        say("Edited outside the conflict:")
         for path in paths:
             say(f"  {render.clean.clean(path)}")
         say(f"p - they are part of {render.clean.clean(patch)}")
-        say("n - they are a new patch behind it")
+        say("n - they are a new patch after it")
         say("s - they are part of no patch: git's stash keeps them")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
         while (key := typer.prompt("Where do they go [p,n,s]", err=True).strip()[:1]) not in words:

@@ -162,7 +162,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
     """Return how results are shown: what the options ask for, and what the terminal supports."""
     if verbose and quiet:
-        raise PatchmgrError("usage", "give one of --verbose and --quiet")
+        raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
     detail = kinds.ALL if verbose else kinds.LINE if quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ

@@ -105,7 +105,7 @@ def apply_to_checkout(
             raise PatchmgrError(
                 "usage",
                 f"the series {present.series} is applied in {root}",
-                (f"take it out with: patchmgr unapply {present.series} --to {root}",),
+                (f"remove it with: patchmgr unapply {present.series} --to {root}",),
             )
         if present is not None and _is_up_to_date(found, present, request):
             paths = tuple(file.path for file in present.files)

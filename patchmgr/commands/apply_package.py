@@ -142,7 +142,7 @@ def _present(target: Installation, name: str, where: Location) -> Record | None:
         raise PatchmgrError(
             "usage",
             f"the series {present.series} is applied to {target.distribution.name}",
-            (f"take it out with: patchmgr unapply {present.series} {where.words()}",),
+            (f"remove it with: patchmgr unapply {present.series} {where.words()}",),
         )
     return present
 
@@ -213,7 +213,7 @@ def _refuse_in_the_way(
         if not is_known and target.tree.read(path) is not None:
             raise PatchmgrError(
                 "edited-package",
-                f"{path} is in {target.root} already, and no package lists it",
+                f"{path} is already in {target.root}, and no package lists it",
                 ("move it away, then run this again",),
             )
 

@@ -312,7 +312,7 @@ def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: boo
     if old in (new, head):
         return []
     if old is not None and not is_forced and not _is_our_tag(place.git_dir, old, head):
-        raise _in_the_way(place, name, "is there already")
+        raise _in_the_way(place, name, "already exists")
     return [RefMove(name, new, old or ZERO_ID)]
 
 

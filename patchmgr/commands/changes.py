@@ -59,7 +59,7 @@ def _check(opened: OpenSeries, reach: DiffRange) -> None:
         return
     first, last = (opened.position(opened.pick(end)) for end in (reach.since, reach.until))
     if first > last:
-        message = f"{shown(opened.names[first])} stands on {shown(opened.names[last])}"
+        message = f"{shown(opened.names[first])} is above {shown(opened.names[last])}"
         raise PatchmgrError("no-patch", message, ("name the lower one with --since",))
 
 

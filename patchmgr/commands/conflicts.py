@@ -194,9 +194,9 @@ def _full_name(workspace: Workspace, name: str) -> str:
     for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
-            reason = f"{name} is not on record: its text has lines like git's markers"
+            reason = f"{name} is not recorded: its text has lines like git's markers"
             raise PatchmgrError("unknown-conflict", reason, (f"resolve it by hand in {file}",))
-    raise PatchmgrError("unknown-conflict", f"there is no conflict {shown(name)} on record", hints)
+    raise PatchmgrError("unknown-conflict", f"no conflict {shown(name)} is recorded", hints)
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
@@ -214,7 +214,7 @@ def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
     missing = [p for p, part in zip(found.parts, parts, strict=True) if part is None]
     if missing:
         hint = f"patchmgr conflicts forget {found.id}"
-        message = f"conflicts/{found.id} has a part {missing[0]} that is not on record"
+        message = f"conflicts/{found.id} has a part {missing[0]} that is not recorded"
         raise PatchmgrError("bad-conflict", message, (hint,))
     return tuple(part for part in parts if part is not None)
 

@@ -114,7 +114,7 @@ def _packages() -> Iterator[Diagnosis]:
             hint = f"{sys.executable} -m pip install '{one.name}{one.specifier}'"
             yield Diagnosis("program", one.name, health, text, (hint,))
     if not bad:
-        yield Diagnosis("program", "packages", Health.WELL, "all there, extras too")
+        yield Diagnosis("program", "packages", Health.WELL, "all installed, including extras")
 
 
 def _applies(requirement: Requirement, extra: str) -> bool:
@@ -149,11 +149,11 @@ def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
 
 
 _HINTS = {
-    Kind.MISSING_ALTERNATE: "patchmgr upstream fetch brings all of upstream; to borrow it again:"
+    Kind.MISSING_ALTERNATE: "patchmgr upstream fetch gets all of upstream; to borrow it again:"
     " patchmgr upstream add NAME --git URL --reference DIR",
-    Kind.LOST_HISTORY: "patchmgr upstream fetch brings all of upstream",
-    Kind.BROKEN_REF: "patchmgr upstream fetch brings upstream's again, patchmgr branch yours",
-    Kind.BROKEN_STORE: "patchmgr upstream fetch brings what it lacks",
+    Kind.LOST_HISTORY: "patchmgr upstream fetch gets all of upstream",
+    Kind.BROKEN_REF: "patchmgr upstream fetch restores upstream's, patchmgr branch yours",
+    Kind.BROKEN_STORE: "patchmgr upstream fetch gets what it lacks",
 }
 
 
@@ -166,7 +166,7 @@ def _treated(problem: StoreProblem, options: DoctorOptions) -> Diagnosis:
         return Diagnosis("stores", problem.store.name, health, text, (f"patchmgr doctor {option}",))
     if options.is_dry_run:
         health = Health.BROKEN if is_broken else Health.NOTE
-        return Diagnosis("stores", problem.store.name, health, f"would be mended: {text}")
+        return Diagnosis("stores", problem.store.name, health, f"would be repaired: {text}")
     mend(problem)
     after = _HINTS.get(problem.kind)
     hints = (after,) if after else ()

@@ -283,7 +283,7 @@ class Delivery(Target):
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
                     message = (
-                        f"{shown(path)} is in {self.root} already, and not as patchmgr left it"
+                        f"{shown(path)} is already in {self.root}, but not as patchmgr left it"
                     )
                     hints = ("name another --out", "or let it be replaced: --force")
                     raise PatchmgrError("in-the-way", message, hints)

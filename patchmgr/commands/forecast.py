@@ -51,7 +51,7 @@ def make_forecast(
         side = git_side(session, record)
         tip = Resolved("upstream/main", side.fetch())
         if record.pin.archive is not None:
-            message = f"{stack[0]} is on a release of a package, and pull requests are of git"
+            message = f"{stack[0]} is on a release of a package, and only git has pull requests"
             raise PatchmgrError("usage", message, ("patchmgr series new NAME --base TAG",))
         start = pinned_state(side, record.pin)
         options = replace(options, audits_conflicts=False, wants_detail=True)

@@ -112,7 +112,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         known = workspace.patches(series)
         lines, patches = _named(session, found, present, known)
         if not patches:
-            raise PatchmgrError("usage", f"{series} has all of these patches already")
+            raise PatchmgrError("usage", f"{series} already has all of these patches")
         new = SeriesFile((*with_ended_lines(present).lines, *lines))
         stands_alone = record.on is None and not present.names()
         becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None

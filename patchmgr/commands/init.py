@@ -31,9 +31,9 @@ _ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text
 
 
 def init(folder: Path, *, is_dry_run: bool) -> Path:
-    """Make an empty workspace; what is there already stays."""
+    """Make an empty workspace; what is there stays."""
     if (folder / LOCK).exists():
-        raise PatchmgrError("usage", f"{folder} is a workspace already")
+        raise PatchmgrError("usage", f"{folder} is already a workspace")
     workspace = Workspace(folder)
     try:
         change = Change({LOCK: write_lock(Lock())})
@@ -93,7 +93,7 @@ def init_from_branch(
     All or nothing: the workspace is made in a temporary folder and moved into place.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = f"{folder} is there already; --from-branch makes a new workspace"
+        message = f"{folder} already exists; --from-branch makes a new workspace"
         raise PatchmgrError("usage", message, ("name a folder that is not there yet",))
     upstream = _upstream(branch)
     try:

@@ -56,7 +56,9 @@ def install_driver(
         raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
     for pattern in patterns:
         if not pattern or pattern[0] in "#!\"'[-" or not pattern.isprintable() or " " in pattern:
-            raise PatchmgrError("usage", f"{pattern!r} is not a pattern of an attributes file")
+            raise PatchmgrError(
+                "usage", f"{pattern!r} is not a valid pattern for an attributes file"
+            )
     found = installed(repository)
     settings = (
         (f"{SECTION}.driver", _command(upstream, workspace)),

@@ -38,7 +38,7 @@ def move(
         order = opened.file.names()
         name, other = opened.pick(given), opened.pick(str(before or after))
         if name == other:
-            raise PatchmgrError("usage", f"{shown(name)} cannot be moved beside itself")
+            raise PatchmgrError("usage", f"{shown(name)} cannot be moved next to itself")
         order = beside(order, name, other=other, is_behind=after is not None)
         file = reordered(opened.file, order)
         chain = chain_of(opened)
@@ -91,7 +91,7 @@ def move_to_series(
         if name in other.names():
             raise PatchmgrError(
                 "usage",
-                f"{into} has a patch {shown(name)} already",
+                f"{into} already has a patch {shown(name)}",
                 (f"patchmgr rename {name} NAME --series {source}",),
             )
         line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
@@ -129,7 +129,7 @@ def _is_down(session: Session, source: str, into: str) -> bool:
         return True
     if session.workspace.series_record(into).on == source:
         return False
-    raise PatchmgrError("usage", f"neither of {source} and {into} stands on the other")
+    raise PatchmgrError("usage", f"neither {source} nor {into} is based on the other")
 
 
 def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> None:

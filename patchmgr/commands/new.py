@@ -34,7 +34,7 @@ def new_patch(
         place = session.workspace.root / f"series/{opened.name}/{name}"
         if place.exists() and name not in opened.file.names():
             hint = f"move {place} away, or choose another name"
-            raise PatchmgrError("usage", f"there is a file {shown(name)} already", (hint,))
+            raise PatchmgrError("usage", f"the file {shown(name)} already exists", (hint,))
         top, order = opened.top, opened.file.names()
         if top is None and order:
             file = with_inserted(opened.file, name, before=order[0])

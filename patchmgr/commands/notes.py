@@ -96,7 +96,7 @@ def _ends(
         last = _state(session, record, side, end)
     if first is None:
         hint = "name the state to start from with --from REF"
-        raise PatchmgrError("usage", f"{record.name} was not rebased yet", (hint,))
+        raise PatchmgrError("usage", f"{record.name} has not been rebased yet", (hint,))
     if end is None and first.commit == pin.commit:
         last = side.resolve(TRACKED)
     return first, last

@@ -68,7 +68,7 @@ def _package(session: Session, name: str, distribution: Distribution, where: Loc
         raise PatchmgrError(
             "usage",
             f"the series {present.series} is applied to {distribution.name} itself",
-            (f"take it out first: patchmgr unapply {present.series} {where.words()}",),
+            (f"remove it first: patchmgr unapply {present.series} {where.words()}",),
         )
     return Package(
         distribution.name,

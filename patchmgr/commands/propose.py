@@ -155,7 +155,7 @@ def accept_anyway(
 def refused(proposed: Proposed) -> PatchmgrError:
     """Return the error for a solution that does not pass."""
     told = tuple(f"{one.check}: {one.text}" for one in proposed.failures)
-    return PatchmgrError("not-accepted", f"the solution of {proposed.id} does not pass", told)
+    return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", told)
 
 
 def who_types(session: Session) -> str:
@@ -180,7 +180,7 @@ def _target(session: Session, name: str) -> _Target:
     item = next(waiting_with(workspace, memory, found), None)
     if in_progress is None or item is None:
         hint = "patchmgr status lists what waits"
-        raise PatchmgrError("usage", f"{found.id} is in no rebase in progress", (hint,))
+        raise PatchmgrError("usage", f"no rebase in progress has the conflict {found.id}", (hint,))
     return _Target(found, item, in_progress)
 
 

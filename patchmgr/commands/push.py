@@ -55,18 +55,18 @@ def push(session: Session, given: str | None, options: CheckoutOptions, *, all_:
         else:
             wanted = left if all_ else left[:1]
         if not wanted:
-            raise PatchmgrError("no-patch", f"all patches of {opened.name} are pushed already")
+            raise PatchmgrError("no-patch", f"all patches of {opened.name} are already pushed")
         return _push(opened, wanted, options)
 
 
 def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
     left = opened.unpushed()
     if name in opened.hidden:
-        hint = "patchmgr push --select SYM lets a guarded patch in"
+        hint = "patchmgr push --select SYM includes a guarded patch"
         why = opened.hidden[name]
         raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {why}", (hint,))
     if name not in left:
-        raise PatchmgrError("no-patch", f"{shown(name)} is pushed already")
+        raise PatchmgrError("no-patch", f"{shown(name)} is already pushed")
     return left[: left.index(name) + 1]
 
 
@@ -105,10 +105,8 @@ def refuse_forced(opened: OpenSeries) -> None:
     """Refuse to push on top of a patch with hunks that do not fit yet."""
     if opened.forced is not None:
         message = f"some hunks of {opened.top} do not apply yet"
-        hints = (
-            f"put them in by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
-        )
-        raise PatchmgrError("rejects", message, (*hints, "or take it out: patchmgr pop --force"))
+        hints = (f"apply them by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",)
+        raise PatchmgrError("rejects", message, (*hints, "or pop it: patchmgr pop --force"))
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
@@ -131,7 +129,7 @@ def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: 
 def _pop(opened: OpenSeries, kept: int, options: CheckoutOptions) -> Pushed:
     went = opened.names[kept:]
     if not went:
-        raise PatchmgrError("no-patch", f"{opened.top} is the top already")
+        raise PatchmgrError("no-patch", f"{opened.top} is already the top")
     revision = Revision(opened.names[:kept], opened.states[kept], discards=options.is_forced)
     return _made(opened, revision, options, went=tuple(reversed(went)))
 

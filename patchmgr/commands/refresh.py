@@ -269,7 +269,7 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
         raise PatchmgrError(
             "rejects",
             f"{opened.top} has hunks that do not apply: {', '.join(left)}",
-            ("put them in by hand and delete the .rej files, then run this again",),
+            ("apply them by hand and delete the .rej files, then run this again",),
         )
 
 
@@ -299,7 +299,7 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     who = ", ".join(others)
     return PatchmgrError(
         "overlap",
-        f"the edit to {shown(path)} changes lines of {who}, which stands on {name}",
+        f"the edit to {shown(path)} changes lines of {who}, which is above {name}",
         (f"refresh {others[-1]}" if others else f"patchmgr goto {name}", f"patchmgr goto {name}"),
     )
 
@@ -319,7 +319,7 @@ def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequenc
                 where = f"{shown(path)} in {opened.need_checkout().root}"
                 message = f"{where} lacks the change of {shown(layer.name)}"
                 hints = (
-                    "put it in again: patchmgr pop --all --force, then patchmgr push --all",
+                    "put it back: patchmgr pop --all --force, then patchmgr push --all",
                     f"or let {shown(name)} take it out: "
                     f"patchmgr refresh --patch {shown(name)} {shown(path)}",
                 )
@@ -335,7 +335,7 @@ def _refuse_empty(
         raise PatchmgrError(
             "empty",
             f"nothing would be left of {name}",
-            (f"take it away: patchmgr drop {name}", "or keep it: patchmgr refresh --allow-empty"),
+            (f"drop it: patchmgr drop {name}", "or keep it: patchmgr refresh --allow-empty"),
         )
 
 

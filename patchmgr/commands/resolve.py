@@ -153,7 +153,7 @@ class Resolver:
         """Handle a key; `told` is the message about the result."""
         self.told, self.asks = (), ""
         if not any(key in one.names for one in self.keys()):
-            self.told = (f"{shown(key)} means nothing here",)
+            self.told = (f"{shown(key)} has no effect here",)
             return
         try:
             self._press(key)
@@ -172,7 +172,7 @@ class Resolver:
             self._choose(candidates[int(key) - 1])
         elif key == "r":
             self._refuse_open()
-            self.asks = "Why is it taken? "
+            self.asks = "Why accept it? "
         elif key == "q":
             self.is_over = True
         else:
@@ -190,7 +190,7 @@ class Resolver:
             try:
                 self.session.workspace.keep(CHOICES, kept)
             except OSError as fault:
-                raise unwritable(CHOICES, fault, left="what is chosen is not kept") from fault
+                raise unwritable(CHOICES, fault, left="your choices are not kept") from fault
 
     def _edit(self) -> None:
         state, one = self.state, self.state.conflict
@@ -206,7 +206,7 @@ class Resolver:
         if choice is None:
             self.drafts[state.name] = content
             self.told = (
-                "lines outside of the region were changed: that is not taken",
+                "lines outside the region were changed: that is not accepted",
                 "your text is kept; e opens it again",
             )
         self._keep()
@@ -234,11 +234,11 @@ class Resolver:
             self._note("passes every check")
             return
         told = (f"{one.check}: {one.text}" for one in made.failures)
-        self.told = ("it does not pass:", *told, "change it, or r takes it with a reason")
+        self.told = ("it fails a check:", *told, "change it, or press r to accept it with a reason")
 
     def answer(self, text: str) -> None:
         """Accept the conflict as it is, with the reason typed; an empty reason accepts nothing."""
-        self.asks, self.told = "", ("it is not taken: there is no reason",)
+        self.asks, self.told = "", ("it is not accepted: there is no reason",)
         if not text.strip():
             return
         state, one = self.state, self.state.conflict
@@ -251,7 +251,7 @@ class Resolver:
                     self.session, one.order.id, given, by=who_types(self.session), because=text,
                     is_dry_run=self.is_dry_run,
                 )  # fmt: skip
-            self._note("is taken with your reason")
+            self._note("is accepted with your reason")
         except PatchmgrError as fault:
             self.told = (fault.message, *fault.hints)
 
@@ -259,13 +259,15 @@ class Resolver:
         path = shown(self.state.conflict.order.new_path)
         self.state = self.state.with_accepted()
         left = len(self.state.left)
-        more = f"{left} left" if left else "none is left: c continues the rebase"
+        more = f"{left} left" if left else "no conflict is left: c continues the rebase"
         self.told = (f"{path} {words}; {more}",)
 
     def _leave_out(self) -> None:
         patch = self.state.conflict.patch
         self.state = self.state.with_left_out()
-        how = "left out as the rebase goes on" if patch in self.state.left_out else "not left out"
+        how = (
+            "left out when the rebase continues" if patch in self.state.left_out else "not left out"
+        )
         self.told = (f"{shown(patch[1])} is {how}",)
         self._keep()
 
@@ -290,4 +292,4 @@ class Resolver:
         if not self.is_over:
             self._load()
             self.is_over = not self.state.conflicts
-            self.told = (f"carried on; {len(self.state.left)} more in conflict",)
+            self.told = (f"continued; {len(self.state.left)} more in conflict",)

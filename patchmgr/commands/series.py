@@ -36,7 +36,7 @@ def new_series(
     with session.writing():
         lock = session.workspace.lock()
         if name in lock.series:
-            raise PatchmgrError("usage", f"there is a series {name} already")
+            raise PatchmgrError("usage", f"the series {name} already exists")
         record = _new_record(session, name, upstream, base, on)
         if not is_dry_run:
             change = Change({LOCK: write_lock(replace(lock, series={**lock.series, name: record}))})

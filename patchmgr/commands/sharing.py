@@ -151,7 +151,7 @@ def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | 
     """Yield the resolutions of a commit, of which only their files are brought."""
     listed = _listed(side.reader, commit)
     if len(listed) > MOST:
-        raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} conflicts on record")
+        raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")
     entries = [entry for files in listed.values() for entry in files.values()]
     blobs = {entry.blob for entry in entries if entry.mode in FILE_MODES}
     side.fetch_objects(blobs)

@@ -46,7 +46,7 @@ class Logged(Struct, frozen=True):
         """Return the log of one operation; raise PatchmgrError "usage" if it does not exist."""
         found = tuple(o for o in self.operations if o.number == number)
         if not found:
-            raise PatchmgrError("usage", f"the log has no number {number}", ("patchmgr log",))
+            raise PatchmgrError("usage", f"the log has no entry {number}", ("patchmgr log",))
         return Logged(found, self.undone)
 
 
@@ -85,7 +85,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
         if to is not None:
             known = {operation.number for operation in operations} | {0}
             if to not in known:
-                raise PatchmgrError("usage", f"the log has no number {to}", ("patchmgr log",))
+                raise PatchmgrError("usage", f"the log has no entry {to}", ("patchmgr log",))
             chosen = [o for o in operations if o.number > to]
         else:
             chosen = _sides(operations)[0][-count:]
@@ -213,7 +213,7 @@ class _Targets:
             now = self._now[key]
             if not (now is before if before is None else before.is_like(now)):
                 message = f"{shown(file.path)} in {target.root} was edited since"
-                hint = "take the edit into a patch with patchmgr refresh, or put the file back"
+                hint = "put the edit into a patch with patchmgr refresh, or put the file back"
                 raise PatchmgrError("edited", message, (hint,))
             self._now[key] = after
 
@@ -229,7 +229,7 @@ class _Targets:
             return None
         checkout = Checkout(open_clone(Path(root)))
         if not serves(checkout, self._session.workspace.root):
-            message = f"nobody has named {root} to this workspace"
+            message = f"this workspace was never given {root}"
             raise PatchmgrError("unsafe-path", message, (f"patchmgr push --to {root}",))
         context = settled(self._session, checkout, is_dry_run=self._is_dry_run)
         self._held.enter_context(context)

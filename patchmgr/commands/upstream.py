@@ -63,7 +63,7 @@ def add_upstream(
         if known is not None and known != upstream:
             raise PatchmgrError(
                 "usage",
-                f"there already is another upstream {upstream.name}",
+                f"there is already another upstream {upstream.name}",
                 ("patchmgr upstream list shows it",),
             )
         if is_dry_run:

@@ -93,7 +93,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         if not changes:
             raise PatchmgrError(
                 "nothing-to-do",
-                f"{source.name} has all of {name} already, or none of its files",
+                f"{source.name} already has all of {name}, or none of its files",
                 ("use it as it is",),
             )
         if bill is not None:

@@ -191,7 +191,7 @@ class Gbp(Form, frozen=True):
                     raise PatchmgrError(
                         "not-exportable",
                         f"Patch {name} changes the binary file {path}, and debian/patches has none",
-                        ("put such files into a patch of their own, behind a guard",),
+                        ("put such files into a separate patch with a guard",),
                     )
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:

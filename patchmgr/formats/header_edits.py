@@ -57,7 +57,7 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
     if (read.subject, read.message, read.author) != (patch.subject, patch.message, patch.author):
         raise PatchmgrError(
             "bad-patch",
-            f"the header of {shown(patch.name)} cannot stand before another diff",
+            f"the header of {shown(patch.name)} cannot be put before another diff",
             (f"correct it with: patchmgr edit {patch.name}",),
         )
     return raw

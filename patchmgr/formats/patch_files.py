@@ -182,4 +182,4 @@ def _check_signature(reader: PatchReader) -> None:
     """Refuse a mail signature that could hide a part of the diff."""
     for at in range(reader.at + 1, len(reader.lines)):
         if reader.lines[at].startswith(_NO_SIGNATURE):
-            raise reader.fault("a diff behind the mail signature", at=at)
+            raise reader.fault("a diff after the mail signature", at=at)

@@ -217,7 +217,7 @@ class _Parser:
 
     def _quoted_symbol(self, at: int) -> str:
         if not self._next.is_string or self._next.at != at or not self._next.text:
-            raise _SyntaxError(at, "a symbol is expected right behind the colon")
+            raise _SyntaxError(at, "a symbol is expected right after the colon")
         return self._take().plain()
 
     def _word(self, what: str) -> str:

@@ -36,7 +36,7 @@ def parse_series(raw: bytes) -> SeriesFile:
         if line.name is None:
             continue
         if line.name in seen:
-            problem = f"{shown(line.name)} is there already, in line {seen[line.name]}"
+            problem = f"{shown(line.name)} is already there, in line {seen[line.name]}"
             raise _fault(number, problem)
         if len(seen) == MAX_PATCHES:
             raise _fault(number, f"a series has at most {MAX_PATCHES} patches")
@@ -222,7 +222,7 @@ def _check_new(series: SeriesFile, name: str) -> None:
     if read is None or read[1] or read[3] or name in _OWN_FILES:
         raise PatchmgrError("bad-series", f"A series file cannot hold the name {shown(name)} .")
     if name in series.names():
-        raise PatchmgrError("bad-series", f"The series has a patch {shown(name)} already.")
+        raise PatchmgrError("bad-series", f"The series already has a patch {shown(name)}.")
 
 
 def _fault(number: int, problem: str, *hints: str) -> PatchmgrError:

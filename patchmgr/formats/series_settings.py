@@ -165,7 +165,7 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
 def _command(what: str, name: str, table: Any) -> CheckCommand:
     where = f"{what}: check.commands.{shown(name)}"
     if not _NAME.fullmatch(name):
-        raise _fault(where, "is not a good name")
+        raise _fault(where, "is not a valid name")
     named = {**table, "name": name} if isinstance(table, dict) else table
     return _converted(named, CheckCommand, what=where)
 

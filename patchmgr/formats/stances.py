@@ -109,7 +109,7 @@ def _mainline_problems(patch: Patch, text: str) -> Iterator[str]:
     found = _mainline(text)
     if found is None:
         yield (
-            f"{MAINLINE} is {shown(text)}: it is a version, Queued, or with a reason behind a"
+            f"{MAINLINE} is {shown(text)}: it is a version, Queued, or with a reason after a"
             " comma Submitted, Not yet or Never"
         )
         return
@@ -125,7 +125,7 @@ def _status_problems(text: str) -> Iterator[str]:
     match = _STRICT.fullmatch(text)
     if match is None:
         kinds = ", ".join(s.value for s in Stance)
-        yield f"{STATUS} is {shown(text)}: it is one of {kinds}, with more in [ ] behind a space"
+        yield f"{STATUS} is {shown(text)}: it is one of {kinds}, with more in [ ] after a space"
         return
     stance, detail = Stance(match["word"]), match["detail"] or ""
     if stance in _REASONS and _REASONS[stance][0].search(detail) is None:

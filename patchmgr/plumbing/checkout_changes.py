@@ -134,7 +134,7 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
         hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
         raise PatchmgrError("edited", message, (*hints, "or undo it with git"))
     message = f"{where} was edited since the last refresh"
-    raise PatchmgrError("edited", message, ("take the edit into a patch: patchmgr refresh",))
+    raise PatchmgrError("edited", message, ("put the edit into a patch: patchmgr refresh",))
 
 
 def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
@@ -376,7 +376,7 @@ def _refuse_in_the_way(
     if row.found is None or is_ours:
         return
     if indexed is None:
-        raise _dirty(f"{row.path} is in {root} already, but not tracked")
+        raise _dirty(f"{row.path} is already in {root}, but not tracked")
     if indexed.is_hidden and not _has_blob(checkout, row.path, row.found, indexed.entry.blob):
         raise _dirty(f"{row.path} in {root} was edited, and git was told not to look at it")
 

@@ -172,7 +172,7 @@ class Clone(Struct, frozen=True, dict=True):
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
             raise PatchmgrError(
                 "missing-object",
-                f"{self.root} does not have the commit {base} that the series stands on",
+                f"{self.root} does not have the commit {base} that the series is based on",
                 (f"fetch it first: git -C {self.root} fetch URL {base}",),
             )
         return code == 0

@@ -135,7 +135,7 @@ def _bring(
                     "checksum-mismatch",
                     f"{archive.filename} has sha256 {found}, but the package index says "
                     f"{archive.sha256}",
-                    ("run the command again; if it fails again, tell who runs the index",),
+                    ("run the command again; if it fails again, tell the maintainer of the index",),
                 )
 
 

@@ -84,7 +84,7 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
     return PatchmgrError(
         "no-space" if fault.errno in _NO_SPACE else "unwritable",
         f"{what} cannot be written: {reason}; {left}",
-        ("free some space or mend the permissions, then run it again",),
+        ("free some space or fix the permissions, then run it again",),
     )
 
 

@@ -166,7 +166,7 @@ class GitUpstream:
         remote = _read_remote(git_process.text(printed))
         if any(len(commit) > 40 for commit in remote.heads.values()):
             raise PatchmgrError(
-                "git", f"{self._name} has object ids of SHA-256, and patchmgr reads SHA-1 only"
+                "git", f"{self._name} uses SHA-256 object ids, and patchmgr supports only SHA-1"
             )
         return remote
 

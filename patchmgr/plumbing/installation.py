@@ -185,7 +185,7 @@ def edited(target: Installation, path: str) -> PatchmgrError:
     name = target.distribution.name
     return PatchmgrError(
         "edited-package",
-        f"{path} in {target.root} is neither as {name} {target.distribution.version} brought it "
+        f"{path} in {target.root} is neither as {name} {target.distribution.version} has it "
         "nor as a series left it",
         ("make a patch of that edit", f"or install {name} again, then run this again"),
     )

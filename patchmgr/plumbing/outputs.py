@@ -45,7 +45,7 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
     is_free = place.is_dir() and not place.is_symlink()
     if not is_free or not all(is_ours(n.removesuffix(BESIDE)) for n in os.listdir(place)):
         raise PatchmgrError(
-            "usage", f"{place} is there already, and is not an overlay", ("name another --out",)
+            "usage", f"{place} already exists, and is not an overlay", ("name another --out",)
         )
 
 

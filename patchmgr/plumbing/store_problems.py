@@ -146,7 +146,7 @@ def mend(problem: StoreProblem) -> None:
             move_refs(store, [RefMove(what, None)])
     except OSError as fault:
         reason = fault.strerror or str(fault)
-        message = f"{store / what} cannot be mended: {reason}"
+        message = f"{store / what} cannot be repaired: {reason}"
         raise PatchmgrError("cache", message, ("see who owns the cache",)) from fault
 
 

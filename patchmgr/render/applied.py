@@ -29,7 +29,7 @@ def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
     """Return one line per patch, then what was written."""
     where = clean(str(done.target))
     if not done.is_new:
-        return f"{done.series} is in {where} already: {counted(len(done.paths), 'file')}.\n"
+        return f"{done.series} is already in {where}: {counted(len(done.paths), 'file')}.\n"
     said = list(_applied(done, where, is_dry_run=is_dry_run))
     if view.is_line:
         return f"{said[0]}\n"
@@ -123,9 +123,9 @@ def package_text(
     """Return one line per patch, then what was written: to files, or to `copies` of them."""
     what = _what(done)
     if done.carried is None:
-        return f"{done.series} is in {what} already: {counted(len(done.paths), 'file')}.\n"
+        return f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}.\n"
     if done.has_conflicts:
-        said = [f"{done.series} does not go onto {what} without conflict; nothing was written."]
+        said = [f"{done.series} does not apply to {what} without conflict; nothing was written."]
     else:
         said = _written(done, done.carried.outcome, copies, what, is_dry_run=is_dry_run)
     if view.is_line:
@@ -153,7 +153,7 @@ def _written(
     lines = [f"{verb} {carried} of {len(patches)} patches to {copies}{files} of {what}"]
     merged = [clean(p.name) for p in patches if p.verdict in (Verdict.MODIFIED, Verdict.PARTIAL)]
     if merged:
-        lines.append(f"Merged, look at them: {', '.join(merged)}")
+        lines.append(f"Merged, please review: {', '.join(merged)}")
     absorbed = outcome.count(Verdict.ABSORBED)
     if absorbed:
         release = f"{done.distribution.name} {clean(done.distribution.version)}"
@@ -224,7 +224,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
 
 def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
     """Return the text of `package_text`, and how to use the overlay."""
-    lines = [f"  out of reach of an overlay: {clean(path)}" for path in made.left]
+    lines = [f"  not possible in an overlay: {clean(path)}" for path in made.left]
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
     done = made.application
@@ -236,7 +236,7 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
     """Return one line per patch, then the wheel that was written."""
     if made.place is None:
         what = clean(made.source.name)
-        said = f"{made.series} does not go onto {what}; nothing was written."
+        said = f"{made.series} does not apply to {what}; nothing was written."
     else:
         verb = "Would write" if is_dry_run else "Wrote"
         files = counted(len(made.paths), "file")

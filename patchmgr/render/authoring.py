@@ -41,7 +41,7 @@ def pushed_text(done: Pushed) -> str:
     lines = [f"{pop} {clean(name)}" for name in done.went]
     lines += [f"{push} {clean(name)}" for name in done.came]
     lines += [f"  passed over {clean(one.name)}: {clean(one.reason)}" for one in done.hidden]
-    lines += [f"  hunks without a place are in {clean(path)}" for path in done.rejects]
+    lines += [f"  rejected hunks are in {clean(path)}" for path in done.rejects]
     if done.failure is not None:
         lines.append(f"Stopped: {clean(done.failure.message)}")
     lines.append(f"Top is {clean(done.top)}" if done.top else "No patch is pushed")
@@ -68,8 +68,8 @@ def _untracked(paths: Sequence[str]) -> list[str]:
     more = len(paths) - _MOST
     tail = f" and {more} more" if more > 0 else ""
     return [
-        f"Not in, for git does not track them: {names}{tail}",
-        "  put one in with: patchmgr refresh PATH, or git add -N PATH",
+        f"Left out, because git does not track them: {names}{tail}",
+        "  add one with: patchmgr refresh PATH, or git add -N PATH",
     ]
 
 
@@ -82,7 +82,7 @@ def distributed_text(done: Distributed) -> str:
         where = clean(one.path) + (f":{one.line}" if one.line is not None else "")
         lines.append(f"Still an edit: {where}  ({clean(one.reason)})")
     if done.left:
-        lines.append("  put one in with: patchmgr refresh --patch PATCH PATH")
+        lines.append("  add one with: patchmgr refresh --patch PATCH PATH")
     return "\n".join([*(lines or ["Nothing was edited."]), *_untracked(done.untracked)]) + "\n"
 
 
@@ -191,7 +191,7 @@ def log_text(found: Logged, *, most: int) -> str:
         mark = "x" if operation.number in found.undone else " "
         at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(operation.at))
         lines.append(f"{mark} {operation.number:5}  {at}  {clean(operation.command)}\n")
-    return "".join(lines) or "nothing was changed yet\n"
+    return "".join(lines) or "no changes yet\n"
 
 
 def operation_text(operation: Operation) -> str:

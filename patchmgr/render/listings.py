@@ -144,7 +144,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
     lines = [
         f"{verb} a workspace in {clean(str(done.folder))}",
         f"Following {done.upstream.name}: {clean(str(done.upstream.git))}{branch}",
-        f"The branch stands on {fork_base.base[:12]}",
+        f"The branch is based on {fork_base.base[:12]}",
     ]
     if fork_base.squashed:
         count = counted(fork_base.squashed, "ordinary commit")
@@ -230,7 +230,7 @@ def status_text(status: Status, view: View) -> str:
         if view.is_all:
             lines += [f"  {s.value}  {clean(path)}\n" for path, s in found.files]
     if status.in_progress is not None:
-        what = "; waiting:" if status.waiting else "; no file waits any more"
+        what = "; waiting:" if status.waiting else "; no file is left"
         lines.append(f"rebase of {_unfinished(status)} in progress{what}\n")
         lines += [f"  {clean(item)}\n" for item in status.waiting]
         lines += [f"  resolved: {clean(item)}\n" for item in status.resolved]

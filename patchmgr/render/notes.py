@@ -163,7 +163,7 @@ def _gates(note: SyncNote) -> str:
     if not note.gates:
         if note.is_dry_run:
             return ""
-        return f"### Gates\n\nNo check of this state is on record. Run: {code('patchmgr check')}"
+        return f"### Gates\n\nNo check of this state is recorded. Run: {code('patchmgr check')}"
     rows = [
         f"| {text(gate.name)} | {gate.standing} | {gate.problems} | {text(gate.note)} |"
         for gate in note.gates

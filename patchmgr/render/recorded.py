@@ -44,7 +44,7 @@ def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], 
     """Return one line per conflict; those without a text come last."""
     lines = [*map(_line, listed), *map(_finding_line, findings)]
     shown = (part for line in lines for part in view.folded(line, ""))
-    return "".join(f"{line}\n" for line in shown) or "No conflict is on record.\n"
+    return "".join(f"{line}\n" for line in shown) or "No conflict is recorded.\n"
 
 
 def _finding_line(finding: ListedFinding) -> str:
@@ -277,7 +277,7 @@ def whole_value(recorded: Recorded) -> dict[str, Any]:
 def decisions_text(decisions: Sequence[Decision]) -> str:
     """Return one line per decision."""
     lines = [_decision_line(decision) for decision in decisions]
-    return "".join(f"{line}\n" for line in lines) or "Nothing is decided.\n"
+    return "".join(f"{line}\n" for line in lines) or "No decisions are recorded.\n"
 
 
 def decided_text(

@@ -203,11 +203,11 @@ def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
     if order.uses is None:
         uses = [_Line("the store lacks files, and cannot be searched")]
     yield from _filled("Named elsewhere upstream", iter(uses))
-    yield from _filled("Decided before about the like", _earlier(order))
+    yield from _filled("Earlier decisions on similar conflicts", _earlier(order))
     needs = (_Line(f"{one.check}: {one.text}") for one in order.requirements)
-    yield from _filled("A solution must satisfy", needs)
+    yield from _filled("A resolution must satisfy", needs)
     cut = (_Line(one) for one in order.cut)
-    yield from _filled("Cut; all of it with conflicts show --full", cut)
+    yield from _filled("Shortened; for all of it: conflicts show --full", cut)
 
 
 def _filled(title: str, blocks: Iterator[_Line | _Code]) -> Iterator[_Section]:

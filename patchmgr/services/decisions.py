@@ -167,7 +167,7 @@ def accept_finding(
         found = every[_match(name, every, "is not what a rebase stopped at")]
         if not found.finding.can_be_accepted:
             hint = "correct the patch, or its Ensures; then patchmgr rebase --continue"
-            message = f"{shown(found.patch)} {found.finding.text}: nobody accepts that"
+            message = f"{shown(found.patch)} {found.finding.text}: this cannot be accepted"
             raise PatchmgrError("not-accepted", message, (hint,))
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()

@@ -496,8 +496,8 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
     record, short = request.record, base[:12]
     return PatchmgrError(
         "base",
-        f"{request.last} stands on upstream's {_name(graph, base)}, the state last merged, and the"
-        f" series {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
+        f"{request.last} is based on upstream's {_name(graph, base)}, the state last merged, and"
+        f" the series {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
         + _counted_merges(graph),
         request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,)),
     )

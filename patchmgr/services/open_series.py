@@ -130,7 +130,7 @@ class OpenSeries(Struct, frozen=True):
         for name in names:
             if name in self.hidden:
                 message = f"{shown(name)} is hidden: {self.hidden[name]}"
-                raise PatchmgrError("hidden-patch", message, ("let it in with --select SYM",))
+                raise PatchmgrError("hidden-patch", message, ("include it with --select SYM",))
 
     def unpushed(self) -> tuple[str, ...]:
         """Return the patches still to push, without hidden ones."""
@@ -177,7 +177,7 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
     record, root = opened.record, checkout.root
     place = f"{shown(path)} in {root} is not that of"
     if record.on is not None:
-        message = f"{place} the series {record.on}, which {record.name} stands on"
+        message = f"{place} the series {record.on}, which {record.name} is based on"
         branch = f"patchmgr branch {record.on} --repo {root}"
         hint = f"check that series out: {branch}, then git checkout patchmgr/{record.on}"
         return PatchmgrError("other-commit", message, (hint,))
@@ -266,7 +266,7 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
     raise PatchmgrError(
         "other-series",
         f"the series {applied.series} is in {root}",
-        (f"take it out with: patchmgr unapply {applied.series} --to {root}",),
+        (f"remove it with: patchmgr unapply {applied.series} --to {root}",),
     )
 
 
@@ -307,7 +307,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
 
 def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
     """Refuse pushed patches that are not the lower end of the series, in its order."""
-    hints = ("take them out with: patchmgr pop -a", "then put them in again: patchmgr push -a")
+    hints = ("pop them with: patchmgr pop -a", "then push them again: patchmgr push -a")
     order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):
         message = "the series has another order than when its patches were pushed"
@@ -333,8 +333,8 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
 def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
     root = opened.checkout.root if opened.checkout is not None else ""
     hints = (
-        f"take all out with: patchmgr unapply {opened.name} --to {root}",
-        "then put them in again with: patchmgr push -a, or patchmgr goto PATCH",
+        f"remove them all with: patchmgr unapply {opened.name} --to {root}",
+        "then push them again with: patchmgr push -a, or patchmgr goto PATCH",
     )
     return PatchmgrError("changed-patch", message, hints)
 

@@ -145,7 +145,7 @@ def _clone_of(root: Path) -> Clone:
     clone = find_clone(root)
     if clone is None:
         hint = "commit the workspace: git init, git add --all, git commit"
-        raise PatchmgrError("usage", f"{root} is in no git repository", (hint,))
+        raise PatchmgrError("usage", f"{root} is not in a git repository", (hint,))
     return clone
 
 

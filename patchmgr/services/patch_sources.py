@@ -250,7 +250,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     known = commit_of_pull(side.store, head, record.pin.commit, number)
     if known is not None or is_ancestor(side.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
-        raise PatchmgrError("usage", f"the pin has the pull request {number} already{which}")
+        raise PatchmgrError("usage", f"the pin already has the pull request {number}{which}")
     base, commits = own_range(side.store, head, tip)
     if not commits:
         raise PatchmgrError("usage", f"the pull request {number} has no commit of its own")

@@ -208,7 +208,7 @@ def _verdicts(loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> list[st
     rows = loaded.record.result.get("patches", ())
     base = loaded.record.result.get("base")
     if not rows or not isinstance(base, dict):
-        return ["Verdicts: none, the series was not rebased yet"]
+        return ["Verdicts: none, the series has not been rebased yet"]
     counts = Counter(str(row["verdict"]) for row in rows)
     words = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     lines = [f"Verdicts of the rebase from {shown(str(base.get('ref', '')))}: {words}"]

@@ -83,7 +83,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
     if tree is None or stand is None:
         if not is_free(folder):
             hint = "name a folder that is not there yet, or is empty"
-            raise PatchmgrError("usage", f"{folder} is there already", (hint,))
+            raise PatchmgrError("usage", f"{folder} already exists", (hint,))
         return
     if stand.workspace != str(workspace.root):
         raise PatchmgrError("usage", f"{folder} belongs to the workspace {stand.workspace}")

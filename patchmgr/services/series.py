@@ -58,7 +58,7 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
     whole = tuple(name for root in roots for name in standing_on(series, root))
     more = [name for name in whole if name not in chosen]
     if more:
-        session.say(f"Of the same stack, rebased as well: {', '.join(more)}")
+        session.say(f"Also rebased, as part of the same stack: {', '.join(more)}")
     return whole
 
 

@@ -216,8 +216,8 @@ def _ignored(root: Path) -> None:
     ("spoil", "words", "mode"),
     crossed(
         [
-            (_file("new-link"), "new-link is in"),
-            (_ignored, "new-link is in"),
+            (_file("new-link"), "new-link is already in"),
+            (_ignored, "new-link is already in"),
             (_file("new/deep/file.txt/x"), "new/deep/file.txt/x is in"),
             (lambda root: (root / "new-link/sub").mkdir(parents=True), "new-link/sub is in"),
             (_file("new"), "leads through new"),
@@ -268,7 +268,7 @@ def test_once_more_changes_nothing(stage: Stage, mode: tuple[str, ...]) -> None:
     first = apply(stage, checkout, *mode, "--json").json
     before, head = picture(checkout.root, without=WITH_GIT), checkout.head()
     answer = apply(stage, checkout, *mode)
-    assert answer.out == f"s is in {checkout.root} already: 8 files.\n"
+    assert answer.out == f"s is already in {checkout.root}: 8 files.\n"
     again = apply(stage, checkout, *mode, "--json").json
     assert (again["changed"], again["applied"], again["paths"]) == (False, True, first["paths"])
     assert again["head"] == first["head"]

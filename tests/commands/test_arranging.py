@@ -119,7 +119,7 @@ def test_a_patch_does_not_leave_what_it_depends_on(
     ("line", "code", "message"),
     [
         (("move", "one"), 2, "say where: --before PATCH or --after PATCH"),
-        (("move", "one", "--after", "1"), 2, "one.patch cannot be moved beside itself"),
+        (("move", "one", "--after", "1"), 2, "one.patch cannot be moved next to itself"),
         (("drop", "nine"), 2, "there is no patch nine"),
         (("drop", "one"), 1, "four.patch depends on one.patch: {how}"),
         (("fold", "four"), 2, "name other patches to fold into four.patch"),
@@ -135,7 +135,7 @@ def test_a_patch_does_not_leave_what_it_depends_on(
         ),
         (
             ("split", "three", "one", "--file", "new"), 1,
-            "The series has a patch one.patch already.",
+            "The series already has a patch one.patch.",
         ),
         (
             ("split", "three", "x", "--file", "new", "--file", "pkg"), 2,

@@ -160,7 +160,7 @@ def test_a_tag_is_made_once(stage: Stage) -> None:
     clone.git("tag", "-a", "-m", "a person's", "theirs", first["head"])
     stage.series(stage.upstream.patches("main..fork~1"))
     for name in ("v1-ours", "theirs"):
-        assert "is there already" in refuses(stage, clone, "--tag", name)
+        assert "already exists" in refuses(stage, clone, "--tag", name)
     second = branch(stage, "--repo", clone.root, "--tag", "theirs", "--force", "--json").json
     assert clone.git("rev-parse", "theirs^{commit}") == second["head"] != first["head"]
     branch(stage, "--tag", "v1-ours")

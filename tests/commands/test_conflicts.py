@@ -132,7 +132,7 @@ def test_a_resolution_is_replayed_anywhere_and_whichever_side_comes_first(
 def test_an_aborted_rebase_takes_its_open_conflicts_along(collided: Scene) -> None:
     collided.call("rebase", "--abort")
     assert on_record(collided) == set()
-    assert conflicts(collided, "list").out == "No conflict is on record.\n"
+    assert conflicts(collided, "list").out == "No conflict is recorded.\n"
 
 
 def test_an_aborted_rebase_leaves_what_was_solved_or_there_before(twice: Scene) -> None:
@@ -425,7 +425,7 @@ def test_a_group_lives_as_long_as_a_part_of_it(twice: Scene) -> None:
         sorted([name, *parts])
     )
     shutil.rmtree(twice.root / "conflicts" / parts[0])
-    assert "is not on record" in conflicts(twice, "show", name, code=1).err
+    assert "is not recorded" in conflicts(twice, "show", name, code=1).err
     twice.call("rebase", "--abort")
     assert listed(twice) == {}
 

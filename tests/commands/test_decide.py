@@ -128,7 +128,7 @@ def test_a_mind_can_be_changed(likely: Scene) -> None:
 
 
 def test_decisions_are_listed_and_forgotten(likely: Scene) -> None:
-    assert decide(likely, "--list").out == "Nothing is decided.\n"
+    assert decide(likely, "--list").out == "No decisions are recorded.\n"
     decide(likely, PATCH, "absorbed", "--by", "#7")
     commit = likely.upstream.git("rev-parse", "main~1")
     line = f"s/{PATCH}  absorbed  by #7  in {commit[:12]} upstream: the same (#7)\n"

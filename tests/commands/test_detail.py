@@ -36,4 +36,4 @@ def test_verbose_says_all_and_more(stage: Stage, line: str, state: str, code: in
     usual, every = (stage.run(*words, *more, code=code).out for more in ((), ("-v",)))
     assert len(usual) < len(every)
     error = one_line(stage.run(*words, "-v", "-q", code=2))
-    assert error == "give one of --verbose and --quiet"
+    assert error == "--verbose and --quiet cannot be used together"

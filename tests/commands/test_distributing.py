@@ -38,9 +38,9 @@ def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:
         "Refreshed one.patch: content changed\nRefreshed two.patch: content changed\n"
         "Refreshed three.patch: content changed\n"
         "Still an edit: pkg/a.py:21  (lines of upstream's)\n"
-        "  put one in with: patchmgr refresh --patch PATCH PATH\n"
-        "Not in, for git does not track them: beside\n"
-        "  put one in with: patchmgr refresh PATH, or git add -N PATH\n"
+        "  add one with: patchmgr refresh --patch PATCH PATH\n"
+        "Left out, because git does not track them: beside\n"
+        "  add one with: patchmgr refresh PATH, or git add -N PATH\n"
     )
     assert desk.text("pkg/a.py") == end["pkg/a.py"]
     assert diff_of(desk.raw("one.patch")) == [b"-line 10", b"+uno"]

@@ -131,7 +131,7 @@ def test_a_store_is_put_right(
         assert doctor(stage, *options, code=code) == [(store.name, health, what)]
     assert f"            patchmgr doctor {option}\n" in stage.run("doctor", code=code).out
     dry = doctor(stage, option, "--dry-run", code=code)
-    assert dry == [(store.name, health, f"would be mended: {what}")]
+    assert dry == [(store.name, health, f"would be repaired: {what}")]
     assert picture(store, without=()) == before
     assert doctor(stage, option) == [(store.name, "mended", what)]
     assert doctor(stage) == []

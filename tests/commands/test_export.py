@@ -94,7 +94,7 @@ def test_what_somebody_else_wrote_is_not_replaced(stage: Stage) -> None:
     before = picture(stage.folder)
     for more in ((), ("--dry-run",)):
         message = one_line(export(stage, "quilt", "--out", out(stage), *more, code=1))
-        assert message == f"series is in {out(stage)} already, and not as patchmgr left it"
+        assert message == f"series is already in {out(stage)}, but not as patchmgr left it"
         assert changed(before, picture(stage.folder)) == set()
     export(stage, "quilt", "--out", out(stage), "--force")
     assert (out(stage) / "series").read_text() == "fork-one.patch\nfork-two.patch\n"

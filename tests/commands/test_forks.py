@@ -254,7 +254,7 @@ def test_a_series_on_an_older_state_than_the_fork_merged(
     fork.series("s", base, fetches=fetches)
     answer = fork.take("s", *options, base=base, code=1)
     message = one_line(answer)
-    assert f"stands on upstream's {pin[:12]}" in message
+    assert f"is based on upstream's {pin[:12]}" in message
     assert "1 merge, the first is" in message
     new, take = (line.removeprefix("  hint: ") for line in answer.err.splitlines()[1:3])
     fork.call(*new.split()[1:])
@@ -410,7 +410,7 @@ def test_what_is_no_branch_of_a_fork_leaves_no_workspace(fork: Fork, tmp_path: P
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".patch")] == []
     at.mkdir()
     (at / "mine").write_text("")
-    assert "is there already" in one_line(started(fork, at, code=2))
+    assert "already exists" in one_line(started(fork, at, code=2))
     (at / "mine").unlink()
     assert "Imported 1 patch into upstream" in started(fork, at, "--squash").out
     fork.scene.run("init", tmp_path / "other", "--squash", code=2)

@@ -159,7 +159,7 @@ def test_a_patch_gets_another_name_everywhere(desk: Hands) -> None:
     assert desk.applied() == ["first.patch", "fork-two.patch"]
     assert desk.run("rename", "second").out == "Renamed fork-two.patch to second.patch\n"
     assert desk.run("rename", "second").out == "second.patch is as it was\n"
-    assert "has a patch first.patch already" in one_line(desk.run("rename", "first", code=1))
+    assert "already has a patch first.patch" in one_line(desk.run("rename", "first", code=1))
     (desk.folder / "stray.patch").write_text("mine\n")
     assert "stray.patch already" in one_line(desk.run("rename", "stray", code=2))
     desk.run("pop", "-a")
@@ -198,7 +198,7 @@ def test_guards_are_set_and_listed(stage: Stage) -> None:
     )
     for wrong in (("1", "sym"), ("1", "+a b"), ("1", "+")):
         assert "is not a guard" in one_line(stage.run("series", "guard", *wrong, code=2))
-    assert "or say --none" in one_line(stage.run("series", "guard", "1", code=2))
+    assert "or give --none" in one_line(stage.run("series", "guard", "1", code=2))
 
 
 @table(

@@ -132,7 +132,7 @@ def test_a_state_that_no_undo_reaches_any_more_is_in_the_log(desk: Hands) -> Non
     assert desk.look() == lost
     desk.run("undo")
     assert desk.look() == now
-    assert one_line(desk.run("undo", "--to", "99", code=2)) == "the log has no number 99"
+    assert one_line(desk.run("undo", "--to", "99", code=2)) == "the log has no entry 99"
 
 
 def test_the_log_says_what_was_done_and_what_was_taken_back(desk: Hands) -> None:
@@ -149,7 +149,7 @@ def test_the_log_says_what_was_done_and_what_was_taken_back(desk: Hands) -> None
     assert told[1:] == [
         f"  takes back {last['of'][0]}", f"  in {desk.root}", "    M pkg/a.py", "    D run.sh",
     ]  # fmt: skip
-    assert one_line(desk.run("log", "0", code=2)) == "the log has no number 0"
+    assert one_line(desk.run("log", "0", code=2)) == "the log has no entry 0"
 
 
 def test_an_edit_since_is_not_overwritten(written: Hands) -> None:
@@ -265,7 +265,7 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
         ),
         (
             {"targets": [{"root": "{other}", "files": [], "before": None, "after": None}]}, 1,
-            "nobody has named {other} to this workspace",
+            "this workspace was never given {other}",
         ),
     ],
     ids=["path", "deep-path", "format", "digest", "ref", "content", "target"],
@@ -307,4 +307,4 @@ def test_nothing_is_undone_in_a_new_workspace(tmp_path: Path) -> None:
     invoke("init", tmp_path / "ws")
     answer = invoke("-C", tmp_path / "ws", "undo")
     assert (answer.code, one_line(answer)) == (1, "there is nothing to undo")
-    assert invoke("-C", tmp_path / "ws", "log").out == "nothing was changed yet\n"
+    assert invoke("-C", tmp_path / "ws", "log").out == "no changes yet\n"

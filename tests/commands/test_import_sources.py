@@ -252,7 +252,7 @@ def test_a_range_that_grew_brings_what_is_new(empty: Stage) -> None:
     one = empty.upstream.git("rev-parse", f"{head}~1")
     assert f"Left out patch 1 of main..{head}: one.patch is from {one[:12]}." in answer.err
     again = take(empty, *clone, f"main..{head}", code=2)
-    assert "s has all of these patches already" in again.err
+    assert "s already has all of these patches" in again.err
 
 
 def test_an_empty_file_among_others_is_named(empty: Stage) -> None:

@@ -82,7 +82,7 @@ def test_what_is_looked_at_is_not_changed(desk: Hands) -> None:
     ("line", "message"),
     [
         (("changes", "--since", "three"), "three.patch is not pushed"),
-        (("changes", "--since", "two", "--until", "one"), "two.patch stands on one.patch"),
+        (("changes", "--since", "two", "--until", "one"), "two.patch is above one.patch"),
     ],
 )
 def test_changes_are_those_of_pushed_patches_in_their_order(

@@ -106,12 +106,12 @@ def test_an_overlay_is_made_again_and_nothing_else_is_replaced(built: House) -> 
 def test_what_no_import_finds_is_left_out(house: House) -> None:
     out = house.shop.folder / "overlay"
     answer = house.run("overlay", "--out", out)
-    assert "out of reach of an overlay: demo/data/include/demo/x.h" in answer.out
-    assert "out of reach of an overlay: demo/gone.py" in answer.out
+    assert "not possible in an overlay: demo/data/include/demo/x.h" in answer.out
+    assert "not possible in an overlay: demo/gone.py" in answer.out
     house.series({"include/demo/x.h": "new\n"})
     assert "patchmgr wheel s" in house.run("overlay", "--out", out, code=1).err
     house.run("apply")
-    assert "take it out first" in house.run("overlay", "--out", out, code=2).err
+    assert "remove it first" in house.run("overlay", "--out", out, code=2).err
 
 
 def test_a_killed_overlay_is_old_or_new(built: House) -> None:

@@ -40,7 +40,7 @@ def test_patches_go_in_and_out_one_by_one_and_leave_head_and_index_alone(desk: H
         assert desk.run("top").out == f"{top}\n"
     fork = desk.stage.upstream
     assert trees == [fork.tree("fork~1"), fork.tree("fork")]
-    assert one_line(desk.run("push", code=1)) == "all patches of s are pushed already"
+    assert one_line(desk.run("push", code=1)) == "all patches of s are already pushed"
     assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
     assert work_tree(desk.checkout) == trees[0]
     assert desk.run("pop").out == "Popped fork-one.patch\nNo patch is pushed\n"
@@ -82,13 +82,13 @@ def test_push_and_pop_take_counts_and_goto_places(
 @table(
     ("line", "code", "message"),
     [
-        (("push", "two"), 1, "two.patch is pushed already"),
+        (("push", "two"), 1, "two.patch is already pushed"),
         (("pop", "three"), 1, "three.patch is not pushed"),
-        (("pop", "two"), 1, "two.patch is the top already"),
+        (("pop", "two"), 1, "two.patch is already the top"),
         (("goto", "nine"), 2, "there is no patch nine"),
         (("goto", "9"), 2, "there is no patch number 9: the series has 3"),
         (("goto", "t"), 2, "t is ambiguous: several names start with it"),
-        (("push", "one", "-a"), 2, "name a patch, or say --all"),
+        (("push", "one", "-a"), 2, "name a patch, or give --all"),
         (("prev", "one"), 1, "there is no patch before the first one"),
         (("next", "three"), 1, "there is no patch after the last one"),
     ],
@@ -209,7 +209,7 @@ def forced(three: Hands) -> None:
     two.write_bytes(two.read_bytes().replace(b" line 9\n", b" line nine\n"))
     three.run("push")
     answer = three.run("push", "--force", code=1)
-    assert "  hunks without a place are in pkg/b.py.rej\n" in answer.out
+    assert "  rejected hunks are in pkg/b.py.rej\n" in answer.out
 
 
 def test_a_forced_push_leaves_rejects_and_refresh_waits_for_them(three: Hands) -> None:

@@ -238,7 +238,7 @@ def test_another_folder_or_branch_is_left_alone(scene: Scene) -> None:
     begin(scene, ONE)
     tree_of(scene).root.mkdir()
     (tree_of(scene).root / "mine").write_text("mine\n")
-    assert "is there already" in rebase(scene, code=2).err
+    assert "already exists" in rebase(scene, code=2).err
     (tree_of(scene).root / "mine").unlink()
     rebase(scene, code=3)
     tree_of(scene).git("switch", "--quiet", "--discard-changes", "--detach", "HEAD")

@@ -69,9 +69,9 @@ def popped(two: Hands) -> Hands:
 @table(
     ("line", "code", "message"),
     [
-        (("new", "one"), 1, "The series has a patch one.patch already."),
+        (("new", "one"), 1, "The series already has a patch one.patch."),
         (("new", "../one"), 1, "The patch name ../one.patch has a .. component."),
-        (("new", "stray"), 2, "there is a file stray.patch already"),
+        (("new", "stray"), 2, "the file stray.patch already exists"),
         (("new", "x", "--author", "nobody"), 2, "--author is written as: Name <name@example.org>"),
         (("refresh", "nowhere"), 2, "there is no file nowhere in {root}"),
         (("refresh", ".."), 2, ".. is not a path below {root}"),
@@ -179,7 +179,7 @@ def test_edits_go_in_whole_or_by_path(desk: Hands) -> None:
     desk.checkout.git("add", "-N", "pkg/known")
     said = desk.run("refresh", "pkg/a.py", "run.sh").out.splitlines()
     assert said[:3] == ["Refreshed one.patch: content changed", "  pkg/a.py", "  run.sh"]
-    assert said[3] == "Not in, for git does not track them: untracked"
+    assert said[3] == "Left out, because git does not track them: untracked"
     assert diff_of(desk.raw("one.patch")) == [b"-line 3", b"+x", b"-#!/bin/sh"]
     answer = desk.run("refresh", "--json").json
     assert answer["paths"] == ["pkg/b.py", "pkg/known"]
@@ -187,7 +187,7 @@ def test_edits_go_in_whole_or_by_path(desk: Hands) -> None:
     assert answer["change"] == "changed"
     Repository(desk.root / "nested")
     said = desk.run("refresh", ".").out.splitlines()
-    assert "Not in, for git does not track them: nested/" in said
+    assert "Left out, because git does not track them: nested/" in said
     shutil.rmtree(desk.root / "nested")
     assert b"+++ b/untracked\n" in desk.raw("one.patch")
     after = work_tree(desk.checkout)
@@ -280,7 +280,7 @@ def test_an_edit_of_lines_of_a_patch_above_is_refused(two: Hands, edit: dict[str
     two.write({"pkg/a.py": text(l10="one\n", **edit)})
     before = two.look()
     message = one_line(two.run("refresh", "-p", "one", code=1))
-    expected = "the edit to pkg/a.py changes lines of two.patch, which stands on one.patch"
+    expected = "the edit to pkg/a.py changes lines of two.patch, which is above one.patch"
     assert message == expected
     assert two.look() == before
 

@@ -80,4 +80,4 @@ def test_misuse(scene: Scene, own: Repository) -> None:
 
 def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
     answer = scene.call("report", "--compare", "HEAD", "--json", code=2).json
-    assert "is in no git repository" in answer["error"]["message"]
+    assert "is not in a git repository" in answer["error"]["message"]

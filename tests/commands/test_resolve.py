@@ -54,7 +54,7 @@ def test_a_candidate_that_passes_is_accepted_and_the_rebase_goes_on(
         "--- theirs (the patch)\n+ y = first(x, mine=True)\n",
         "--- candidate 1: replay, not measured\n+ y = first(x.upstream, mine=True)\n",
         "--- result: candidate 1\n",
-        "a.py passes every check; none is left: c continues the rebase\n",
+        "a.py passes every check; no conflict is left: c continues the rebase\n",
         "1-7 candidate",
     ):
         assert told in answer.err
@@ -70,8 +70,8 @@ def test_what_fails_a_check_is_not_accepted_and_stays_chosen(
     before = picture(scene.root)
     answer = typed(scene, "a t a c x", monkeypatch, code=3)
     assert "nothing is chosen yet\n" in answer.err
-    assert "it does not pass:\nledger: it has nothing of what upstream does here\n" in answer.err
-    assert "c means nothing here\n" in answer.err and "x means nothing here\n" in answer.err
+    assert "it fails a check:\nledger: it has nothing of what upstream does here\n" in answer.err
+    assert "c has no effect here\n" in answer.err and "x has no effect here\n" in answer.err
     assert answer.err.endswith(
         "1 conflict left; what you chose is kept\ngo on with: patchmgr resolve\n"
     )
@@ -99,7 +99,7 @@ def test_a_patch_is_skipped_with_the_rebase_and_not_before(
     typed(scene, "s q", monkeypatch, code=3)  # not after all
     assert "# skipped" not in (scene.root / "series/s/series").read_text()
     answer = typed(scene, "s c", monkeypatch)
-    assert "fork-change-1.patch is left out as the rebase goes on\n" in answer.err
+    assert "fork-change-1.patch is left out when the rebase continues\n" in answer.err
     assert "# skipped on" in (scene.root / "series/s/series").read_text()
 
 
@@ -108,7 +108,7 @@ def test_an_edit_is_taken_for_its_region_alone(scene: Scene, monkeypatch: TYPES)
     rest = "/^<<<<<<< /d; /^||||||| /,/^=======/d; /^>>>>>>> /d; /y = first(x.upstream)/d"
     editor(scene, f"sed -i -e 's/^import os/import sys/; {rest}' \"$1\"", monkeypatch)
     answer = typed(scene, "e q", monkeypatch, code=3)
-    assert "lines outside of the region were changed: that is not taken\n" in answer.err
+    assert "lines outside the region were changed: that is not accepted\n" in answer.err
     script = f"grep -q 'import sys' \"$1\" && sed -i -e 's/import sys/import os/; {rest}' \"$1\""
     united = "s/= first(x, mine/= first(x.upstream, mine/"
     editor(scene, f"{script}; sed -i -e '{united}' \"$1\"", monkeypatch)
@@ -135,7 +135,7 @@ def test_several_patches_are_gone_through_and_what_follows_comes_next(
     scene.rebase("s", "--onto", "upstream/main", code=3)
     answer = typed(scene, "o j o r why b a c", monkeypatch, code=3)
     assert "(conflict 1 of 2, region 2 of 2)" in answer.err
-    assert "carried on; 1 more in conflict\n" in answer.err
+    assert "continued; 1 more in conflict\n" in answer.err
     assert "(conflict 1 of 1)" in answer.err
     assert typed(scene, "t r why c", monkeypatch).code == 0
     made = content(scene, "a")
@@ -149,7 +149,7 @@ def test_what_has_no_text_is_accepted_with_a_reason_and_that_is_undone(
     leave(scene, "finding")
     before = picture(scene.root)
     answer = typed(scene, "a r it-is-made-elsewhere u", monkeypatch, code=3)
-    assert "a means nothing here\n" in answer.err
+    assert "a has no effect here\n" in answer.err
     left = picture(scene.root)
     assert {path for path in left if left[path] != before.get(path)} <= {"conflicts/accepted.toml"}
     typed(scene, "r it-is-made-elsewhere c", monkeypatch)
@@ -161,7 +161,7 @@ def test_a_file_in_conflict_as_a_whole_is_one_side_with_a_reason(
 ) -> None:
     leave(scene, name)
     answer = typed(scene, "b o a r upstream-knows c", monkeypatch)
-    assert "b means nothing here\n" in answer.err and "it does not pass:\n" in answer.err
+    assert "b has no effect here\n" in answer.err and "it fails a check:\n" in answer.err
 
 
 def test_a_dry_run_checks_and_keeps_nothing(scene: Scene, monkeypatch: TYPES) -> None:
@@ -188,7 +188,7 @@ def test_what_cannot_be_kept_is_told(scene: Scene, monkeypatch: TYPES) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(Workspace, "keep", refuse)
         answer = typed(scene, "1 q", patched, code=3)
-    assert f"{CHOICES} cannot be written: Read-only file system; what is chosen is" in answer.err
+    assert f"{CHOICES} cannot be written: Read-only file system; your choices are" in answer.err
 
 
 def test_choices_that_are_broken_are_none(scene: Scene, monkeypatch: TYPES) -> None:

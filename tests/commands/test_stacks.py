@@ -93,7 +93,7 @@ def test_a_stack_is_rebased_together_and_reported_apart(stack: Stack) -> None:
 
 def test_who_is_rebased_as_well_is_said(stack: Stack) -> None:
     answer = stack.run("rebase", "high", "--onto", "upstream/main", "--dry-run")
-    assert "Of the same stack, rebased as well: low" in answer.err
+    assert "Also rebased, as part of the same stack: low" in answer.err
 
 
 def test_what_upstream_took_of_the_lower_series_is_below_the_upper_one(stack: Stack) -> None:
@@ -181,7 +181,7 @@ def test_the_upper_series_is_applied_with_the_lower_one(stack: Stack) -> None:
 def test_the_upper_series_is_written_on_a_checkout_of_the_lower_one(stack: Stack) -> None:
     clone = stack.upstream.root
     refused = stack.run("push", "--series", "high", "--to", clone, code=1)
-    assert one_line(refused).endswith("the series low, which high stands on")
+    assert one_line(refused).endswith("the series low, which high is based on")
     stack.run("branch", "low", "--repo", clone)
     stack.upstream.git("checkout", "--quiet", "patchmgr/low")
     stack.run("push", "--series", "high", "--to", clone)
@@ -217,7 +217,7 @@ def test_a_patch_goes_to_the_series_below_and_back(stack: Stack) -> None:
             ["high-elsewhere", "--into", "low"],
             "high-on-low.patch is before high-elsewhere.patch in high",
         ),
-        (["low", "--into", "low", "--series", "low"], "neither of low and low stands on the other"),
+        (["low", "--into", "low", "--series", "low"], "neither low nor low is based on the other"),
         (["low", "--into", "nobody"], "there is no series nobody"),
         (
             ["low", "--into", "high", "--before", "1"],

@@ -410,7 +410,7 @@ def test_a_workspace_that_is_not_as_committed_is_refused(
 
 def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
     fork(scene, {"a": "one\n"}, on={"a": "x\n"})
-    assert "is in no git repository" in scene.call("sync", "--push", "origin", code=2).err
+    assert "is not in a git repository" in scene.call("sync", "--push", "origin", code=2).err
 
 
 def test_no_branch_checked_out_needs_a_base(

@@ -29,7 +29,7 @@ def test_a_conflict_of_each_class_has_a_work_order(scene: Scene, name: str) -> N
     assert [one["pull"] for one in order["causes"]] == ([] if order["kind"] == "condition" else [7])
     assert all(one["message"] == "Because it must." and one["diff"] for one in order["causes"])
     told = scene.call("conflicts", "show", found).out
-    assert "A solution must satisfy:\n" in told
+    assert "A resolution must satisfy:\n" in told
     markdown = scene.call("conflicts", "show", found, "--format", "markdown").out
     assert markdown.startswith(f"## Conflict {found}\n\n- {order['kind']} ")
 

@@ -46,7 +46,7 @@ def test_init_makes_a_workspace_that_git_can_hold(tmp_path: Path, run: Run) -> N
     }  # fmt: skip
     assert (root / ".gitignore").read_bytes() == GITIGNORE
     assert (root / "upstream.lock").read_text() == "format = 1\n"
-    assert "is a workspace already" in one_line(run("init", root, code=2))
+    assert "is already a workspace" in one_line(run("init", root, code=2))
     none = "no series yet: patchmgr series new NAME --upstream U --base REF"
     assert run("-C", root, "status").out == f"workspace {root}\n{none}\n"
 
@@ -162,10 +162,10 @@ def test_what_is_no_upstream(stage: Stage, arguments: list[str], words: str) -> 
 @table("name", ["", "-x", "../x", "a/b", "a b", "x.lock", "a..b", "\x1b[2J"])
 def test_names_that_cannot_stand_in_a_path(stage: Stage, name: str) -> None:
     words = refuses(stage, "upstream", "add", "--package", "p", "--", name, code=2)
-    assert "is not a good name" in words
+    assert "is not a valid name" in words
     assert "\x1b" not in words
     line = ("series", "new", "--upstream", "up", "--base", stage.base, "--", name)
-    assert "is not a good name" in refuses(stage, *line, code=2)
+    assert "is not a valid name" in refuses(stage, *line, code=2)
 
 
 @pytest.mark.parametrize("form", ["path", "file", "odd", "relative"])
@@ -378,7 +378,7 @@ def test_series_are_made_listed_and_shown(stage: Stage) -> None:
     assert f"Would make t on {stage.base}" in stage.run(*line, "--dry-run").err
     assert lock(stage).read_bytes() == before
     stage.run(*line)
-    assert "a series t already" in refuses(stage, *line, code=2)
+    assert "the series t already exists" in refuses(stage, *line, code=2)
     rows = [row.split() for row in stage.run("series", "list").out.splitlines()]
     assert [row[0] for row in rows] == ["s", "t"]
     assert rows[0][1:] == ["on", "up", stage.base[:12], "2", "patches"]

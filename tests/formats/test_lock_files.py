@@ -163,9 +163,9 @@ BAD = {
     "long digest": (with_(S, "3" * 65), "pin.sha256: expected `str.*` matching"),
     "digest of words": (with_(S, "z" * 64), "pin.sha256: expected `str.*` matching"),
     "archive elsewhere": (with_("x-0.1", "a/x-0.1"), "pin.archive must be a file name"),
-    "upstream's name": (RAW.replace("upstream.vllm", 'upstream."../x"'), r"/x is not a good name"),
-    "series' name": (RAW.replace("series.vllm", 'series."a b"'), "a b is not a good name"),
-    "series' name empty": (RAW.replace("series.vllm", 'series.""'), "is not a good name"),
+    "upstream's name": (RAW.replace("upstream.vllm", 'upstream."../x"'), r"/x is not a valid name"),
+    "series' name": (RAW.replace("series.vllm", 'series."a b"'), "a b is not a valid name"),
+    "series' name empty": (RAW.replace("series.vllm", 'series.""'), "is not a valid name"),
     "no such upstream": (with_('upstream = "vllm"', 'upstream = "x"'), "which is not an upstream"),
     "no such series": (with_('on = "vllm"', 'on = "x"'), "on leads to x which is not a series"),
     "on itself": (with_('on = "vllm"', 'on = "top"'), "top.on leads back to the series"),
@@ -249,7 +249,7 @@ def test_good_names_pass(name: str) -> None:
 
 @table("name", ["", ".a", "-a", "_a", "a..b", "a.", "a.lock", "a/b", "a b", "ü", "a\n", "x" * 101])
 def test_bad_names_are_refused_with_the_kind_that_is_asked_for(name: str) -> None:
-    with pytest.raises(PatchmgrError, match="is not a good name") as caught:
+    with pytest.raises(PatchmgrError, match="is not a valid name") as caught:
         check_name(name, what="The series", kind="usage")
     assert caught.value.kind == "usage"
 

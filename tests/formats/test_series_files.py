@@ -65,7 +65,7 @@ BAD = {
     "NUL": (b"a\0b\n", "unsafe-path", "control character"),
     "itself": (b"series\n", "bad-series", "series is not a patch"),
     "its settings": (b"series.toml\n", "bad-series", "series.toml is not a patch"),
-    "twice": (b"x\n# x\nx # again\n", "bad-series", "line 3: x is there already, in line 1"),
+    "twice": (b"x\n# x\nx # again\n", "bad-series", "line 3: x is already there, in line 1"),
     "half reversed": (b"x -r\n", "bad-series", "the option -r is unknown"),
     "strip of words": (b"x -pab\n", "bad-series", "the option -pab is unknown"),
     "strip too large": (b"x -p1000\n", "bad-series", "the option -p1000 is unknown"),

@@ -70,7 +70,7 @@ def test_every_setting_is_read() -> None:
         "no kind": ('gates.x = ["a"]', "invalid enum value 'x'"),
         "no expression": ('gates.model = ["("]', "gates.model is not an expression"),
         "not RE2's": ('gates.model = ["(?=a)"]', "gates.model is not an expression"),
-        "no name": ('check.commands."../x".run = ["a"]', "is not a good name"),
+        "no name": ('check.commands."../x".run = ["a"]', "is not a valid name"),
         "no command": ("check.commands.x = {}", "x.run is missing"),
         "no time": ('check.commands.x = {run = ["a"], timeout = 0}', "timeout: expected `int` >"),
         "no number": (

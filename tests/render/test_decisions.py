@@ -34,7 +34,7 @@ def test_a_decision_is_one_clean_line() -> None:
     assert decisions_text([DECISION, BARE]) == (
         "s/p\\u202e.patch  absorbed  by #7  in 111111111111 Fix \\u001b (#7)\ns/q.patch  needed\n"
     )
-    assert decisions_text([]) == "Nothing is decided.\n"
+    assert decisions_text([]) == "No decisions are recorded.\n"
 
 
 @table(

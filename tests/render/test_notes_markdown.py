@@ -40,7 +40,7 @@ def test_a_short_note_says_where_from_and_where_to() -> None:
         "## Sync of `s`\n\n"
         f"3 upstream commits came in: from `v1` (`{OLD}`) to `{NEW}`\n\nHead `{HEAD}`\n\n"
         "1 patch: 1 modified.\n\n- modified: `a.patch`\n\n"
-        "### Gates\n\nNo check of this state is on record. Run: `patchmgr check`\n\n"
+        "### Gates\n\nNo check of this state is recorded. Run: `patchmgr check`\n\n"
         f"### Tags\n\n- The old head is `{OLD}`\n"
     )
 

@@ -85,7 +85,7 @@ def test_a_list_has_a_line_each() -> None:
     )
     narrow = conflicts_text(listed, (), View(width=30)).splitlines()
     assert narrow[:2] == ["aaaaaaaaaaaa  open     f  seen", "  in s/p.patch"]
-    assert conflicts_text([], [], View()) == "No conflict is on record.\n"
+    assert conflicts_text([], [], View()) == "No conflict is recorded.\n"
 
 
 def test_a_replay_names_the_patches_that_met_it() -> None:

@@ -129,7 +129,7 @@ def _step_file(
         change = replace(change, old_path=None)
     is_new = change.old_path is None or change.is_rename or change.is_copy
     if is_new and side.entry(change.path) is not None and change.path not in leaving:
-        raise _refusal(name, change.path, "the file that it creates is there already")
+        raise _refusal(name, change.path, "the file that it creates already exists")
     if change.old_path is None:
         blob, positions = _content(name, change, None, blobs)
         return FileStep(change, None, Entry(change.new_mode or REGULAR, blob), positions)
