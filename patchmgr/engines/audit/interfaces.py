@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from patchmgr.engines.audit.outline import Altered, Suspects, altered
+from patchmgr.engines.audit.outline import Altered, Suspects, altered, lost_names
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.structure.guards_imports import places
@@ -115,7 +115,7 @@ def _theirs(states: States) -> Iterator[Lines]:
 def _lost(states: States, path: str) -> set[str]:
     """Return the names that the series may have taken from a module, or whose uses it may break."""
     old, new = text_of(states.base, path), text_of(states.written, path)
-    lost = altered([(old, new)]).lost
+    lost = lost_names(old, new)
     if path.endswith("/__init__.py"):  # what another module imports is its own
         was, now = ({name for _, _, name in named_imports(text)} for text in (old, new))
         lost |= was - now

@@ -46,7 +46,7 @@ _RENAMES = re.compile(
 class Altered(Struct, frozen=True):
     """Names that may mean something else now; what those of `types` give may be another type.
 
-    Those of `lost` may be gone, or take other arguments.
+    Those of `lost` are gone, or may take other arguments; aliases are not among them.
     """
 
     names: set[str]
@@ -118,7 +118,14 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
     for old, new in pairs:
         _compare(old, new, "", found)
     texts = [new for _, new in pairs] + list(users)
-    return Altered(_renamed(found.names, texts), _renamed(found.types, texts), found.lost)
+    return Altered(_renamed(found.names, texts), _renamed(found.types, texts))
+
+
+def lost_names(old: str, new: str) -> set[str]:
+    """Return the names of a module that are gone, or may take other arguments."""
+    found = Altered(set(), set())
+    _compare(old, new, "", found)
+    return found.lost
 
 
 def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:

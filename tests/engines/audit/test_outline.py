@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.outline import altered, blocks
+from patchmgr.engines.audit.outline import altered, blocks, lost_names
 from tests.tables import table
 
 CLASS = (
@@ -58,7 +58,7 @@ def test_blocks_that_differ_give_the_names(old: str, new: str, names: str, types
     ],
 )  # fmt: skip
 def test_what_is_gone_or_has_another_head_is_lost(old: str, new: str, lost: str) -> None:
-    assert altered([(old, new)]).lost == set(lost.split())
+    assert lost_names(old, new) == set(lost.split())
 
 
 @table(
