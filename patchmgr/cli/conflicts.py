@@ -236,7 +236,7 @@ def learn(
 ) -> None:
     """Learn resolutions from a finished merge or rebase.
 
-    It may be in any clone.
+    The merge or rebase may be in any clone.
 
     Example: patchmgr conflicts learn --git ~/src/vllm HEAD
 

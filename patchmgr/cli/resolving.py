@@ -50,7 +50,7 @@ def _full_screen() -> Callable[[Resolver], None] | None:
     try:
         from patchmgr.cli.resolver_app import run_app
     except ModuleNotFoundError:
-        say("The full screen needs textual: pip install 'textual>=6'. Without it, line by line:")
+        say("The full-screen view needs textual: pip install 'textual>=6'. Asking line by line.")
         return None
     return run_app
 

@@ -78,7 +78,9 @@ def _read(table: Any, where: str) -> Decision:
     if any(passage.lines and not passage.digest for passage in decision.passages):
         raise PatchmgrError(_KIND, f"{where}: a passage with lines has no digest")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
-        raise PatchmgrError(_KIND, f"{where}: it names neither a passage nor a known commit")
+        raise PatchmgrError(
+            _KIND, f"{where}: it has neither a passage nor a commit that explains it"
+        )
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

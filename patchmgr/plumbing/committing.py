@@ -86,7 +86,7 @@ class Mine(Struct, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Return whether any of the user's data is wanted."""
+        """Return whether the commits should carry any of the user's data."""
         return self.is_committer or self.signs_off or self.signs
 
 

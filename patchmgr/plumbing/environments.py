@@ -119,7 +119,7 @@ def find_distribution(environment: Environment, package: str) -> Distribution:
         raise PatchmgrError(
             "environment",
             f"{package} is installed twice in {first.parent}: {', '.join(i.name for i in infos)}",
-            ("install it again, so that one is left",),
+            ("install it again, so that only one is left",),
         )
     return _read(first, package)
 

@@ -59,7 +59,7 @@ class SourcePatch(Struct, frozen=True):
     commit: str | None = None
 
     def listed(self, name: str) -> SeriesLine:
-        """Return a line of a series file for the patch, under the given name."""
+        """Return the line for this patch in a series file, under the given name."""
         if self.line is not None and self.line.name is not None:
             return renamed(SeriesFile((self.line,)), self.line.name, name).lines[0]
         strip = "" if self.strip == 1 else f" -p{self.strip}"
@@ -278,7 +278,7 @@ def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
         hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"
-        raise PatchmgrError("usage", f"the upstream {upstream.name} has no git", (hint,))
+        raise PatchmgrError("usage", f"the upstream {upstream.name} has no git repository", (hint,))
     side = session.side(upstream, tracks="git")
     assert isinstance(side, GitUpstream)
     return side

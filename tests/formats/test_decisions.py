@@ -117,7 +117,7 @@ def changed(old: str, new: str) -> bytes:
         "file": (changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching"),
         "no-text-at-all": (
             changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
-            "decision 1: it names neither a passage",
+            "decision 1: it has neither a passage",
         ),
     },
 )

@@ -27,7 +27,7 @@ Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Given(Struct, frozen=True):
-    """A name that is given in a scope: by which call, or as what."""
+    """A name that a scope defines, and the call or kind of statement that defines it."""
 
     scope: str
     by: str

@@ -368,7 +368,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
-    """Yield faults of a use in the result that was right on its own side."""
+    """Yield the faults that a use has in the result but not on its own side."""
     at = PairedUse(pair.now, pair.then, pair.changed, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):

@@ -42,7 +42,7 @@ class Unit(Struct, frozen=True):
 
 
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Read two versions of a file: the units that differ, none if one does not parse."""
+    """Return the units that differ in two versions of a file; none if one does not parse."""
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (
         {n for change in texts.changes() for n in range(change[at], change[at] + change[at + 1])}

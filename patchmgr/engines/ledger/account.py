@@ -275,7 +275,7 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return how many of each line the result lacks (below 0: has too many)."""
+        """Return for each line how many copies the result lacks; negative if it has too many."""
         upstream: Deltas | None = None
         off = {}
         for one in dict.fromkeys((*deltas.net, *made)):

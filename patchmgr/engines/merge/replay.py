@@ -144,7 +144,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge three sequences of nodes of a kind, a list's in its bracket."""
+        """Merge three sequences of child nodes; `bracket` is the key of the node that has them."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
