@@ -18,7 +18,7 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return where the series' own lines of a result's file were written.
+    """Return the path at which the series wrote its lines of a file of the result.
 
     That is another file if hunks moved into a file that no patch names.
     """

@@ -33,7 +33,7 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Put a solution into the file: a whole file, or the text of the `wanted` region.
+    """Put a resolution into the file: a whole file, or the text of the `wanted` region.
 
     Other regions get the resolution that `find` knows, else upstream's lines.
     """
@@ -117,7 +117,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
-    """Yield the sides of which a solution has nothing: only a person may give up a side."""
+    """Yield the sides that a resolution drops completely, which only a person may do."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):

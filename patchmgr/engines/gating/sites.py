@@ -48,7 +48,7 @@ class Texts(Struct, frozen=True):
 
 
 class Statement(Struct, frozen=True):
-    """A statement without those nested in it: its text, its lines, the last line it controls."""
+    """A statement without nested ones: its text, its lines, and the last line that it controls."""
 
     key: str
     first: int

@@ -17,7 +17,7 @@ _IMPORT = re.compile(
 
 
 class FileImports(Struct, frozen=True):
-    """The imports in the three texts of a Python file, and those outside of its regions."""
+    """The imports in the three texts of a Python file, and those outside its regions."""
 
     base: str
     ours: str

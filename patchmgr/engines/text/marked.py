@@ -47,7 +47,7 @@ class MarkedText(Struct, frozen=True):
 
 
 def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return base, ours and theirs of a marked text; all have the text around the regions alike."""
+    """Return base, ours and theirs of a marked text, each with the text around the regions."""
     found = split_marked(marked)
     regions = [one.region for one in found.regions]
     every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])
