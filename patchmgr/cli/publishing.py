@@ -87,7 +87,7 @@ def check(
     values = [*map(render.checks.checked_value, results)]
     answer("check", None, text, dry_run=dry_run, sound=is_sound, series=values)
     if not (is_sound or json or view.is_line):
-        say(f"Not sound: {', '.join(one.series for one in results if not one.is_sound)}")
+        say(f"Checks failed: {', '.join(one.series for one in results if not one.is_sound)}")
     end_if(not is_sound, EXIT_FINDINGS)
 
 
