@@ -123,9 +123,9 @@ BAD = {
     "merge": (b"diff --cc x\nindex 1,2..3\n", 1, "merge commit"),
     "merge behind": (SECTION + b"diff --combined x\n", 8, "merge commit"),
     "diff behind the signature": (
-        SECTION + SIGNATURE + PLAIN, 11, "behind the mail signature"
+        SECTION + SIGNATURE + PLAIN, 11, "after the mail signature"
     ),
-    "hunk behind the signature": (SECTION + b"-- \n+c\n", 9, "behind the mail signature"),
+    "hunk behind the signature": (SECTION + b"-- \n+c\n", 9, "after the mail signature"),
     "damaged names in front": (
         b"Text.\n--- a/x\n++ b/x\n@@ -1 +1 @@\n-a\n+b\n" + SECTION, 4, "without the names"
     ),
