@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.merge_labels import Code
-from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.candidate import Candidate, FileCandidates
 from patchmgr.engines.merge.choice import (
     Choice,
     Points,
@@ -75,8 +75,7 @@ class LabelledFile(Struct, frozen=True):
         """Return the candidates as the engine gave them, their places for texts."""
         return FileCandidates(
             tuple(
-                RegionCandidates(tuple(one.candidate(str(n)) for n, one in enumerate(some)))
-                for some in self.regions
+                tuple(one.candidate(str(n)) for n, one in enumerate(some)) for some in self.regions
             )
         )
 

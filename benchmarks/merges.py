@@ -76,7 +76,7 @@ def labelled(case: Case) -> LabelledFile:
                 region_code(three, own, one.text, is_python=is_python),
                 one.asks,
             )
-            for one in region.candidates
+            for one in region
         )
         for region, three, own in zip(file.regions, sides, persons, strict=True)
     )

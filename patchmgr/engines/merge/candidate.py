@@ -20,21 +20,19 @@ class Candidate(Struct, frozen=True):
     asks: str = ""
 
 
-class RegionCandidates(Struct, frozen=True):
-    """The candidates of one region, no two with the same text, in the maker's own order."""
-
-    candidates: tuple[Candidate, ...]
+Candidates = tuple[Candidate, ...]
+"""The candidates of one region, no two with the same text, in the maker's own order."""
 
 
 class FileCandidates(Struct, frozen=True):
     """Clean text and regions in order; with a candidate for each region, they are the file."""
 
-    pieces: tuple[str | RegionCandidates, ...]
+    pieces: tuple[str | Candidates, ...]
 
     @property
-    def regions(self) -> tuple[RegionCandidates, ...]:
+    def regions(self) -> tuple[Candidates, ...]:
         """Return the regions alone."""
-        return tuple(piece for piece in self.pieces if isinstance(piece, RegionCandidates))
+        return tuple(piece for piece in self.pieces if not isinstance(piece, str))
 
     def joined(self, chosen: tuple[str, ...]) -> str:
         """Return the file with one text for each region."""

@@ -16,14 +16,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates
 from patchmgr.model.outcome import Reliability
 
 FILE = Path(__file__).with_name("choice.json")
 LEAST = 0.9  # share of right ones, among candidates as sure or surer, to be taken alone
-BREAKS = frozenset(
-    {"syntax", "undefined-name", "defined-twice", "key-twice", "lost name", "never reached"}
-)
+BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "never reached"})
 """The faults that a candidate proposed first never has."""
 
 
@@ -96,8 +94,8 @@ def choose(
     return tuple(_choice(region, least, known or table()) for region in file.regions)
 
 
-def _choice(region: RegionCandidates, least: float, known: Table) -> Choice:
-    ranked = [_ranked(one, known) for one in region.candidates]
+def _choice(region: Candidates, least: float, known: Table) -> Choice:
+    ranked = [_ranked(one, known) for one in region]
     ranked.sort(key=lambda one: (breaks(one.candidate), -one.likelihood))
     first = next((one for one in ranked if not one.candidate.asks), None)
     return Choice(tuple(ranked), first if first and _is_sure(first, least) else None)
@@ -131,8 +129,8 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 
 def breaks(one: Candidate) -> bool:
-    """Return whether a candidate has a fault of `BREAKS`, or takes base again."""
-    return one.features["fails"] in BREAKS or one.rule == "base"
+    """Return whether a candidate has a fault of `BREAKS`."""
+    return one.features["fails"] in BREAKS
 
 
 def _is_sure(one: Ranked, least: float) -> bool:

@@ -102,7 +102,8 @@ def _is_nearly(one: str, other: str) -> bool:
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
     a, b = said_of(one), said_of(other)
-    return a != b and likeness(a, b) >= _ALIKE
+    more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
+    return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
 
 
 def _numbers(lines: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,6 @@ from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.replay import Place
 from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
 
-_LINES = ((1, 3, 8, 20), ("0-1", "2-3", "4-8", "9-20", "21+"))
 _SHARES = ((0.001, 0.3, 0.999), ("none", "some", "most", "all"))
 _SIZES = ((0, 3, 10, 40), ("0", "1-3", "4-10", "11-40", "41+"))
 _GAPS = ((-1, 0, 3, 12), ("meet", "touch", "1-3", "4-12", "13+"))
@@ -23,7 +22,6 @@ _LIKE = ((0.2, 0.5, 0.8, 0.999), ("0-0.2", "0.2-0.5", "0.5-0.8", "0.8-1", "1"))
 COUNTS = ((0, 1, 2), ("0", "1", "2", "3+"))
 CANDIDATES = ((1, 2, 3, 4, 5, 6, 7), ("0-1", "2", "3", "4", "5", "6", "7", "8+"))
 REGIONS = ((1, 2, 5), ("1", "2", "3-5", "6+"))
-_NEAR = ("doubled", "moved", "condition", "set", "beside")
 _WEIGHT = ("delete", "delete, replace", "kind", "edit", "replace", "same key", "insert")
 
 Words = Counter[str]
@@ -64,13 +62,9 @@ def subject_of(
         "language": language.family,
         "what": _what(sides),
         "edits": _edits(region),
-        "lines": bucket(_most_lines(region), _LINES),
         "alike": bucket(likeness(sides[1].said, sides[2].said), _LIKE),
-        "within": _within(base, ours, theirs),
         "layout": _layout(sides),
-        "widened": "yes" if region.before or region.after else "no",
         **_geometry(flat),
-        "revives": _revives(base, ours, theirs),
         "both add": _shared(ours - base, theirs - base),
     }
     names = words_in(*("".join(lines) for lines in region.sides))
@@ -115,13 +109,6 @@ def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
     return max(-1, min(gaps, default=1000))
 
 
-def _revives(base: Words, ours: Words, theirs: Words) -> str:
-    """Say whether one side adds names that the other one takes away."""
-    back = [(base - mine) & (other - base) for mine, other in ((ours, theirs), (theirs, ours))]
-    names = [any(word.isidentifier() for word in words) for words in back]
-    return {(0, 0): "no", (1, 0): "theirs", (0, 1): "ours"}.get((names[0], names[1]), "both")
-
-
 class FileWords(Struct, frozen=True):
     """How often each name is in the three texts of a file."""
 
@@ -164,20 +151,6 @@ def _edits(region: Region) -> str:
     return "both edit"
 
 
-def _most_lines(region: Region) -> int:
-    return max(map(len, region.sides)) - region.before - region.after
-
-
-def _within(base: Words, ours: Words, theirs: Words) -> str:
-    """Say whether all that one side does is part of what the other does."""
-    mine, other = (ours - base, base - ours), (theirs - base, base - theirs)
-    if other[0] and other[0] <= mine[0] and other[1] <= mine[1]:
-        return "theirs in ours"
-    if mine[0] and mine[0] <= other[0] and mine[1] <= other[1]:
-        return "ours in theirs"
-    return "no"
-
-
 def _layout(sides: Sequence[Node]) -> str:
     if sides[1].said == sides[2].said:
         return "both"
@@ -193,28 +166,16 @@ def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[st
     gone = (base - ours) | (base - theirs)
     rest = words - (base - gone)
     most = (ours | theirs) + ((ours - base) & (theirs - base)) if not base else ours + theirs
-    opened = [place for place in places if place.is_open]
-    worst = min(opened, key=lambda place: _rank(place.how), default=None)
-    closed = {place.how for place in places if not place.is_open}
+    worst = min(places, key=lambda place: _rank(place.how), default=None)
     return {
         **subject.features,
-        "open": bucket(len(opened), COUNTS),
         "open how": worst.how if worst else "none",
         "open at": worst.kind if worst else "none",
-        "open like": bucket(worst.like, _LIKE) if worst else "none",
-        "near": next((how for how in _NEAR if how in closed), "no"),
-        "meets": _meets(places),
         "keeps ours": _share(ours - base, rest),
         "keeps theirs": _share(theirs - base, rest),
         "returns": bucket(((words & gone) - (most - base)).total(), COUNTS) if gone else "0",
         "is": "ours" if words == ours else "theirs" if words == theirs else "neither",
     }
-
-
-def _meets(places: Sequence[Place]) -> str:
-    """Say in what the changes of both sides meet last."""
-    kinds = {place.kind for place in places if place.how == "meets"}
-    return "several" if len(kinds) > 1 else kinds.pop() if kinds else "nothing"
 
 
 def _rank(how: str) -> int:

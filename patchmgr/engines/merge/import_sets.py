@@ -43,8 +43,10 @@ def _merged(base: Node | None, ours: Node, theirs: Node | None, merge: Merge) ->
     """Merge the imports of one module that ours has."""
     if theirs is None:
         return ours if base is None else _named(ours, base)
-    nothing = _named(theirs, theirs, has_names=True)
-    merged = merge(base or nothing or ours, ours, theirs)
+    nothing = _named(theirs, theirs, has_names=True) or ours
+    if theirs.lead.strip():  # a comment that theirs brings
+        nothing = replace(nothing, lead=ours.lead)
+    merged = merge(base or nothing, ours, theirs)
     return merged if merged.text else None
 
 
@@ -65,18 +67,6 @@ def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
     names = replace(names, tail=code.parts[at].tail)
     parts = (*code.parts[:at], names, *code.parts[at + 1 :])
     return tree("import", (tree("code", parts, key="logical"),), key=side.key, lead=side.lead)
-
-
-def moves_names(base: Nodes, side: Nodes) -> bool:
-    """Say whether a side imports names of base from other modules."""
-    old, new = (
-        {(p.key, word) for p in run for word in words_of(p.said)[1:] if word.isidentifier()}
-        for run in (base, side)
-    )
-    gone, come = (
-        {word for key, word in names if word not in key} for names in (old - new, new - old)
-    )
-    return bool(gone & come)
 
 
 def _names_of(imports: Nodes) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from msgspec import Struct
@@ -14,6 +14,9 @@ _COMMENT = re.compile(r"#.*")
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+)?import\b\s*(\([^)]*\)|(?:[^\n\\]|\\\n)*)", re.M
 )
+
+_Imports = set[tuple[str, str]]
+_PART = re.compile(r"^\.+|[^.]+")
 
 
 class FileImports(Struct, frozen=True):
@@ -27,51 +30,50 @@ class FileImports(Struct, frozen=True):
     def fault(self, candidate: str) -> str:
         """Return what is wrong with the imports of a candidate, or nothing if they are right.
 
-        It imports a name once more than either side, one that a side does not import any more, one
-        from a module that no side imports from, or from a place that the other side left.
+        It imports a name once more than either side, one that a side does not import any more, or a
+        new one from where a side took its imports from.
         """
-        mine = Counter(name for _, name in imported(candidate))
-        if mine:
-            here, ours, theirs = (
-                Counter(name for _, name in imported(text))
-                for text in (self.clean, self.ours, self.theirs)
-            )
-            if any(here[n] + count > max(1, ours[n], theirs[n]) for n, count in mine.items()):
-                return "imported twice"
-            old, *sides = ({name for _, name in imported(text)} for text in self._texts())
-            if any(mine.keys() & (old - side) for side in sides):
-                return "removed"
-            new = set(imported(candidate))
-            known = {module for text in self._texts() for module, _ in imported(text)}
-            if not {module for module, _ in new} <= known:
-                return "no module"
-            if {_place(*one) for one in new} & self._left_behind():
-                return "moved"
-        return ""
+        base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
+        mine, here, *counts = (
+            Counter(name for _, name in imported(text))
+            for text in (candidate, self.clean, self.ours, self.theirs)
+        )
+        if any(here[n] + count > max(1, *(c[n] for c in counts)) for n, count in mine.items()):
+            return "imported twice"
+        if any(name in mine and not (counts[0][name] and counts[1][name]) for _, name in base):
+            return "removed"
+        new = set(imported(candidate)) - base
+        is_moved = any(_is_from_where_it_left(new, base, side) for side in sides)
+        return "moved" if is_moved else ""
 
-    def _left_behind(self) -> set[str]:
-        """Return what one side imports newly from where the other side took its imports from."""
-        base, *sides = (set(imported(text)) for text in self._texts())
-        found: set[str] = set()
-        for one, other in ((sides[0], sides[1]), (sides[1], sides[0])):
-            names = {name for _, name in one}
-            kept = {part for each in one for part in _parts(_place(*each))}
-            left = {
-                part
-                for module, name in base - one
-                if name in names
-                for part in _parts(module)
-                if part not in kept
-            }
-            new = {_place(*each) for each in other - base}
-            found |= {place for place in new if not left.isdisjoint(_parts(place))}
-            if any(_is_below(module, name, one) for module, name in base - one):
-                known = {next(_parts(module)) for module, _ in one} | sys.stdlib_module_names
-                found |= {place for place in new if next(_parts(place)) not in known}
-        return found
 
-    def _texts(self) -> tuple[str, str, str]:
-        return self.base, self.ours, self.theirs
+def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
+    """Say whether new imports are of what a side left, or beside what went into a package.
+
+    `a` is `tests.a` now: so `b` may be `tests.b`.
+    """
+    if _left(base, side) & {place for one in new for place in _places(*one)}:
+        return True
+    is_below = any(
+        name == other and there.endswith(f".{module}")
+        for module, name in base - side
+        for there, other in side
+    )
+    known = {next(_places(module)) for module, _ in side} | sys.stdlib_module_names
+    return is_below and any(next(_places(module)) not in known for module, _ in new)
+
+
+def _left(base: _Imports, side: _Imports) -> set[str]:
+    """Return the modules and packages that a side imports names of base from elsewhere now."""
+    names = {name for _, name in side}
+    moved = {place for module, name in base - side if name in names for place in _places(module)}
+    return moved - {place for module, _ in side for place in _places(module)}
+
+
+def _places(module: str, *name: str) -> Iterator[str]:
+    """Yield the packages of a module, the outermost first, itself, and a name in it."""
+    words = [*_PART.findall(module), *name]
+    yield from ("/".join(words[: n + 1]) for n in range(len(words)))
 
 
 @lru_cache(maxsize=64)
@@ -86,23 +88,3 @@ def _read(text: str) -> Iterator[tuple[str, str]]:
         for words in (item.split() for item in names.split(",")):
             if words:
                 yield found[1] or words[0], words[-1]
-
-
-def _is_below(module: str, name: str, side: Collection[tuple[str, str]]) -> bool:
-    """Say whether a side has a name from its module within a package: `a` is `tests.a` now."""
-    return any(name == other and there.endswith(f".{module}") for there, other in side)
-
-
-def _place(module: str, name: str) -> str:
-    """Return the full name of what is imported."""
-    return module if module == name else f"{module}{'' if module.endswith('.') else '.'}{name}"
-
-
-def _parts(module: str) -> Iterator[str]:
-    """Yield the packages of a module, the outermost first, and itself."""
-    name = module.lstrip(".")
-    level = module[: len(module) - len(name)]
-    if level:
-        yield level
-    words = name.split(".")
-    yield from (level + ".".join(words[: n + 1]) for n in range(len(words)) if name)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates
 from patchmgr.engines.merge.clashes import clash
 from patchmgr.engines.merge.features import (
     CANDIDATES,
@@ -20,24 +20,18 @@ from patchmgr.engines.merge.features import (
     subject_of,
     words_in,
 )
-from patchmgr.engines.merge.imports import FileImports
+from patchmgr.engines.merge.imports import FileImports, imported
 from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of, lex, unframed
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
-from patchmgr.engines.merge.replay import Place, Policy, Replay
+from patchmgr.engines.merge.replay import Place, Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, leaf, tree
 from patchmgr.engines.merge.verify import Surroundings, fails, is_same_code, surroundings
 from patchmgr.engines.structure.sides import LARGEST, Texts
 
 _MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)", re.MULTILINE)
+_BY_LINES = frozenset({"ours, theirs", "theirs, ours"})
 _SIDES = frozenset({"ours", "theirs"})
-_BY_LINES = frozenset({"ours, theirs", "theirs, ours", "ours, theirs whole", "theirs, ours whole"})
-_POLICIES = {
-    Policy(is_theirs=True): "theirs first",
-    Policy(is_theirs=False): "ours first",
-    Policy(is_theirs=False, is_alone=True): "ours alone",
-    Policy(is_theirs=True, is_alone=True): "theirs alone",
-}
 
 
 def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
@@ -54,11 +48,10 @@ def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None
     return None if found is None else FileCandidates(tuple(map(_with_crlf, found.pieces)))
 
 
-def _with_crlf(piece: str | RegionCandidates) -> str | RegionCandidates:
+def _with_crlf(piece: str | Candidates) -> str | Candidates:
     if isinstance(piece, str):
         return piece.replace("\n", "\r\n")
-    texts = (replace(one, text=one.text.replace("\n", "\r\n")) for one in piece.candidates)
-    return RegionCandidates(tuple(texts))
+    return tuple(replace(one, text=one.text.replace("\n", "\r\n")) for one in piece)
 
 
 def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
@@ -68,7 +61,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
         return None
     language = language_of(path)
     pieces = widened(grown(pieces, base), language)
-    found: list[str | RegionCandidates] = []
+    found: list[str | Candidates] = []
     known = _Known(
         words_in(base, ours, theirs),
         {"regions": bucket(len(pieces) // 2, REGIONS)},
@@ -95,7 +88,7 @@ def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
     return all("".join(lines).rstrip("\r\n") in text for lines, text in pairs)
 
 
-def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCandidates:
+def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidates:
     sides = [read(framed(lines, around.language), around.language) for lines in region.sides]
     flat = [_flat(lines, around.language) for lines in region.sides]
     made: dict[str, _Made] = {}
@@ -103,8 +96,10 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
     for each in (*_replayed(sides, flat, around.language), *_plain(region)):
         made.setdefault(each.text, each)
         also.setdefault(each.text, []).append(each.rule)
-    is_deleted = any(place.asks == "deleted" for each in made.values() for place in each.places)
-    has_one_answer = any(each.rule == "replay" for each in made.values())
+    is_python = around.language is PYTHON  # where the checks of names tell what a side lacks
+    has_one_answer = not is_python or any(each.rule == "replay" for each in made.values())
+    base, *two = (set(imported("".join(lines))) for lines in region.sides)
+    brought = (two[0] | two[1]) - base
     subject = subject_of(region, around.language, sides, flat)
     stale = known.words.stale(subject)
     is_indented = around.language is PYTHON and not _is_layout(region, around, subject)
@@ -117,20 +112,16 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> RegionCan
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
-        fault = fault or ("indented" if is_indented else asks(features, each.places))
+        fault = fault or ("indented" if is_indented else asks(features, each))
         fault = fault or ("undone" if subject.is_undone(text) else "")
         fault = fault or clash(region, flat, text, around.language)
-        if each.rule in _SIDES and has_one_answer:
-            fault = fault or "loses"  # the replay has what both sides do
-        if each.rule in _SIDES and is_deleted:
-            fault = fault or "deleted"
-        if around.language is not PYTHON and each.rule.endswith(" alone"):
-            fault = fault or "dropped"  # what the other side adds there could stand, too
+        if each.rule in _SIDES and (has_one_answer or not brought <= set(imported(text))):
+            fault = fault or "loses"
         found.append(Candidate(text, each.rule, features, fault))
     standing = sum(one.features["fails"] == "no" for one in found)
     for one in found:
         one.features["candidates"] = bucket(standing, CANDIDATES)
-    return RegionCandidates(tuple(found))
+    return tuple(found)
 
 
 def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
@@ -141,26 +132,22 @@ def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
     return pair is None or is_same_code(*pair, around)
 
 
-def asks(features: Mapping[str, str], places: Sequence[Place]) -> str:
+def asks(features: Mapping[str, str], made: _Made) -> str:
     """Say why a person is asked, however likely a candidate is right; nothing where none is.
 
-    It does not stand in its file as the sides do; it has nothing of what a side adds, or is the
-    other side and lacks some of it; a side uses a name anew that the other one has not any more;
-    or there is a place that asks.
+    It does not stand in its file as the sides do; it lacks a word that a side adds; a side uses a
+    name anew that the other one has not any more; or there is a place that asks.
     """
     if features["fails"] not in ("no", "depends"):
         return features["fails"]
-    if "none" in (features["keeps ours"], features["keeps theirs"]):
+    # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
+    if not {features["keeps ours"], features["keeps theirs"]} <= {"all", "nothing"}:
         return "loses"
     if features["stale"] == "gone":
         return "gone"
-    if features["language"] in _COMMANDS and any(_has_order(place) for place in places):
+    if features["language"] in _COMMANDS and any(map(_has_order, made.places)):
         return "order"
-    if asked := next((place.asks for place in places if place.asks), ""):
-        return asked
-    # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
-    dropped = {"theirs": "keeps ours", "ours": "keeps theirs"}.get(features["is"], "")
-    return "loses" if features.get(dropped, "all") not in ("all", "nothing") else ""
+    return made.asks[0] if made.asks else ""
 
 
 _COMMANDS = frozenset({"shell", "cmake", "yaml", "json"})
@@ -169,7 +156,7 @@ _COMMANDS = frozenset({"shell", "cmake", "yaml", "json"})
 
 def _has_order(place: Place) -> bool:
     """Say whether both sides insert commands, or items without a key, at one place."""
-    return place.is_open and place.how.startswith("insert") and place.kind in ("line", "list")
+    return place.how.startswith("insert") and place.kind in ("line", "list")
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:
@@ -199,60 +186,43 @@ class _Made(Struct, frozen=True):
     rule: str
     text: str
     places: tuple[Place, ...] = ()
+    asks: tuple[str, ...] = ()
 
 
 def _plain(region: Region) -> Iterator[_Made]:
     """Yield either side and both, one after the other, by lines."""
-    inner = slice(region.before, None), region.after
-    base, ours, theirs = (
-        side[inner[0]][: len(side) - region.before - inner[1]] for side in region.sides
-    )
-    head = region.ours[: region.before]
-    tail = region.ours[len(region.ours) - region.after :]
-
-    def whole(*lines: str) -> str:
-        return "".join((*head, *lines, *tail))
-
-    yield _Made("ours", whole(*ours))
-    yield _Made("theirs", whole(*theirs))
-    trimmed = (len(region.head), len(region.tail))
-    mine, other = (_cut(side, trimmed) for side in (ours, theirs))
-    if mine and other:
-        yield _Made("theirs, ours", whole(*region.head, *other, *mine, *region.tail))
-        yield _Made("ours, theirs", whole(*region.head, *mine, *other, *region.tail))
-        if any(trimmed):
-            yield _Made("theirs, ours whole", whole(*theirs, *ours))
-            yield _Made("ours, theirs whole", whole(*ours, *theirs))
-    if base not in (ours, theirs):
-        yield _Made("base", whole(*base))
-
-
-def _cut(lines: Sequence[str], trimmed: tuple[int, int]) -> Sequence[str]:
-    return lines[trimmed[0] : len(lines) - trimmed[1]]
+    yield _Made("ours", "".join(region.ours))
+    yield _Made("theirs", "".join(region.theirs))
+    first, last = region.before + len(region.head), region.after + len(region.tail)
+    ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
+    if ours and theirs:
+        head, tail = region.ours[:first], region.ours[len(region.ours) - last :]
+        yield _Made("theirs, ours", "".join((*head, *theirs, *ours, *tail)))
+        yield _Made("ours, theirs", "".join((*head, *ours, *theirs, *tail)))
 
 
 def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[_Made]:
     """Yield the replays of theirs on ours: by statements and their parts, and by tokens."""
     for each in (
-        *_under_policies("replay", sides, is_python=language is PYTHON),
-        *_under_policies("tokens", flat),
+        *_in_both_orders("replay", sides, is_python=language is PYTHON),
+        *_in_both_orders("tokens", flat),
     ):
         yield replace(each, text=unframed(each.text, language))
 
 
-def _under_policies(
+def _in_both_orders(
     rule: str, sides: Sequence[Node], *, is_python: bool = False
 ) -> Iterator[_Made]:
-    """Yield one replay where there is only one answer, else one under each policy."""
-    for policy, name in _POLICIES.items():
-        replay = Replay(policy, is_python=is_python)
+    """Yield one replay where there is only one answer, else one that prefers each side."""
+    for side in ("theirs", "ours"):
+        replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:
             text = replay.node(sides[0], sides[1], sides[2]).whole
         except RecursionError:  # nested too deep: the sides are offered as they are
             return
-        is_open = any(place.is_open for place in replay.places)
-        yield _Made(f"{rule}, {name}" if is_open else rule, text, tuple(replay.places))
-        if not is_open:
+        made = f"{rule}, {side} first" if replay.places else rule
+        yield _Made(made, text, tuple(replay.places), tuple(replay.asks))
+        if not replay.places:
             return
 
 

@@ -40,6 +40,8 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     ]
     if any(p.text.startswith("!") for p in (*earlier, *later)):
         return "order"  # an exception from the patterns before it
+    if all(any(p.kind == "clause" for p in run) for run in (earlier, later)):
+        return "order"  # the first clause that fits is the one that runs
     if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
         return "order"
     ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
@@ -52,11 +54,15 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     return "uses" if _uses(earlier, later) or _uses(later, earlier) else ""
 
 
-def asks_beside(chunk: Chunk) -> str:
-    """Say why a person must look at two changes beside each other.
+def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
+    """Say why a person must look at two changes that meet at a place of base.
 
-    An operator changes beside what it is for; or one item comes and one goes, and others move.
+    An operator changes beside what it is for, if no statement ends there; or one item comes and one
+    goes, and others move. `merged` is what stands before the place.
     """
+    before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
+    if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
+        return ""
     sides = (chunk.base, chunk.ours, chunk.theirs)
     items = [p for side in sides for p in side]
     if any(_is_operator(*two) for side in sides for two in pairwise((chunk.around[0], *side))):
@@ -76,6 +82,7 @@ def _is_operator(before: Node | None, node: Node | None) -> bool:
 
 
 _NO_OPERATORS = ".,:;=()[]{}"
+_ENDS = (";", "{", "}")
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
 """Brackets whose items have their places, where they have no names."""
 _WHOLE = ("#define", "#include", "#undef", "#pragma")

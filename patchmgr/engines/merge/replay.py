@@ -1,7 +1,7 @@
 """Replay their changes on our text, node by node.
 
-Where one side alone touches something there is one answer. A place that both sides touch is open: a
-policy decides it, and the place is recorded.
+Where one side alone touches something there is one answer. A place that both sides touch is open:
+it gets one side's text, or both with that side's first, and the place is recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.align import aligned
-from patchmgr.engines.merge.import_sets import merged_imports, moves_names
+from patchmgr.engines.merge.import_sets import merged_imports
 from patchmgr.engines.merge.node_edits import (
     NodeEdit,
     clusters,
@@ -36,45 +36,34 @@ from patchmgr.engines.merge.tree import (
     SEQUENCES,
     Node,
     leaf,
-    likeness,
     lines_node,
+    said_of,
     tree,
-    words_of,
 )
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class Policy(Struct, frozen=True):
-    """Which side an open place gets: alone, or before the other one where both can stand."""
-
-    is_theirs: bool
-    is_alone: bool = False
-
-
 class Place(Struct, frozen=True):
-    """A place where both sides changed something: in what, how, and how like their texts are.
-
-    `is_open` says that there is more than one answer. `asks` says why a person must look at two
-    insertions however likely they are right: one uses names that the other one binds, their order
-    has a meaning, or what comes later is never reached.
-    """
+    """An open place: in what both sides changed something, and how."""
 
     kind: str
     how: str
-    like: float = 0.0
-    is_open: bool = True
-    asks: str = ""
 
 
 class Replay:
-    """One replay under a policy; `places` are where the sides met."""
+    """One replay that prefers a side; `places` are the open ones.
 
-    def __init__(self, policy: Policy, *, is_python: bool = False) -> None:
+    `asks` says why a person must look at it however likely it is right: of two insertions one uses
+    names that the other one binds, or their order has a meaning; what comes later is never reached.
+    """
+
+    def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
         self.is_python = is_python
-        self.policy = policy
+        self.is_theirs = is_theirs
         self.places: list[Place] = []
+        self.asks: list[str] = []
 
     def node(self, base: Node, ours: Node, theirs: Node) -> Node:
         """Merge a node that all three have."""
@@ -84,6 +73,9 @@ class Replay:
             return theirs
         lead = self._lead(base.lead, ours.lead, theirs.lead)
         tail = _chosen(base.tail, ours.tail, theirs.tail)
+        comments = [said_of(node.tail.lstrip(", \t")) for node in (base, ours, theirs)]
+        if tail is None and comments[2] not in comments[:2]:
+            self.asks.append("loses")
         core = self._core(base, ours, theirs)
         return replace(core, lead=lead, tail=ours.tail if tail is None else tail)
 
@@ -96,10 +88,7 @@ class Replay:
             return ours
         if base.said in (ours.said, theirs.said):
             edited = theirs if base.said == ours.said else ours
-            self.places.append(Place(ours.kind, "layout", is_open=False))
             return _laid_out(base, ours, theirs, edited) or edited
-        if base.kind == "clause" and _is_under_new_condition(base, ours, theirs):
-            self.places.append(Place("clause", "condition", is_open=False))
         if not ours.kind == base.kind == theirs.kind:
             return self._pick(ours, theirs, ours.kind, "kind")
         if base.kind in SEQUENCES or (base.parts and ours.parts and theirs.parts):
@@ -136,8 +125,8 @@ class Replay:
         return "".join(part.whole for part in self.sequence("lines", *sides))
 
     def _pick(self, ours: Node, theirs: Node, kind: str, how: str) -> Node:
-        self.places.append(Place(kind, how, likeness(ours.said, theirs.said)))
-        return theirs if self.policy.is_theirs else ours
+        self.places.append(Place(kind, how))
+        return theirs if self.is_theirs else ours
 
     # ---- sequences
 
@@ -148,7 +137,6 @@ class Replay:
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
-        known = len([place for place in self.places if place.how != "beside"])
         anchors = [(n, mine[n], other[n]) for n in range(len(base)) if n in mine and n in other]
         edges = [(-1, -1, -1), *anchors, (len(base), len(ours), len(theirs))]
         for (b0, o0, t0), (b1, o1, t1) in pairwise(edges):
@@ -163,20 +151,13 @@ class Replay:
                 bracket,
             )
             if chunk.base or chunk.ours or chunk.theirs:
-                beside = (
-                    b0 >= 0 and base[b0].said != ours[o0].said,
-                    b0 >= 0 and base[b0].said != theirs[t0].said,
-                )
-                self._note_near(kind, chunk, beside)
                 merged += self._chunk(chunk)
             if b1 < len(base):
                 merged.append(self.node(base[b1], ours[o1], theirs[t1]))
         if bracket != "import":  # whose names are a set
             self._note_doubled(kind, merged, ours, theirs)
         if kind in ("code", "tokens") and may_slide(tuple(base), tuple(ours), tuple(theirs)):
-            self.places.append(Place(kind, "beside", is_open=False, asks="slides"))
-        if len([place for place in self.places if place.how != "beside"]) == known:
-            self.places.append(Place(kind, "meets", is_open=False))
+            self.asks.append("slides")
         return merged
 
     def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
@@ -184,18 +165,8 @@ class Replay:
         if kind not in ("list", "block"):
             return
         counts = [Counter(p.said for p in side if p.said) for side in (merged, ours, theirs)]
-        doubled = {
-            said for said, n in counts[0].items() if n > max(counts[1][said], counts[2][said]) > 0
-        }
-        if doubled:
-            self.places.append(Place(kind, "doubled", is_open=False, asks="doubled"))
-
-    def _note_near(self, kind: str, chunk: Chunk, beside: tuple[bool, bool]) -> None:
-        """Note a change right behind one of the other side."""
-        is_ours = [p.said for p in chunk.ours] != [p.said for p in chunk.base]
-        is_theirs = [p.said for p in chunk.theirs] != [p.said for p in chunk.base]
-        if (is_ours and beside[1] and not is_theirs) or (is_theirs and beside[0] and not is_ours):
-            self.places.append(Place(kind, "beside", is_open=False))
+        if any(n > max(counts[1][said], counts[2][said]) > 0 for said, n in counts[0].items()):
+            self.asks.append("doubled")
 
     def _chunk(self, chunk: Chunk) -> Nodes:
         """Merge what lies between two nodes that all three have."""
@@ -206,8 +177,6 @@ class Replay:
             return chunk.theirs
         imports = merged_imports((chunk.base, chunk.ours, chunk.theirs), self.node)
         if imports is not None:
-            is_moved = any(moves_names(chunk.base, side) for side in (chunk.ours, chunk.theirs))
-            self.places.append(Place("import", "moved" if is_moved else "set", is_open=False))
             return imports
         if not chunk.base:
             return self.join(chunk, chunk.ours, chunk.theirs)
@@ -219,9 +188,7 @@ class Replay:
         last = (False, False, -1)
         for ones, twos, start, end in clusters(*edits):
             if start == last[2] and ((ones and last[1]) or (twos and last[0])):
-                self.places.append(
-                    Place(chunk.kind, "beside", is_open=False, asks=asks_beside(chunk))
-                )
+                self.asks += filter(None, [asks_beside(chunk, start, merged)])
             last = (bool(ones), bool(twos), end)
             merged += self._cluster(chunk, (ones, twos), start, end)
         return merged
@@ -250,10 +217,10 @@ class Replay:
             how = "delete" if not ones or not twos or not (ours or theirs) else "delete, replace"
         else:
             how = "replace"
-        texts = ["".join(p.said for p in side) for side in (ours, theirs)]
-        asks = "deleted" if how == "delete, replace" else ""
-        self.places.append(Place(_kind_of(base, chunk.kind), how, likeness(*texts), asks=asks))
-        return theirs if self.policy.is_theirs else ours
+        if how == "delete, replace":
+            self.asks.append("deleted")
+        self.places.append(Place(_kind_of(base, chunk.kind), how))
+        return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
         """Put what both sides insert at the same place in a row, each thing once."""
@@ -268,46 +235,24 @@ class Replay:
             rest = [p for p in theirs if p.kind == "blank" or p.said not in known]
             is_new = any(p.kind != "blank" for p in rest)
             if not is_new or {p.said for p in theirs} >= known:
-                self.places.append(Place(kind, "within", is_open=False))
                 return theirs if is_new else ours
         same = {p.key: p for p in rest if p.key in keys and keys[p.key].kind == p.kind}
         by = order_of(chunk, ours, theirs)
         how = "same key" if same else "insert" if by is None else "insert sorted"
-        like = likeness(*(" ".join(p.said for p in side) for side in (ours, rest)))
-        runs = (rest, ours) if self.policy.is_theirs else (ours, rest)
-        if self.policy.is_alone:
-            kept, dropped = (theirs, ours) if self.policy.is_theirs else (ours, rest)
-            gone = {p.said for p in dropped if p.kind == "import"} - {p.said for p in kept}
-            lost = _words_in(dropped) - _words_in(kept)
-            self.places.append(Place(kind, how, like, asks="loses" if gone or lost else ""))
-            return kept
+        runs = (rest, ours) if self.is_theirs else (ours, rest)
         own = [[p for p in run if p.key not in same] for run in runs]
         asks = asks_of(chunk, own[0], own[1], is_python=self.is_python)
         if any(p.kind == "entry" for p in same.values()):
             asks = "same key"
-        self.places.append(Place(kind, how, like, asks=asks))
-        if self.policy.is_theirs:
+        self.places.append(Place(kind, how))
+        self.asks += filter(None, [asks])
+        if self.is_theirs:
             ours = [same.get(p.key, p) for p in ours]
         rest = [p for p in rest if p.key not in same]
         if by is not None:
             return sorted([*ours, *rest], key=by)
-        first, second = (rest, ours) if self.policy.is_theirs else (ours, rest)
+        first, second = (rest, ours) if self.is_theirs else (ours, rest)
         return one_after_the_other(first, second)
-
-
-def _is_under_new_condition(base: Node, ours: Node, theirs: Node) -> bool:
-    """Say whether one side changes the head of a clause, and the other one what is under it."""
-    heads, bodies = (
-        [[p.said for p in node.parts[cut]] for node in (base, ours, theirs)]
-        for cut in (slice(0, 1), slice(1, None))
-    )
-    return (heads[0] != heads[1] and bodies[0] != bodies[2]) or (
-        heads[0] != heads[2] and bodies[0] != bodies[1]
-    )
-
-
-def _words_in(nodes: Nodes) -> set[str]:
-    return {word for node in nodes for word in words_of(node.said)}
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:
@@ -331,7 +276,7 @@ def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None
     """Put the content of the side that edits into the layout of the other, where that is sure."""
     if not (base.parts and ours.parts and theirs.parts):
         return None
-    trial = Replay(Policy(is_theirs=False, is_alone=True))
+    trial = Replay(is_theirs=False)
     parts = trial.sequence(base.kind, base.parts, ours.parts, theirs.parts)
     parts = spaced(parts, base, ours, theirs)
     node = tree(ours.kind, parts, key=ours.key)

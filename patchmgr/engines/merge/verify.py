@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -18,12 +17,12 @@ from patchmgr.engines.merge.imports import imported
 from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, lex
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import flow_of, newly_dead
+from patchmgr.engines.structure.python_tree import compiles, parse_python
 from patchmgr.formats import toml_text
 
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
-_NAME = re.compile(r"[^\W\d]\w*")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # within a docstring, that is layout
 _FARTHEST = 300  # lines that are read around a region
 
@@ -230,12 +229,7 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
     needed = {n for k, n in found if k == "undefined-name"} & around.in_sides - here
     if needed - around.elsewhere:
         return "undefined-name"
-    if needed - around.certain:
-        return "depends"
-    bound = around.elsewhere | here
-    lost = (bound_in(around.sides[0]) | bound_in(around.sides[1])) - bound
-    used = set(_NAME.findall(around.after)) if lost else set()
-    return "lost name" if lost & used else "no"
+    return "depends" if needed - around.certain else "no"
 
 
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
@@ -249,16 +243,5 @@ def is_same_code(one: str, other: str, around: Surroundings) -> bool:
 
 @lru_cache(maxsize=64)
 def _tree_of(text: str) -> str:
-    return _SPACE.sub(" ", ast.dump(ast.parse(text))) if compiles(text) else ""
-
-
-@lru_cache(maxsize=64)
-def compiles(text: str) -> bool:
-    """Return whether a text is a Python module."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text.encode("utf-8", "surrogateescape"), "merged.py", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    tree = parse_python(text)
+    return "" if tree is None else _SPACE.sub(" ", ast.dump(tree))

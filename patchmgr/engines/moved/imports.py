@@ -14,7 +14,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.merge.languages import PYTHON
-from patchmgr.engines.merge.replay import Policy, Replay
+from patchmgr.engines.merge.replay import Replay
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.moved.units import Outline
@@ -268,7 +268,7 @@ def _joined(content: bytes, source: Source) -> bytes | None:
     line = "".join(lines[place])
     end = "\r\n" if line.endswith("\r\n") else "\n"
     sides = (read(side, PYTHON) for side in ("", line.replace(end, "\n"), f"{source.statement}\n"))
-    whole = Replay(Policy(is_theirs=False), is_python=True).node(*sides).whole
+    whole = Replay(is_theirs=False, is_python=True).node(*sides).whole
     if whole.count("\n") == 1 and len(whole) > max(LONGEST, len(line)):
         whole = _in_lines(whole)
     try:

@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from patchmgr.engines.merge.candidate import Candidate, FileCandidates, RegionCandidates
+from patchmgr.engines.merge.candidate import Candidate, FileCandidates
 from patchmgr.engines.merge.choice import (
     Points,
     Step,
@@ -72,7 +72,7 @@ PLAIN = made("plain\n", kind="class")
 def test_the_surest_candidate_is_taken_where_it_is_sure_enough_and_stands(
     candidates: tuple[Candidate, ...], taken: Candidate | None, ranked: tuple[Candidate, ...]
 ) -> None:
-    (choice,) = choose(FileCandidates((RegionCandidates(candidates),)), known=KNOWN)
+    (choice,) = choose(FileCandidates((candidates,)), known=KNOWN)
     assert (choice.taken and choice.taken.candidate) == taken
     assert tuple(one.candidate for one in choice.ranked) == ranked
 
@@ -81,19 +81,19 @@ def test_the_surest_candidate_is_taken_where_it_is_sure_enough_and_stands(
 def test_the_line_is_the_share_that_was_right_of_those_as_sure_or_surer(
     least: float, is_taken: bool
 ) -> None:
-    (choice,) = choose(FileCandidates((RegionCandidates((PLAIN,)),)), least=least, known=KNOWN)
+    (choice,) = choose(FileCandidates(((PLAIN,),)), least=least, known=KNOWN)
     assert choice.ranked[0].reliability == Reliability("union", 109, 122)  # between the two steps
     assert (choice.taken is not None) is is_taken
 
 
 def test_what_is_less_sure_than_all_that_was_measured_is_never_taken() -> None:
-    (choice,) = choose(FileCandidates((RegionCandidates((CALL,)),)), least=0.0, known=KNOWN)
+    (choice,) = choose(FileCandidates(((CALL,),)), least=0.0, known=KNOWN)
     assert choice.ranked[0].reliability == Reliability("union")
     assert choice.taken is None
 
 
 def test_a_file_has_a_text_where_each_region_has_one() -> None:
-    sure, asked = RegionCandidates((IMPORT,)), RegionCandidates((CALL,))
+    sure, asked = (IMPORT,), (CALL,)
     file = FileCandidates(("a\n", sure, "b\n", sure, "c\n"))
     assert text_of(file, choose(file, known=KNOWN)) == "a\nimport\nb\nimport\nc\n"
     half = FileCandidates(("a\n", sure, "b\n", asked))

@@ -71,10 +71,6 @@ def test_imports_are_read_with_what_they_bind(text: str, expected: list[tuple[st
             id="one side does not import it any more",
         ),
         pytest.param(
-            "import x\n", "import x\nimport z\n", "import x\nfrom n import c\n",
-            "import x\nimport z, c\n", "no module", id="a name as a module",
-        ),
-        pytest.param(
             "import p\n", "\n", "import p\nimport p.b\n", "import p.b\n", "",
             id="no longer imported is not moved",
         ),

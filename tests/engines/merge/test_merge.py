@@ -14,15 +14,15 @@ def test_the_pieces_are_the_file_again() -> None:
     sides = marked("    b = 1\n", "    b = 2\n", "    b = 3\n", before=BEFORE, after=AFTER)
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
-    texts = {found.joined((candidate.text,)) for candidate in found.regions[0].candidates}
-    assert set(sides[:3]) <= texts
+    texts = {found.joined((candidate.text,)) for candidate in found.regions[0]}
+    assert set(sides[1:3]) <= texts
 
 
 def test_no_two_candidates_of_a_region_have_the_same_text() -> None:
     sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
-    texts = [candidate.text for candidate in found.regions[0].candidates]
+    texts = [candidate.text for candidate in found.regions[0]]
     assert len(set(texts)) == len(texts)
 
 
@@ -30,7 +30,7 @@ def test_each_candidate_has_the_same_features() -> None:
     sides = marked("", "    b = 2\n", "    c = 3\n", before=BEFORE, after=AFTER)
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
-    names = [set(candidate.features) for candidate in found.regions[0].candidates]
+    names = [set(candidate.features) for candidate in found.regions[0]]
     assert all(each == names[0] for each in names)
 
 
@@ -49,7 +49,7 @@ def test_line_endings_stay_as_they_are(ending: str) -> None:
     sides = marked(base, ours, theirs)
     found = candidates_of(Texts(*sides[:3]), "a.py", sides[3])
     assert found is not None
-    assert found.regions[0].candidates[0].text == expected
+    assert found.regions[0][0].text == expected
 
 
 @table("ending", ["\n", "\r\n"])
@@ -58,7 +58,7 @@ def test_two_insertions_have_the_line_endings_of_the_file(ending: str) -> None:
     sides = marked("", ours, theirs, before=f"a();{ending}", after=f"b();{ending}")
     found = candidates_of(Texts(*sides[:3]), "a.cc", sides[3])
     assert found is not None
-    assert found.regions[0].candidates[0].text == theirs + ours
+    assert found.regions[0][0].text == theirs + ours
 
 
 @table("path", ["a.py", "a.json"])
@@ -67,7 +67,7 @@ def test_brackets_that_nest_too_deep_leave_the_sides(path: str) -> None:
     sides = marked(base, ours, theirs)
     found = candidates_of(Texts(*sides[:3]), path, sides[3])
     assert found is not None
-    assert {ours, theirs} <= {candidate.text for candidate in found.regions[0].candidates}
+    assert {ours, theirs} <= {candidate.text for candidate in found.regions[0]}
 
 
 @table("sign", ["<<<<<<< ours", "||||||| base", ">>>>>>>"])
