@@ -135,13 +135,15 @@ def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
 def asks(features: Mapping[str, str], made: _Made) -> str:
     """Say why a person is asked, however likely a candidate is right; nothing where none is.
 
-    It does not stand in its file as the sides do; it lacks a word that a side adds; a side uses a
-    name anew that the other one has not any more; or there is a place that asks.
+    It does not stand in its file as the sides do; it lacks words that a side adds, where a side was
+    chosen or is all that is left; a side uses a name anew that the other one has not any more; or
+    there is a place that asks.
     """
     if features["fails"] not in ("no", "depends"):
         return features["fails"]
+    lacks = {features["keeps ours"], features["keeps theirs"]} - {"all", "nothing"}
     # One side wraps an expression in `to_scalar()`, the other in `bits()`: scale-view at 0.24.0.
-    if not {features["keeps ours"], features["keeps theirs"]} <= {"all", "nothing"}:
+    if lacks and (made.places or "none" in lacks or features["is"] != "neither"):
         return "loses"
     if features["stale"] == "gone":
         return "gone"
