@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import accumulate, takewhile
 from operator import eq
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -37,13 +36,6 @@ from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from patchmgr.engines.series.fold import FileStep
-    from patchmgr.model.patch import Hunk
-    from patchmgr.model.ports import Blobs
 
 
 def carry_files(
