@@ -246,4 +246,4 @@ def test_an_upstream_with_other_object_ids_is_refused_by_name(stage: Stage) -> N
     stage.run("upstream", "add", "wide", "--git", other)
     answer = invoke("-C", stage.root, "upstream", "fetch", "wide")
     assert answer.code == 1
-    assert "wide has object ids of SHA-256" in answer.err
+    assert "wide uses SHA-256 object ids" in answer.err
