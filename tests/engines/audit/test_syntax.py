@@ -168,6 +168,12 @@ def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
         pytest.param("a.json", b"\xff\xff", True, id="json-that-is-no-text"),
         pytest.param("a.toml", b"a = \n", True, id="toml"),
         pytest.param("a.md", b"<<<<<<< ours", False, id="another-kind"),
+        pytest.param(
+            "a.cu", b'f("}", \'{\', uR"x(()x", 1\'000 /* ( */); // [\n', False, id="no-brackets"
+        ),
+        pytest.param("a.cu", b"{\n # if A\n}\n#else\n}\n#endif\n", False, id="branches"),
+        pytest.param("a.cu", b"f(a[1);\n", True, id="an-odd-bracket"),
+        pytest.param("a.cu", b"f(); /* no end\n", True, id="a-comment-without-an-end"),
     ],
 )
 def test_a_fault_of_one_text(path: str, content: bytes, has_fault: bool) -> None:
