@@ -250,10 +250,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     known = commit_of_pull(side.store, head, record.pin.commit, number)
     if known is not None or is_ancestor(side.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
-        raise PatchmgrError("usage", f"the pin already has the pull request {number}{which}")
+        raise PatchmgrError("usage", f"the pin already has pull request {number}{which}")
     base, commits = own_range(side.store, head, tip)
     if not commits:
-        raise PatchmgrError("usage", f"the pull request {number} has no commit of its own")
+        raise PatchmgrError("usage", f"pull request {number} has no commit of its own")
     where = f"#{number}" if home is None else f"{home}/pull/{number}"
     fields = {"Origin": f"other, {head}", "Forwarded": where}
     label = f"pull request {number}"
@@ -269,7 +269,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
         (made,) = write_commits(bench, base, [draft])
         mails = range_mails(bench.git_dir, "-1", made)
     if not mails:
-        raise PatchmgrError("usage", f"the pull request {number} changes nothing")
+        raise PatchmgrError("usage", f"pull request {number} changes nothing")
     return SourcePatch(with_fields(mails[0], fields), label)
 
 

@@ -55,7 +55,7 @@ def test_a_candidate_that_passes_is_accepted_and_the_rebase_goes_on(
         "--- candidate 1: replay, not measured\n+ y = first(x.upstream, mine=True)\n",
         "--- result: candidate 1\n",
         "a.py passes every check; no conflict is left: c continues the rebase\n",
-        "1-7 candidate",
+        "1-6 candidate",
     ):
         assert told in answer.err
     assert "  modified   fork-change-1.patch" in answer.out

@@ -143,8 +143,8 @@ def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
     """Return a definition with empty lines for the members that are not on some lines."""
     text = block.text.split("\n")
     for start, part in parts_of(block.text)[1][1:]:
-        end = start + part.count("\n")
-        if not is_among(lines, block.first + start, block.first + end):
+        end = start + part.removesuffix("\n").count("\n") + 1
+        if not is_among(lines, block.first + start, block.first + end - 1):
             text[start:end] = [""] * (end - start)
     return replace(block, text="\n".join(text))
 
