@@ -1,4 +1,4 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock for changing them."""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock that a writer takes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 class Workspace:
     """A directory with upstream.lock.
 
-    `command` is the log's description of a change; without one, nothing is logged.
+    `command` describes the changes in the operation log. If it is None, changes are not logged.
     """
 
     def __init__(self, root: Path, *, command: str | None = None) -> None:
@@ -80,7 +80,7 @@ class Workspace:
 
     @property
     def log(self) -> OperationLog:
-        """Return the log of changes."""
+        """Return the operation log of the workspace."""
         return OperationLog(self.root)
 
     def lock(self) -> Lock:
@@ -90,7 +90,7 @@ class Workspace:
     def read(self, path: str) -> bytes:
         """Return a file's content; raise PatchmgrError "broken-workspace" if it cannot be read.
 
-        No link is followed: the workspace's author must not choose what else is read.
+        Symbolic links are not followed, so that a workspace cannot name files outside it.
         """
         content = self.find(path)
         if content is None:
@@ -99,17 +99,17 @@ class Workspace:
         return content
 
     def find(self, path: str) -> bytes | None:
-        """Return a file's content, or None if there is none."""
+        """Return the content of a file, or None if the file does not exist."""
         return read_plain(self.root, path, limit=_LARGEST)
 
     def keep(self, path: str, value: object) -> None:
-        """Save a value as JSON, in place of the old one; raise OSError if that fails."""
+        """Write a value to a file as JSON, and replace the file. Raise OSError if that fails."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
 
     def kept(self, path: str, kind: type[T]) -> T | None:
-        """Return a saved value; a file that cannot be read is ignored."""
+        """Return the value that `keep` wrote to a file, or None if it cannot be read."""
         try:
             return convert(read_json(self.root, path), kind)
         except (PatchmgrError, OSError, ValueError):
@@ -123,14 +123,14 @@ class Workspace:
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
-        """Return an upstream; raise PatchmgrError "unknown-upstream"."""
+        """Return the lock's entry for an upstream; raise PatchmgrError "unknown-upstream"."""
         lock = self.lock()
         if name not in lock.upstreams:
             raise _unknown("upstream", name, lock.upstreams)
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return a series' quilt series file, with the groups of each patch."""
+        """Return the series file of a series; each line has the disabled groups of its patch."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(
@@ -145,7 +145,7 @@ class Workspace:
     ) -> SeriesSettings:
         """Return the settings of a series, or the defaults if it has no file.
 
-        `changes` are planned contents of workspace files.
+        If `changes` (file contents by path, not written yet) has the file, it is used instead.
         """
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
@@ -155,10 +155,10 @@ class Workspace:
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
     def patches(self, name: str) -> tuple[Patch, ...]:
-        """Return the patches of a series in order, parsed.
+        """Parse the patches of a series, and return them in series order.
 
-        Raises PatchmgrError "broken-workspace" if the series names a file that is not there or
-        that is empty.
+        Raises PatchmgrError "broken-workspace" if a file that the series lists is missing or
+        empty.
         """
         return tuple(
             parse_listed(self._listed(name, line.name), line)
@@ -171,13 +171,13 @@ class Workspace:
         content = self.find(path)
         if content is None or not content.strip():
             hint = f"put the file back, or delete its line in series/{series}/series"
-            what = "is not there" if content is None else "is empty"
-            message = f"{shown(path)} {what}, and the series names it"
+            what = "is missing" if content is None else "is empty"
+            message = f"{shown(path)}, which the series lists, {what}"
             raise PatchmgrError("broken-workspace", message, (hint,))
         return content
 
     def sources(self) -> tuple[Source, ...]:
-        """Return the sources of pulled resolutions, by name."""
+        """Return the sources that resolutions were pulled from, sorted by name."""
         names = folder_names(self.root, PULLED, limit=_MANY)
         files = (
             (name, read_plain(self.root, f"{PULLED}/{name}/{SOURCE}", limit=MAX_META))
@@ -186,12 +186,12 @@ class Workspace:
         return tuple(parse_source(name, raw) for name, raw in files if raw is not None)
 
     def conflicts(self, source: Source | None = None) -> tuple[str, ...]:
-        """Return the ids of the conflicts recorded here, or pulled from a source, sorted."""
+        """Return the ids, sorted, of the conflicts recorded here or pulled from a source."""
         names = folder_names(self.root, _folder(source), limit=_MANY)
         return tuple(name for name in names if is_conflict_id(name))
 
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
-        """Return a recorded conflict, or None if there is none with that id.
+        """Return the conflict with an id, recorded here or pulled from a source, or None.
 
         Raises PatchmgrError "bad-conflict" if its folder is malformed.
         """
@@ -207,10 +207,10 @@ class Workspace:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the workspace for one writing command.
+        """Lock the workspace while one command writes to it.
 
-        A read-only workspace needs no lock: dry runs work there, and a write is refused when it
-        happens. Raises PatchmgrError "busy" at once where another process holds it.
+        Raises PatchmgrError "busy" at once if another process holds the lock. A read-only workspace
+        is not locked: a dry run works there, and any other run fails when it writes.
         """
         private = self.root / PRIVATE
         with ExitStack() as held_now:
@@ -223,9 +223,10 @@ class Workspace:
             yield
 
     def settle(self) -> bool:
-        """Finish what a killed command left, before anything is read; return whether there was any.
+        """Finish a change that a killed command left half done; return whether there was one.
 
-        A command that is still running gets a few seconds to finish by itself.
+        Commands call this before they read. If the command that made the change still runs, it
+        gets a few seconds to finish. Raises PatchmgrError "busy" if it does not.
         """
         end = time.monotonic() + _PATIENCE
         while Journal(self.root).is_there:
@@ -239,21 +240,21 @@ class Workspace:
         return False
 
     def recover(self) -> bool:
-        """Finish the change that a killed command had described; return whether there was one."""
+        """Finish the change in the journal of a killed command; return whether there was one."""
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
-        """Return the full name of this workspace's ref in a repository.
+        """Return the full name that a ref of this workspace has in a repository.
 
-        In a shared store, it is in this workspace's namespace.
+        In a store, which workspaces share, the ref is in the namespace of this workspace.
         """
         is_store = git_dir.parent == cache_folder() / "stores"
         return own_ref(self.root, name) if is_store else name
 
     def _move_refs(self, plans: Sequence[RefPlan]) -> None:
-        """Move refs of stores as planned; what is moved already stays.
+        """Move refs of stores as planned; a ref that was already moved is left as it is.
 
-        A plan may come from a journal that a stranger wrote: it reaches nothing but stores.
+        A plan may come from a journal that a stranger wrote, so only refs of stores are moved.
         """
         claim(self.root)
         for plan in plans:
@@ -269,7 +270,10 @@ class Workspace:
                         raise
 
     def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
-        """Make a change, all of it or none, and log what it replaces."""
+        """Make a change, all of it or none, and log what it replaces; do nothing in a dry run.
+
+        `told` is the log entry, by default one with the workspace's command.
+        """
         if is_dry_run:
             return
         told = told or (Told(self.command) if self.command is not None else None)
@@ -284,22 +288,22 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A workspace as a change would leave it, read only."""
+    """A workspace, for reading only, as a change of `files` would leave it (None: deleted)."""
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
         super().__init__(workspace.root)
         self._files = files
 
     def find(self, path: str) -> bytes | None:
-        """Return a file's content after the change."""
+        """Return the content that a file would have after the change, or None if it has none."""
         return self._files[path] if path in self._files else super().find(path)
 
 
 class Committed(Foreseen):
-    """A workspace whose lock and series are those of a commit, to be read only."""
+    """A workspace, for reading only, with upstream.lock and series/ of a commit."""
 
     def find(self, path: str) -> bytes | None:
-        """Return the content of a file; of the commit, where that is to have it."""
+        """Return the content of a file, from the commit for upstream.lock and series/."""
         is_own = path == LOCK or path.startswith("series/")
         return self._files.get(path) if is_own else super().find(path)
 
@@ -326,7 +330,7 @@ def _finish_step(place: Path, token: str) -> None:
 
 
 def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
-    """Return the workspace that contains the folder; raise PatchmgrError "no-workspace"."""
+    """Return the workspace in a folder or in one above it; raise PatchmgrError "no-workspace"."""
     if not start.is_dir():
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):

@@ -1,6 +1,6 @@
-"""What commands share: the session, loading and carrying series, the work area, and more.
+"""Code that commands share: the session, loading and rebasing series, checkouts, and more.
 
-Modules are imported at their first use: `--help` needs none of them.
+A module is imported when it is first used, because `--help` needs none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A rebase in progress, carried again as `--continue` would, in a throwaway bench."""
+"""Run a rebase in progress again, as `--continue` would, in a temporary repository."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from patchmgr.store import Workspace
 SKIPPED = "left out by rebase --skip"
 
 Place = tuple[str, str]
-"""A file of a patch: the patch and its path."""
+"""A file of a patch: the name of the patch, and the path of the file."""
 
 
 def going_on(
     workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
 ) -> CarryOptions:
-    """Return the request to continue a rebase, with what was resolved and skipped since."""
+    """Return the options that continue a rebase, with the files resolved and patches skipped."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
@@ -44,9 +44,9 @@ def going_on(
 
 
 class CarriedAgain(Struct, frozen=True):
-    """The outcome of a series, and the bench with its files.
+    """The outcome of a series in a repeated rebase, and the temporary repository with its files.
 
-    `top` is the commit with everything that was carried.
+    `top` is the commit with all changes that could be rebased.
     """
 
     session: Session
@@ -58,18 +58,18 @@ class CarriedAgain(Struct, frozen=True):
 
     @property
     def contents(self) -> Fetching:
-        """Return a reader of files; contents that a partial clone lacks are fetched."""
+        """Return a reader of file contents. It fetches those that a partial clone lacks."""
         return Fetching(self.loaded.side, self.bench.reader, self.bench.read)
 
     def patch(self, name: str) -> PatchOutcome:
-        """Return the outcome of a patch; raise PatchmgrError if the series no longer has it."""
+        """Return the outcome of a patch; raise PatchmgrError if it is no longer in the series."""
         for one in self.outcome.patches:
             if one.name == name:
                 return one
         raise PatchmgrError("broken-workspace", f"the series no longer has a patch {name}")
 
     def conflict(self, place: Place) -> FileConflict | None:
-        """Return the remaining conflict of a file, or None if there is none."""
+        """Return the conflict that is left in a file, or None if there is none."""
         name, path = place
         return next((one for one in self.patch(name).conflicts if one.path == path), None)
 
@@ -82,9 +82,10 @@ def carried_again(
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
 ) -> Iterator[CarriedAgain]:
-    """Carry a series of the rebase in progress again, with the series below it.
+    """Repeat the rebase in progress for a series and the series below it.
 
-    The file at `place` is resolved by the `solution`, if there is one.
+    If `place` is given, the `solution` replaces the resolution of that file: its content in a
+    tuple, with None for a deleted file. Without a solution, the file is left in conflict.
     """
     options = going_on(session.workspace, in_progress, wants_detail=True)
     solved = {name: dict(files) for name, files in options.solved.items()}

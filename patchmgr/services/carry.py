@@ -1,4 +1,4 @@
-"""Carry a series from its pin to another state, in a workbench, and audit the result."""
+"""Rebase a series onto another state in a temporary repository, and audit the result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less
 
 
 class Search(Struct, frozen=True):
-    """The patches that upstream may have, their changes, and upstream's commits since the base."""
+    """A search for what upstream already has of patches, and where it looks.
+
+    `items` are the patches, `folded` their changes, and `way` upstream's commits since the base.
+    """
 
     items: tuple[Item, ...]
     folded: tuple[Folded, ...]
@@ -74,7 +77,10 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Return the search for patches that apply to the base and are not kept out."""
+    """Return the search for the patches that are on the base and that no guard keeps out.
+
+    A patch that a guard keeps out is searched too if its steps are known.
+    """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
     start = {path: base.entry(path) for path in paths}
@@ -99,9 +105,10 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Add to each patch what upstream already has of it.
+    """Return the patches, each with what upstream already has of it.
 
-    `on_search` is called before a long search whose answer no earlier run has cached.
+    `before` caches the answers of long searches. `on_search` is called before a long search whose
+    answer is not cached.
     """
     way = search.way
     if not way.steps:
@@ -126,15 +133,16 @@ def with_absorbed(
 
 
 class CarryOptions(Struct, frozen=True):
-    """The options of one run; `solved` is by series, then by patch and path.
+    """The options of one run.
 
-    `solved_on` has, in the same form, upstream's side of the resolved files as the person saw it.
-    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out` tells,
-    by series and then by patch, why a patch is skipped. `accepted` maps the ids of accepted
-    findings to the reasons. `confidence` is how reliable (in percent) a merge by structure must be
-    to be taken, None for the value in the series' settings. `audits_conflicts` asks for audit and
-    ledger even if a conflict is left. `edits` has, by series and then by patch, a person's changes
-    to other files.
+    `solved` has the files that a person resolved, by series, then by patch and path (None: the
+    file is deleted). `solved_on` has, in the same form, upstream's side of these files as the
+    person saw it. `wants_detail` asks for the symbol around each hunk, which takes time to find.
+    `left_out` gives, by series and then by patch, the reason to skip a patch. `accepted` maps the
+    ids of accepted findings to the reasons for accepting them. A merge by structure is used only
+    if its reliability is at least `confidence` percent; None stands for the value in the series'
+    settings. `audits_conflicts` asks for audit and ledger even if a conflict is left. `edits` has,
+    by series and then by patch, a person's changes to files that had no conflict.
     """
 
     selected: frozenset[str] = frozenset()
@@ -150,10 +158,11 @@ class CarryOptions(Struct, frozen=True):
 
 
 class Carried(Struct, frozen=True):
-    """The judged patches, and the files that differ from the new upstream (None: deleted).
+    """The result of a rebase: its patches, and the files that differ from the target state.
 
-    `left` are the conflicts after the last patch, with their causes if there is a history. `ledger`
-    accounts for every line where a history is given.
+    In `changes`, None stands for a deleted file. `left` are the conflicts after the last patch,
+    with their causes if there is a history. `ledger` accounts for every line, and is None if there
+    is no history.
     """
 
     judged: tuple[Judged, ...]
@@ -168,11 +177,11 @@ class Carried(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether something is left for a person."""
+        """Return whether a patch is left for a person to resolve."""
         return any(outcome.is_left for outcome in self.outcomes)
 
     def drafts(self) -> tuple[Draft, ...]:
-        """Return the commits to write, one per carried patch."""
+        """Return the commits to write, one for each patch that is kept."""
         return tuple(
             Draft(o.author, o.message, o.changes or {}) for o in self.outcomes if o.is_carried
         )
@@ -181,21 +190,23 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Pair each patch with the reason, if any, why guards keep it out for the selected symbols."""
+    """Pair each patch with the reason why guards keep it out, or None if they do not.
+
+    `selected` are the symbols given with `--select`.
+    """
     refusals = {line.name: line.refusal(selected) for line in series.lines if line.name}
     return tuple(Item(patch, refusals[patch.name]) for patch in patches)
 
 
 class CarryInput(Struct, frozen=True):
-    """A series to carry from one state to another, and what is known about upstream's changes.
+    """A series to rebase from `base` to `onto`, and what the rebase may use.
 
-    `bring` fetches blobs of its history that the store lacks, as far as anybody has them. Without
-    `views`, conditions in patch headers are not evaluated. `decisions` are a person's decisions
-    about patches of the series, `memory` has the conflicts that were resolved before, and
-    `formatters` are used as upstream's settings say. `on_carried` is called with the result before
-    it is explained: only causes and warnings come later. `left` are the conflicts that the series
-    below has left. `repository` is the address of the upstream, for pull requests that headers
-    name.
+    `bring` fetches blobs of upstream that the store lacks; blobs that cannot be fetched stay
+    missing. If `views` is None, conditions in patch headers are not evaluated. `decisions` are a
+    person's decisions about patches of the series. `memory` has the conflicts that were resolved
+    before. `formatters` are run with upstream's settings. `on_carried` is called with the result
+    before causes and warnings are added to it. `left` are the conflicts that the series below has
+    left. `repository` is the URL of the upstream, with which pull requests in headers are found.
     """
 
     session: Session
@@ -217,14 +228,14 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Note that a patch is being tried."""
+        """Advance the progress bar to a patch, and look up resolutions for it from now on."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")
 
 
 def carry(given: CarryInput) -> Carried:
-    """Fold a series over both sides and, if a history is given, explain the verdicts."""
+    """Rebase a series; if a history is given, audit the result and explain the verdicts."""
     kept, confidence, progress = Answers(), given.options.confidence, given.session.progress
     if confidence is None:
         confidence = given.session.workspace.settings(given.name).confidence
@@ -242,7 +253,7 @@ def carry(given: CarryInput) -> Carried:
 
 
 class _Carry:
-    """One run of a series from state to state."""
+    """The rebase of one series from one state to another."""
 
     def __init__(self, given: CarryInput, kept: Answers, structure: StructureApart) -> None:
         bench, base, bring = given.bench, given.base, given.bring
@@ -289,7 +300,7 @@ class _Carry:
         )
 
     def carried(self) -> Carried:
-        """Return what became of the patches."""
+        """Rebase the patches, and return the result."""
         given, patches = self.given, [item.patch for item in self.items]
         bench, base, onto, history = given.bench, given.base, given.onto, given.history
         bring, paths, auditor = given.bring, touched_paths(patches), None
@@ -317,7 +328,7 @@ class _Carry:
     def _audited(
         self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
     ) -> Carried:
-        """Explain the verdicts, and account for every line."""
+        """Return the result with explained verdicts, findings of the audit, and the ledger."""
         given, bench = self.given, self.given.bench
         if not given.options.audits_conflicts and any(one.outcome.is_left for one in judged):
             given.on_carried(Carried(tuple(judged), changes))
@@ -369,7 +380,10 @@ class _Carry:
 def _unless_resolved(
     told: Sequence[Told], judged: Sequence[Judged], solved: Collection[tuple[str, str]]
 ) -> Iterator[Told]:
-    """Yield the findings, but of syntax in files as a person left them: that was asked before."""
+    """Yield the findings, without syntax findings in files that a person resolved.
+
+    For these, `--continue` has already asked the person about the syntax.
+    """
     theirs = {
         path
         for one in judged
@@ -383,7 +397,7 @@ def _unless_resolved(
 def _readable(
     bench: Workbench, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Leave out of history the versions that nobody has: they are evidence, not input."""
+    """Return history without the file versions that cannot be fetched: they are only evidence."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(bench, blobs)
@@ -414,7 +428,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, made from its claims about the patches."""
+    """Return the ledger of a rebase: what its claims about the patches say of every line."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -428,7 +442,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return the claims of a rebase about one patch."""
+    """Return what a rebase claims about one patch: the fate of each hunk, and the evidence."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [sighting.commit for sighting in outcome.evidence]
@@ -480,10 +494,10 @@ Moves = dict[str, tuple[Move, ...]]
 
 
 class Auditor(Struct, frozen=True):
-    """Prepares the states for an audit, and caches its answers.
+    """Runs the audit of a rebase, and caches its answers.
 
-    `checks` are the checks of the audit. A run that lacked a file's content caches nothing: a later
-    one may have it.
+    `checks` are the checks to run. If the content of a file is missing, nothing is cached, because
+    a later run may have that content.
     """
 
     base: StoredTree
@@ -494,12 +508,12 @@ class Auditor(Struct, frozen=True):
     checks: Sequence[Check]
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
-        """Return the imports of moved names to rewrite."""
+        """Return, by path, the imports to rewrite because upstream moved the imported name."""
         question = ("moves", self._about(states))
         return self._known(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Start the checks on a result; the returned function waits for the findings."""
+        """Start the checks, and return a function that waits for them and returns the findings."""
         question = ("audit", self._about(states))
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:
@@ -523,7 +537,7 @@ class Auditor(Struct, frozen=True):
     def ledger(
         self, merged: States, items: Sequence[Item], judged: Sequence[Judged], blobs: Blobs
     ) -> Ledger:
-        """Return the ledger of the merge."""
+        """Return the ledger of the merged state."""
         claims = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
         return self._known(
             ("ledger", self._about(merged), repr(claims)),
@@ -533,7 +547,7 @@ class Auditor(Struct, frozen=True):
         )
 
     def _about(self, states: States) -> str:
-        """Return all that the answers depend on, besides the claims, in words."""
+        """Return a text of all that the answers depend on, except the claims: the cache key."""
         sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
         about = (self.base.id, self.onto.id, self.history.ends, self.steps.known())
         return repr((about, sides, states.patches, sorted(states.carriers.items())))
@@ -559,5 +573,5 @@ class Auditor(Struct, frozen=True):
 def _checked(
     states: States, checks: Mapping[int, Check]
 ) -> tuple[dict[int, tuple[Told, ...]], bool]:
-    """Return what each check finds, and whether some content was there for nobody."""
+    """Return the findings of each check, and whether the content of a file was missing."""
     return {n: run_checks(states, [check]) for n, check in checks.items()}, states.lacks

@@ -1,4 +1,4 @@
-"""Names for a shell to complete: those of a workspace, read quickly."""
+"""Names in a workspace for shell completion, read without loading the whole program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace around a folder, or the one that the checkout around it belongs to."""
+    """Return the workspace that contains a folder, or that its checkout belongs to, or None."""
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():
@@ -34,7 +34,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names in one workspace; `about` are the series that the command line names already."""
+    """The names in one workspace. `about` are the words that are already on the command line."""
 
     root: Path
     about: Collection[str] = ()
@@ -44,24 +44,24 @@ class Candidates(Struct, frozen=True, dict=True):
         return parse_lock((self.root / LOCK).read_bytes())
 
     def series(self) -> Iterable[str]:
-        """Return the series."""
+        """Return the names of the series."""
         return sorted(self._lock.series)
 
     def upstreams(self) -> Iterable[str]:
-        """Return the upstreams."""
+        """Return the names of the upstreams."""
         return sorted(self._lock.upstreams)
 
     def patches(self) -> Iterable[str]:
-        """Return the patches, in their order."""
+        """Return the names of the patches, in series order."""
         return [name for file in self._files() for name in file.names()]
 
     def guards(self) -> Iterable[str]:
-        """Return the symbols of guards."""
+        """Return the symbols that guards name."""
         lines = (line for file in self._files() for line in file.lines)
         return sorted({guard.symbol for line in lines for guard in line.guards})
 
     def conflicts(self) -> Iterable[str]:
-        """Return the ids of the conflicts on record."""
+        """Return the ids of the recorded conflicts."""
         return sorted(os.listdir(self.root / "conflicts"))
 
     def refs(self) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Whatever the last rebase left for a person to decide or accept, and the decisions so far."""
+"""What the last rebase left for a person to decide or accept, and the decisions so far."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RULINGS = {ruling.value: ruling for ruling in Ruling}
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
-    """Return all decisions of a workspace, or none if the file is missing."""
+    """Return the decisions in a workspace: none if the file does not exist."""
     if not (workspace.root / DECISIONS).exists():
         return ()
     return parse_decisions(workspace.read(DECISIONS))
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return the decisions that apply to the patches of a series."""
+    """Return the decisions about patches of a series that name at least one passage."""
     return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
@@ -44,10 +44,11 @@ _FILE = f"{PRIVATE}/findings.json"
 
 
 class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
-    """A patch that a rebase left in conflict or undecided: the commit rebased onto, and the reason.
+    """A patch that a rebase left in conflict or undecided.
 
-    `rows` are the passages as plain values. `commit` is the upstream commit that seems to have the
-    patch, or that it collides with.
+    `onto` is the commit rebased onto, and `change` identifies the patch's change. `rows` are the
+    passages as plain values. `commit` is the upstream commit that seems to contain the patch or
+    conflicts with it, and `subject` its subject; they are None and "" if no commit is known.
     """
 
     series: str
@@ -60,12 +61,12 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Return the passages of upstream's text that the decision would be about."""
+        """Return the passages of upstream's text that a decision has to be about."""
         return tuple(Passage(*row) for row in self.rows)
 
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the findings of a rebase, in place of those of an older rebase of the same series."""
+    """Save the undecided patches of a rebase; they replace those of the series' last rebase."""
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     found += [item for outcome in outcomes for item in _found(outcome)]
@@ -100,7 +101,7 @@ def _found(outcome: SeriesOutcome) -> list[Undecided]:
 
 
 def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
-    """Return the saved findings; a file that cannot be read is ignored."""
+    """Return the saved undecided patches: none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
 
 
@@ -108,7 +109,7 @@ _OPEN = f"{PRIVATE}/audit.json"
 
 
 class OpenFinding(Struct, frozen=True):
-    """A finding that stopped the last rebase of a series; it is accepted by its id."""
+    """A finding of the audit that stopped the last rebase of a series."""
 
     series: str
     patch: str
@@ -116,19 +117,19 @@ class OpenFinding(Struct, frozen=True):
 
 
 def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
-    """Return the accepted findings, or nothing if the file is missing."""
+    """Return the accepted findings: none if the file does not exist."""
     if not (workspace.root / ACCEPTED).exists():
         return ()
     return parse_accepted(workspace.read(ACCEPTED))
 
 
 def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
-    """Return the reasons of accepted findings, by id."""
+    """Return, by the id of each accepted finding, the reason for accepting it."""
     return {one.id: one.because for one in read_accepted(workspace)}
 
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the findings that stopped a rebase, in place of those of the series' previous rebase."""
+    """Save the findings that stopped a rebase; they replace those of the series' last rebase."""
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]
     found += [
@@ -141,23 +142,23 @@ def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) 
 
 
 def _shown(one: OpenFinding) -> OpenFinding:
-    """Return a finding whose texts are UTF-8, as JSON must be."""
+    """Return a finding with texts that can be written as UTF-8, which JSON requires."""
     finding = replace(one.finding, path=shown(one.finding.path), text=shown(one.finding.text))
     return replace(one, patch=shown(one.patch), finding=finding)
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped the last rebase of each series, if they can be read."""
+    """Return the findings that stopped the last rebase of each series: none if unreadable."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
 def accept_finding(
     session: Session, name: str, *, because: str, is_dry_run: bool
 ) -> tuple[Accepted, ...]:
-    """Accept a finding that stopped a rebase, by its id or the start of it.
+    """Accept the finding that stopped a rebase and whose id starts with `name`.
 
-    Raises PatchmgrError "unknown-conflict" if no rebase stopped at it, and "usage" without a
-    reason.
+    Raises PatchmgrError "unknown-conflict" if no rebase stopped at such a finding, "not-accepted"
+    if it cannot be accepted, and "usage" if the reason is not one line of plain text.
     """
     if not because.strip() or not because.isprintable():
         hint = f"patchmgr conflicts accept {name} --because TEXT"
@@ -178,7 +179,7 @@ def accept_finding(
 
 
 class ListedFinding(Struct, frozen=True):
-    """A finding and its id; `because` is the reason for accepting it, None while it is open."""
+    """A finding for `conflicts list`: `because` is the reason for accepting it, or None."""
 
     id: str
     series: str
@@ -188,7 +189,7 @@ class ListedFinding(Struct, frozen=True):
 
 
 def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFinding, ...]:
-    """Return open and accepted findings, by id."""
+    """Return open and accepted findings whose id starts with `beginning`, sorted by id."""
     found = {
         one.finding.id: ListedFinding(one.finding.id, one.series, one.patch, one.finding.sentence())
         for one in open_findings(workspace)
@@ -199,7 +200,7 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:
-    """Return whether a name is the start of the id of a finding, and not of a conflict.
+    """Return whether the id of a finding, and of no conflict, starts with a name.
 
     The finding may be open or accepted. Raises PatchmgrError "unknown-conflict" if ids of both
     kinds start with the name.
@@ -213,13 +214,13 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for a name with which several ids start."""
+    """Return the error for a name that is the start of several ids."""
     message = f"{shown(name)} is ambiguous: {len(found)} ids start with it: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 
 
 def _match(name: str, ids: Iterable[str], problem: str) -> str:
-    """Return the one id that begins so; raise PatchmgrError "unknown-conflict"."""
+    """Return the only id that starts with a name; raise PatchmgrError "unknown-conflict"."""
     found = matching_ids(name, ids)
     if len(found) > 1:
         raise several_ids(name, found)
@@ -230,7 +231,10 @@ def _match(name: str, ids: Iterable[str], problem: str) -> str:
 
 
 def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
-    """Forget the acceptance of findings: the next rebase stops at them again."""
+    """Undo the acceptance of the finding whose id starts with `name`, and return the id.
+
+    The next rebase stops at the finding again.
+    """
     with session.writing():
         known = read_accepted(session.workspace)
         gone = _match(name, (one.id for one in known), "is not accepted")

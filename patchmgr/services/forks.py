@@ -1,4 +1,4 @@
-"""A fork that merged upstream, as one line of patches on the last merged state."""
+"""Import a fork that merged upstream, as patches on the upstream state it merged last."""
 
 from __future__ import annotations
 
@@ -42,11 +42,13 @@ FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
 
 
 class Fork(Struct, frozen=True):
-    """The result for a fork: its patches, and the facts about them.
+    """A fork as a list of patches on an upstream state.
 
-    `files` has the fork's differences from the base, by path; `rests` the numbers of the patches
-    that hold the changes of a merge itself, `lessons` the files of new resolutions. `is_whole` says
-    that no commit was marked to be left out.
+    `commits` and `merges` count the fork's commits. `files` has the fork's differences from the
+    base, by path. `rests` has the indexes of the patches with changes that a merge made itself.
+    `dropped` has the subjects of commits that became no patch. `learned` counts the new
+    resolutions, and `lessons` has their files. `is_whole` says whether every commit became a patch;
+    otherwise some were marked to be left out.
     """
 
     base: str
@@ -67,10 +69,10 @@ class Fork(Struct, frozen=True):
 def read_fork(
     session: Session, record: SeriesRecord, repository: Path, commits: str, form: str | None
 ) -> Fork | None:
-    """Return a fork as patches, or None if its commits apply one after the other as they are.
+    """Return a fork as patches, or None if its commits apply one after the other unchanged.
 
-    Raises PatchmgrError "merges" if they do not and no form is given, and "base" if the series is
-    not on the upstream state that the fork merged last.
+    Raises PatchmgrError "merges" if the commits do not apply so and no form is given, and "base" if
+    the series is not on the upstream state that the fork merged last.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -107,7 +109,11 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """The base of a branch: the upstream state that it last merged, and how it was found."""
+    """The upstream commit that a branch is based on or has merged last, and counts of commits.
+
+    `commits` and `merges` count the commits of the branch that upstream lacks. `squashed` counts
+    ordinary commits that brought in upstream's content.
+    """
 
     base: str
     commits: int
@@ -116,7 +122,7 @@ class ForkBase(Struct, frozen=True):
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Return the upstream state under a branch, from its merges and the trees of its commits.
+    """Find the upstream state a branch is based on, by its merges and the trees of its commits.
 
     Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
@@ -132,7 +138,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
 
 
 def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
-    """Return upstream's tip as the store knows it, or None if it is none or the fork's own."""
+    """Return upstream's tip in the store, or None if unknown or if it contains the fork."""
     tip = side.tip()
     return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
 
@@ -146,7 +152,7 @@ def _bench(*lenders: Path) -> Workbench:
 
 
 class _Request(Struct, frozen=True):
-    """What a person asked for, to put it into the next command."""
+    """What a person asked for, with which errors make up the command to type next."""
 
     record: SeriesRecord
     repository: Path
@@ -159,14 +165,17 @@ class _Request(Struct, frozen=True):
         return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
-        """Return the commands to make a series on another base, and to import into it."""
+        """Return two commands: one makes a series on another base, one imports into it."""
         name = f"{self.record.name}-2"
         new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
         return new, self.command(base, form, name)
 
 
 class _Graph:
-    """The commits of a fork that are not upstream's, and the line that its branch is."""
+    """The commits of a fork that are not upstream's.
+
+    `line` has the commits of its branch, following first parents, oldest first.
+    """
 
     def __init__(self, bench: Workbench, own: Mapping[str, tuple[str, ...]], head: str) -> None:
         self.bench = bench
@@ -181,7 +190,7 @@ class _Graph:
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
-        """Return the parent on the branch's own line, None for a commit without parents."""
+        """Return the first parent that is the fork's own, else the first parent, if any."""
         parents = self.own[commit]
         return next((p for p in parents if p in self.own), parents[0] if parents else None)
 
@@ -192,7 +201,7 @@ class _Graph:
         return StoredTree(self.bench.reader, self.tree(commit))
 
     def changes(self, commits: Sequence[str]) -> list[Changes]:
-        """Return the changes that commits make to their parent on the line."""
+        """Return, for each commit, its changes relative to `parent(commit)`."""
         missing = [commit for commit in commits if commit not in self._changes]
         pairs = [(self.tree(self.parent(commit)), self.tree(commit)) for commit in missing]
         found = tree_changes(self.bench.git_dir, pairs)
@@ -204,7 +213,7 @@ class _Graph:
         return [(step.commit, step.changes) for step in history.every()]
 
     def side(self, commit: str, done: set[str]) -> list[str]:
-        """Return the own commits that a merge brings, in order, without those that are done."""
+        """Return the fork's commits that a merge brings in, in order, without those in `done`."""
         todo, found = list(self.own[commit]), set[str]()
         while todo:
             at = todo.pop()
@@ -214,7 +223,7 @@ class _Graph:
         return [each for each in self.own if each in found]
 
     def syncs(self, base: str, onto: str) -> dict[str, Closest]:
-        """Return the ordinary commits that brought in upstream's content, judged by trees alone.
+        """Return the ordinary commits that brought in upstream's content, found by trees alone.
 
         Such a commit contains at least half of the changes of two or more upstream commits.
         """
@@ -239,7 +248,7 @@ class _Graph:
 
 
 class _Move(Struct, frozen=True):
-    """Upstream's state becomes another one, by a commit of the fork."""
+    """A step of a plan: a commit of the fork moves the base from one upstream state to another."""
 
     commit: str
     old: str | None
@@ -247,7 +256,7 @@ class _Move(Struct, frozen=True):
 
 
 class _Pick(Struct, frozen=True):
-    """A commit goes on top; `merge` is the one that brought it to the line, if any."""
+    """A step of a plan: apply a commit; `merge` is the merge that brought it in, or ""."""
 
     commit: str
     parent: str | None
@@ -255,7 +264,7 @@ class _Pick(Struct, frozen=True):
 
 
 class _Settle(Struct, frozen=True):
-    """The line becomes the tree of a commit."""
+    """A step of a plan: make the files those of a commit; the rest becomes a patch."""
 
     commit: str
     base: str | None
@@ -263,9 +272,10 @@ class _Settle(Struct, frozen=True):
 
 
 class _Plan(Struct, frozen=True):
-    """How a fork becomes one line, and the upstream state on which that stands.
+    """The steps that turn a fork into patches, and the upstream state that they are based on.
 
-    `brings` says whether a merge, or a commit that stands for one, brought upstream's content.
+    `brings` says whether a merge, or an ordinary commit in place of one, brought in upstream's
+    content. `syncs` has the upstream states before and after each such ordinary commit.
     """
 
     steps: tuple[_Move | _Pick | _Settle, ...]
@@ -311,7 +321,7 @@ def _planned(graph: _Graph, pin: str, form: str) -> _Plan:
 
 
 def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
-    """Return the upstream state after a merge that brought others."""
+    """Return the upstream state that counts after a merge of `base` with the ones brought in."""
     if not brought:
         return base
     git_dir = graph.bench.git_dir
@@ -325,7 +335,7 @@ def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
 
 
 def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form: str) -> Fork:
-    """Run a plan; the tree of the last commit is that of the fork, or it is a fault."""
+    """Run a plan. Raises AssertionError if the last commit has not the tree of the fork."""
     bench, head = graph.bench, graph.head
     tree = graph.tree(head)
     (changes,) = tree_changes(bench.git_dir, [(graph.tree(plan.base), tree)])
@@ -369,12 +379,12 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
 
 
 def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
-    """Return a mail whose first line names the fork's own commit in place of the one made of it."""
+    """Return a mail whose first line names the fork's commit, not the one made from it."""
     return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
 
 
 def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -> None:
-    """Raise where the fork's repository lacks a content that a patch needs, as a partial clone."""
+    """Raise PatchmgrError "missing-object" if a partial clone lacks a file that a patch needs."""
     files = [
         (entry.blob, path, piece.commit)
         for piece in pieces
@@ -388,7 +398,7 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
         few = "content" if len(missing) == 1 else "contents"
         raise PatchmgrError(
             "missing-object",
-            f"{request.repository} lacks {len(missing)} {few} that patches need, the first is"
+            f"{request.repository} lacks {len(missing)} file {few} that patches need, the first is"
             f" {shown(path)} of {_name(graph, commit)}",
             (
                 f"get it: git -C {request.repository} fetch --refetch --no-filter",
@@ -516,7 +526,7 @@ def _counted_merges(graph: _Graph) -> str:
 def _check_syncs(
     request: _Request, graph: _Graph, pin: str, tracked: str | None, form: str
 ) -> None:
-    """Refuse a pin beyond which an ordinary commit brought upstream's content."""
+    """Raise PatchmgrError "base" if an ordinary commit brought in content newer than the pin."""
     if tracked is None or not graph.own:
         return
     tip, head, base = graph.files(tracked), graph.files(graph.head), graph.files(pin)

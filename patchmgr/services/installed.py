@@ -1,4 +1,4 @@
-"""Installed packages: where a package is, and the state of a series in it."""
+"""Installed packages: find a package, and tell whether a series is applied to it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ _STANDINGS = {
 class Location(Struct, frozen=True):
     """Where a package is installed, as a person gave it: an interpreter, or a folder.
 
-    `package` is its name, needed if the series' upstream names none.
+    Exactly one of `python` and `site` is given. `package` is the name of the package; it is needed
+    if the series' upstream has no package.
     """
 
     python: str | None = None
@@ -54,12 +55,17 @@ class Location(Struct, frozen=True):
     breaks_system: bool = False
 
     def words(self) -> str:
-        """Return the command-line option for the location."""
+        """Return the option of the command line that names the location."""
         return f"--python {self.python}" if self.python is not None else f"--site {self.site}"
 
 
 class InstalledState(Struct, frozen=True):
-    """The result of `verify` on a package; `state` is one word for it."""
+    """The result of `verify` on a package.
+
+    `state` is one word: patched, outdated, edited, replaced, partly or pristine. `applied_to` is
+    the version that the series was applied to. `files` are the paths in the package, each with the
+    state of the file.
+    """
 
     series: str
     distribution: Distribution
@@ -71,7 +77,7 @@ class InstalledState(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether the package has the complete current series."""
+        """Return whether every patch of the series, as it is now, is applied to the package."""
         return self.state == "patched"
 
 
@@ -80,7 +86,8 @@ def find_installed(
 ) -> tuple[Environment, Distribution]:
     """Return the environment, and the package in it that the series applies to.
 
-    With `takes_left`, the leftovers of an uninstalled patched package count as the package.
+    With `takes_left`, files left behind by a patched package that was uninstalled count as the
+    package. Raises PatchmgrError "usage" if no package is named, "not-installed" if it is missing.
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -104,7 +111,7 @@ def find_installed(
 
 
 def path_map(session: Session, name: str) -> PathMap:
-    """Return the path map of a series."""
+    """Return the path map of a series: `[paths]` in series.toml, or an empty one."""
     path = f"series/{name}/series.toml"
     if not (session.workspace.root / path).exists():
         return PathMap()
@@ -112,14 +119,14 @@ def path_map(session: Session, name: str) -> PathMap:
 
 
 def package_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
-    """Return the digest of a series and its path map."""
+    """Return a sha256 (64 hex digits) of a series and its path map."""
     digest = series_digest(session, record, selected)
     pairs = path_map(session, record.name).pairs
     return hashlib.sha256(f"{digest}{pairs}".encode()).hexdigest() if pairs else digest
 
 
 def package_state(name: str, target: Installation, applied: Record, digest: str) -> InstalledState:
-    """Return the state of an applied series' files."""
+    """Return the state of a package to which a series was applied, file by file."""
     distribution = target.distribution
     is_same = applied.onto == distribution.version
     files = tuple(
@@ -141,7 +148,7 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 
 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Return the state of the files that the series would change, as far as its patches show it."""
+    """Return the state of a package without the series: that of the files its patches name."""
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
         target.distribution.record,
@@ -158,7 +165,7 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
 
 
 def known_packages(session: Session) -> tuple[Verification, ...]:
-    """Return what is applied in the recorded packages; packages that are gone are left out."""
+    """Return the state of each package that series were applied to, if it still exists."""
     found = []
     for private in known_targets(session.workspace):
         if private.parent.name != PRIVATE:
@@ -183,7 +190,7 @@ def _as_verification(state: InstalledState) -> Verification:
 def verify_package(
     session: Session, name: str, where: Location, *, selected: Collection[str] = ()
 ) -> InstalledState:
-    """Check file by file whether an installed package has the present series."""
+    """Check file by file whether the series, as it is now, is applied to an installed package."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     with settled(session, Installation(distribution), is_dry_run=True) as target:

@@ -32,7 +32,10 @@ from patchmgr.store import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file in conflict: the commit that resolved it, the lessons, and the regions without one."""
+    """A file in conflict: the commit that resolved it, and the resolutions learned from it.
+
+    `missed` has one reason for each region from which no resolution was learned.
+    """
 
     commit: str
     path: str
@@ -41,7 +44,7 @@ class LearnedFile(Struct, frozen=True):
 
 
 class Learned(Struct, frozen=True):
-    """The resolutions learned, and the number of merges or rebased commits that they come from."""
+    """The resolutions learned, by file, and the number of merges or rebased commits examined."""
 
     merges: int
     files: tuple[LearnedFile, ...]
@@ -50,7 +53,11 @@ class Learned(Struct, frozen=True):
 def learn_from(
     session: Session, repository: Path, name: str, *, was: str | None, is_dry_run: bool
 ) -> Learned:
-    """Learn from a merge, the merges in a range, or the commits in a range that rebase `was`."""
+    """Record how the conflicts of finished merges or of a finished rebase were resolved.
+
+    `name` is a merge or a range of merges. If `was` is given, it is the range of commits before a
+    rebase, and `name` the range after it.
+    """
     with session.writing():
         git_dir, merges = (
             find_merges(repository, name) if was is None else find_rebased(repository, name, was)
@@ -71,7 +78,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Redo merges on the bench, add the resolutions that they teach, and return these by file."""
+    """Repeat merges, add the resolutions of their conflicts, and return these by file."""
     files: list[LearnedFile] = []
     session.progress.start("Merging again", len(merges))
     try:
@@ -112,7 +119,7 @@ def _files(
 def _found(
     bench: Workbench, text: TextMerge, past: PastMerge, clash: Clash
 ) -> Iterator[Recorded | str]:
-    """Yield what a file teaches, and the reasons for which it does not."""
+    """Yield the resolutions in a file, and for each region without one the reason."""
     if not is_plain(clash):
         yield "it is not a plain file on every side"
         return

@@ -1,4 +1,4 @@
-"""Read a series, fetch its pin, and carry it: on the pin itself, or onto another state."""
+"""Read a series, fetch its pin, and apply it there or rebase it onto another state."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
-    """The commits of a series, one per patch, None for a patch without one.
+    """The commits of a series, one for each patch (None: the patch has no commit).
 
-    `top` is the commit on which a series above is written, and `tree` its files. `head` is the last
-    commit, or None if a conflict is left. `diffs` has, by commit, the diffs of rewritten patches.
+    `top` is the commit that a series above starts from, and `tree` the id of its tree. `head` is
+    the last commit, or None if a conflict is left. `diffs` has the diffs of the patches whose diff
+    changes, by commit.
     """
 
     top: str
@@ -49,7 +50,7 @@ class Written(Struct, frozen=True):
 
 
 class Writing(Closing):
-    """Writes the commits of one series into a bench, on a parent."""
+    """Writes the commits of one series into the temporary repository, on top of a parent."""
 
     def __init__(self, bench: Workbench, parent: str, *, wants_diffs: bool) -> None:
         self._bench = bench
@@ -60,7 +61,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start writing the commits; if a conflict is left, one commit has all changes."""
+        """Start writing the commits. If a conflict is left, write one commit with all changes."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -72,7 +73,7 @@ class Writing(Closing):
         self._ahead = Ahead(lambda: _write(write, place, anew if is_wanted else ()))
 
     def written(self) -> Written:
-        """Wait for the commits."""
+        """Wait until the commits are written, and return them."""
         assert self._ahead is not None
         commits, diffs = self._ahead.result()
         top = commits[-1] if commits else self._parent
@@ -84,7 +85,7 @@ class Writing(Closing):
         return Written(top, tree, top, ids, diffs)
 
     def close(self) -> None:
-        """Let git finish."""
+        """Wait for the git processes that `start` began."""
         if self._ahead is not None:
             self._ahead.close()
 
@@ -101,9 +102,10 @@ def _write(
 
 
 class LoadedSeries(Struct, frozen=True):
-    """A series that was read and whose pin is in the store: the same for every target.
+    """A series with its patches read and its pin fetched into the store.
 
-    `below` is the series that it stands on, or None if it stands on its pin.
+    `author` is used for patches that name no author. `below` is the series below it in the stack,
+    or None if it is based on its pin.
     """
 
     record: SeriesRecord
@@ -116,7 +118,7 @@ class LoadedSeries(Struct, frozen=True):
 
 
 def load_series(session: Session, name: str) -> LoadedSeries:
-    """Read a series, and those that it stands on, and bring its pin."""
+    """Read a series and the series below it, and fetch the pin if the store lacks it."""
     record = session.workspace.series_record(name)
     side = session.side_of(record)
     base, author = require_pin(side, record.pin), nobody(side, record.pin)
@@ -130,10 +132,10 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 
 
 class Parent(Struct, frozen=True):
-    """The commit that a series is carried onto, and the conflicts left by the series below.
+    """The commit that a series is rebased onto, and the conflicts left by the series below.
 
-    If the series below has conflicts, the commit has the part that could be carried. `diffs` has,
-    by commit, the diffs of the series' rewritten patches, if they were requested.
+    If the series below has conflicts, the commit has the changes that apply. `diffs` has, by
+    commit, the diffs of the patches below whose diff changes, if they were requested.
     """
 
     commit: str
@@ -148,7 +150,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that carries series onto other states, with cached facts."""
+    """One run of a command that rebases series, with what it looks up only once."""
 
     session: Session
     options: CarryOptions
@@ -160,12 +162,12 @@ class RebaseRun(Struct, frozen=True):
     def carry_onto(
         self, loaded: LoadedSeries, target: Resolved, parents: Parents, *, wants_diffs: bool = False
     ) -> SeriesOutcome:
-        """Carry a series onto a state, and write its commits into the bench.
+        """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        A series in a stack goes from the series below as it is on the old state to the result of
-        carrying that series onto the new one. `parents` has, by name, the parents that the series
-        carried so far give to those above them, for this target; this series' is added. A series
-        that is missing there is carried first.
+        A series in a stack is rebased from the series below on the old state onto the result of
+        rebasing that series. `parents` has, by the name of each series rebased onto this target,
+        the parent for the series above it; an entry for this series is added. If the series below
+        has no entry yet, it is rebased first.
         """
         bench, record = self.bench, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
@@ -234,17 +236,17 @@ class RebaseRun(Struct, frozen=True):
 
 @contextmanager
 def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator[RebaseRun]:
-    """Open a run on a store, without caches of a workspace."""
+    """Start a run with a temporary repository that reads from a store."""
     with Workbench([store]) as bench, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
         yield RebaseRun(session, options, bench, upstreams, memory, formatters)
 
 
 class SeriesAtPin(Struct, frozen=True):
-    """A series carried on its own pin, in a bench: its outcome on the files of `tree`.
+    """A series applied to its own pin in a temporary repository.
 
-    `base` is the commit that it is written on: the pin, or the last of the commits `below`, which
-    are those of the series that it stands on.
+    `below` are the commits of the series below it in the stack. `base` is the last of them, or the
+    pin if there are none, and `tree` has the files of `base`.
     """
 
     loaded: LoadedSeries
@@ -255,12 +257,12 @@ class SeriesAtPin(Struct, frozen=True):
     below: tuple[str, ...]
 
     def commits(self) -> tuple[str, ...]:
-        """Write one commit per carried patch, and return all since the pin, oldest first."""
+        """Write one commit for each applied patch, and return all since the pin, oldest first."""
         return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
 
     @property
     def is_broken(self) -> bool:
-        """Return whether a patch has no commit, so that no branch can be built."""
+        """Return whether a patch does not apply, so that no branch can be built."""
         return any(o.verdict is Verdict.CONFLICT for o in self.carried.outcomes)
 
     @property
@@ -274,7 +276,7 @@ class SeriesAtPin(Struct, frozen=True):
 def series_at_pin(
     session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
 ) -> Iterator[SeriesAtPin]:
-    """Carry a series on its own pin, in a separate bench."""
+    """Apply a series to its own pin in a temporary repository."""
     with Workbench([loaded.side.store]) as bench:
         yield _carry_at_pin(session, loaded, bench, UpstreamStates(session), options)
 
@@ -288,7 +290,7 @@ def base_commit(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the base commit of a series, and the commits of the series below since the pin.
 
-    The latter are written into the bench.
+    The commits are written into the temporary repository. There are none if no series is below.
     """
     if loaded.below is None:
         return loaded.base.commit, ()
@@ -322,7 +324,10 @@ def _carry_at_pin(
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
-    """Refuse a series with a patch that does not do what its header ensures."""
+    """Raise PatchmgrError if a patch does not apply, or if its `Ensures` does not hold.
+
+    The kind is "conflict" in the first case and "bad-predicate" in the second.
+    """
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)

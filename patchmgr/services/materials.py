@@ -1,4 +1,4 @@
-"""The materials of a component: a series' branch, or a wheel that contains the series."""
+"""The materials of a bill of materials: those of a series' branch, or of a patched wheel."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def materials_of(
     sha256: str | None,
     used: tuple[PatchUsed, ...],
 ) -> Materials:
-    """Return the materials of a component with a version, made from a base of upstream's."""
+    """Return the materials of a component that was made from an upstream version.
+
+    `base` is the upstream version, `version` that of the component, and `used` its patches.
+    """
     pin, dates = record.pin, [nobody(session.side_of(record), record.pin).date]
     dates += [one.author.date for one in used]
     commit = pin.commit if pin.archive is None else None
@@ -56,7 +59,7 @@ def materials_of(
 def patches_used(
     carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
 ) -> tuple[PatchUsed, ...]:
-    """Return the carried patches, each with its commit if it has one."""
+    """Return the applied patches, each with its commit from `commits` (by patch name) or None."""
     by_name = {patch.name: patch for patch in patches}
 
     def used(one: PatchOutcome) -> PatchUsed:
@@ -69,7 +72,10 @@ def patches_used(
 
 
 def issues_of(patch: Patch) -> Iterator[Issue]:
-    """Yield the issues that a header resolves: `Bug`, `CVE`, `References`, and CVEs in subjects."""
+    """Yield the issues that a header names.
+
+    These are the values of `Bug` fields, and the CVEs in `Bug`, `CVE`, `References` and `Subject`.
+    """
     for name, value in {**patch.fields, "Subject": patch.subject}.items():
         key = name.lower()
         if key in ("cve", "references", "subject") or key.startswith("bug"):

@@ -1,4 +1,4 @@
-"""The recorded conflicts of a workspace: look them up, and add to them."""
+"""The recorded conflicts of a workspace: look up their resolutions, and add new ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """A workspace's recorded conflicts, as the engines' port; read when needed."""
+    """Looks up the recorded conflicts of a workspace; each is read when it is first needed."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -47,7 +47,7 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return a recorded conflict; raise PatchmgrError "bad-conflict" if it is broken."""
+        """Return the conflict with an id, or None; raise PatchmgrError "bad-conflict" if broken."""
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -57,7 +57,10 @@ class Memory:
         return self._known[name]
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolution of a region, or None if nobody has resolved it."""
+        """Return the resolved text of a region, or None if it is not known.
+
+        It is not known either if trusted sources resolved the region in different ways.
+        """
         if base is None or ours is None or theirs is None:
             return None
         found = self._find(region_id(base, ours, theirs), Kind.REGION, (base, ours, theirs))
@@ -66,7 +69,7 @@ class Memory:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file that conflicts as a whole."""
+        """Return the resolution of a file that conflicts as a whole, or None if not known."""
         name = conflict_id(base, ours, theirs, None)
         return self._find(name, Kind.FILE, (base, ours, theirs))
 
@@ -82,7 +85,7 @@ class Memory:
         return found[0].resolution
 
     def _trusted(self, name: str) -> list[Recorded]:
-        """Return what the sources have that the series, for which is asked, trusts."""
+        """Return the resolutions pulled from the sources that the current series trusts."""
         pulled = self.pulled(name) if self._place else ()
         if not pulled:
             return []
@@ -95,7 +98,7 @@ class Memory:
         return self._workspace.sources()
 
     def pulled(self, name: str) -> tuple[tuple[Source, Recorded], ...]:
-        """Return pulled resolutions of a conflict with their sources; broken ones are skipped."""
+        """Return the pulled resolutions of a conflict, each with its source; skip broken ones."""
         if name not in self._pulled:
             self._pulled[name] = tuple(
                 (source, found)
@@ -113,13 +116,16 @@ class Memory:
         return None
 
     def whose(self, name: str, text: bytes | None) -> str | None:
-        """Return the source that a conflict's text was pulled from, or None."""
+        """Return the first source that resolves a conflict to this text, or None."""
         return next((s.place for s, one in self.pulled(name) if _made_of(one) == text), None)
 
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return pulled texts for a region, most frequent first; then those that give up a side."""
+        """Return the pulled resolutions of a region, those of most sources first.
+
+        The second tuple has the ones that give up a change of one side.
+        """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
             text = _made_of(one)
@@ -137,16 +143,20 @@ class Memory:
         return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
-        """Record for which series and patch resolutions are looked up from now on."""
+        """Set the series and patch ("series/patch") for which later look-ups are counted."""
         self._place = place
 
     def used(self) -> tuple[Recalled, ...]:
-        """Return the conflicts whose resolution was looked up and found, once each."""
+        """Return the conflicts whose resolution was found, each with the patches it was for."""
         return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
 
 
 class Additions:
-    """Conflicts and resolutions to write in one change; the first one known counts."""
+    """Conflicts and resolutions to write in one change.
+
+    A recorded resolution is never replaced. If one change has two resolutions of a conflict,
+    neither is written.
+    """
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -154,12 +164,12 @@ class Additions:
         self._disputed: set[str] = set()
 
     def files(self) -> dict[str, bytes | None]:
-        """Return the files to write, by path below the workspace."""
+        """Return the content of the files to write, by path below the workspace."""
         return self.files_of(self._new.values())
 
     @staticmethod
     def files_of(recorded: Iterable[Recorded]) -> dict[str, bytes | None]:
-        """Return the files of conflicts, by path below the workspace."""
+        """Return the content of the files of conflicts, by path below the workspace."""
         return {
             f"{CONFLICTS}/{one.id}/{file}": content
             for one in recorded
@@ -171,7 +181,7 @@ class Additions:
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolution of a region, from the additions or else from the records."""
+        """Return the resolved text of a region, from the additions or else from the workspace."""
         if base is not None and ours is not None and theirs is not None:
             known = self._new.get(region_id(base, ours, theirs))
             if known is not None and known.resolution is not None:
@@ -181,11 +191,11 @@ class Additions:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file, or None if it is not known."""
+        """Return the resolution of a whole file in the workspace, or None if not known."""
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
-        """Add a conflict; return why it is refused, or None if it is added or known."""
+        """Add a conflict. Return the reason if it is refused, or None if added or recorded."""
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a clone may have names that no workspace has
@@ -219,7 +229,7 @@ def _made_of(recorded: Recorded) -> bytes | None:
     return None if recorded.resolution is None else recorded.resolution.content
 
 
-_DISPUTED = "it is there more than once, and was resolved in several ways"
+_DISPUTED = "it occurs more than once, and was resolved in several ways"
 
 
 def _contents(recorded: Recorded) -> Iterable[bytes]:
@@ -234,21 +244,21 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
-    """Return a region in the form of an unresolved conflict."""
+    """Return the record of a region without a resolution."""
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
-    """Return a resolved region; its resolution is the content of the lesson."""
+    """Return the record of a resolved region, with the text that replaced the region."""
     recorded = of_region(lesson.region, path=path, seen=seen)
     return replace(recorded, resolution=replace(resolution, content=lesson.resolution))
 
 
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
-    """Return a file's conflict, region by region, and as a group if there are several.
+    """Return records of a file's conflict: one for each region, and one for all of several.
 
-    Regions that cannot be separated from the surrounding text with certainty are left out.
+    Regions that cannot be told apart from the surrounding text with certainty are left out.
     """
     path = conflict.new_path
     if conflict.marked is None:
@@ -273,7 +283,7 @@ ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 
 
 def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
-    """Yield the parts of a rebase in progress that have a conflict, or a part of it."""
+    """Yield the files of the rebase in progress that contain a conflict or a region of it."""
     in_progress = read_in_progress(workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = None
@@ -284,7 +294,7 @@ def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Itera
 
 
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:
-    """Return the records of the conflicts that a rebase leaves."""
+    """Return records, still to be written, of the conflicts that a rebase leaves."""
     additions = Additions(memory)
     for outcome, patch, conflict in conflicts_left(outcomes):
         for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
@@ -295,7 +305,10 @@ def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additio
 def resolutions_in_work(
     workspace: Workspace, memory: Memory, in_progress: InProgress, solved: ResolvedFiles
 ) -> tuple[Additions, tuple[str, ...]]:
-    """Return the resolutions in a person's files, and one line for each that cannot be learned."""
+    """Return the resolutions in the files that a person resolved.
+
+    The second value has one line for each resolution that is not recorded, with the reason.
+    """
     additions = Additions(memory)
     missed: list[str] = []
     skipped = set(in_progress.skipped)
@@ -342,7 +355,7 @@ def _learn(
 
 
 def _is_all(marked: bytes, found: Sequence[Lesson | Missed], content: bytes) -> bool:
-    """Say whether what the regions became is all that a person made of a file."""
+    """Return whether a person changed only the regions in conflict of a file."""
     made = {one.id: one.resolution for one in found if isinstance(one, Lesson)}
     split = split_marked(marked)
     names = [region_id(r.base, r.ours, r.theirs) for r in (one.region for one in split.regions)]
@@ -359,9 +372,10 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files to delete: conflicts that a rebase recorded and nobody has resolved.
+    """Return the files (by path, None) of conflicts that a rebase recorded and nobody resolved.
 
-    A group is deleted if none of its parts is resolved.
+    `opened` are the ids of the recorded conflicts, and `kept` has new resolutions. A group is kept
+    if one of its regions is resolved.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}
@@ -381,5 +395,5 @@ def closed_files(
 
 
 def folder_files(name: str) -> dict[str, bytes | None]:
-    """Return the files of a conflict's folder, all to be deleted."""
+    """Return the change that deletes a conflict's folder: None for the path of each file."""
     return {f"{CONFLICTS}/{name}/{file}": None for file in FILES}

@@ -1,4 +1,4 @@
-"""A series opened by a command: its pushed patches, the checks on them, and edits."""
+"""A series that a command works on: its pushed patches, and edits in the checkout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """The options of an authoring command: the checkout, the series, and permissions."""
+    """The options that commands on patches in a checkout share."""
 
     to: Path | None = None
     series: str | None = None
@@ -48,12 +48,12 @@ class CheckoutOptions(Struct, frozen=True):
 
 
 class OpenSeries(Struct, frozen=True):
-    """A series opened by a command, and which of its patches are pushed.
+    """A series that a command works on, and its pushed patches.
 
-    `states` are the files before the first pushed patch and after each, as differences from the
-    pin, and `head` is the commit that is checked out. `parent` is the commit that the first patch
-    is written on: the pin, or the head of the series below. `hidden` tells why patches are not to
-    be pushed; a pushed patch is never hidden. Without a checkout nothing is pushed.
+    `states` are the states before the first pushed patch and after each of them, as differences
+    from the parent. `head` is the commit that is checked out. `parent` is the commit that the first
+    patch applies to: the pin, or the head of the series below. `hidden` has, by patch, the reason
+    not to push it; a pushed patch is never hidden. Without a checkout no patch is pushed.
     """
 
     session: Session
@@ -85,34 +85,37 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def top(self) -> str | None:
-        """Return the last pushed patch."""
+        """Return the name of the last pushed patch, or None if no patch is pushed."""
         return self.pushed[-1].name if self.pushed else None
 
     @property
     def state(self) -> State:
-        """Return the state that the pushed patches make from the pin."""
+        """Return the state after the last pushed patch."""
         return self.states[-1]
 
     @property
     def forced(self) -> str | None:
-        """Return the top patch if it was pushed by force and has not been refreshed since."""
+        """Return the name of the top patch if it was pushed by force and not refreshed since."""
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property
     def rejects(self) -> tuple[str, ...]:
-        """Return the `.rej` files: hunks of the top patch that did not apply."""
+        """Return the paths of the `.rej` files, with hunks of the top patch that did not apply."""
         return self.applied.rejects if self.applied is not None else ()
 
     def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
-        """Return patches by their names."""
+        """Return the patches with the given names."""
         return tuple(self.patches[name] for name in names)
 
     def pick(self, given: str) -> str:
-        """Return the patch with the given name; raise PatchmgrError "unknown-patch"."""
+        """Return the name of the patch that was meant; raise PatchmgrError "unknown-patch"."""
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
-        """Return the patch with the given name, by default the top."""
+        """Return the name of the patch that was meant, by default that of the top patch.
+
+        Raises PatchmgrError "unknown-patch", and "no-patch" if no patch is named or pushed.
+        """
         if given is not None:
             return self.pick(given)
         if self.top is None:
@@ -120,20 +123,20 @@ class OpenSeries(Struct, frozen=True):
         return self.top
 
     def position(self, name: str) -> int:
-        """Return the position (from 0) of a patch among the pushed ones."""
+        """Return the index of a patch among the pushed ones; raise PatchmgrError "no-patch"."""
         if name not in self.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         return self.names.index(name)
 
     def refuse_hidden(self, *names: str) -> None:
-        """Raise PatchmgrError "hidden-patch" if guards or conditions keep one of them out."""
+        """Raise PatchmgrError "hidden-patch" if guards or conditions hide one of the patches."""
         for name in names:
             if name in self.hidden:
                 message = f"{shown(name)} is hidden: {self.hidden[name]}"
                 raise PatchmgrError("hidden-patch", message, ("include it with --select SYM",))
 
     def unpushed(self) -> tuple[str, ...]:
-        """Return the patches still to push, without hidden ones."""
+        """Return the names of the patches that are neither pushed nor hidden, in series order."""
         pushed = set(self.names)
         return tuple(n for n in self.file.names() if n not in pushed and n not in self.hidden)
 
@@ -145,12 +148,12 @@ class OpenSeries(Struct, frozen=True):
         return self.checkout
 
     def content(self, path: str, state: State) -> Content | None:
-        """Return a file of a state."""
+        """Return a file of a state, or None if the state has no such file."""
         entry = self.ground.entry(state, path)
         return None if entry is None else Content(entry, self.read(path, entry))
 
     def read(self, path: str, entry: Entry) -> bytes:
-        """Return the content of an entry; a submodule has none."""
+        """Return the content of a file; raise PatchmgrError "unsupported" for a submodule."""
         if entry.mode == GITLINK:
             problem = f"{shown(path)} is a submodule, which is not changed in a checkout"
             raise PatchmgrError("unsupported", problem)
@@ -158,12 +161,12 @@ class OpenSeries(Struct, frozen=True):
 
 
 def diff_digest(patch: Patch) -> str:
-    """Return the sha256 of a patch's diff; its header does not count."""
+    """Return the sha256 of a patch's diff, without its header."""
     return hashlib.sha256(patch.diff + (b"-R" if patch.is_reversed else b"")).hexdigest()
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Refuse a checkout whose files differ from the pin where patches touch them."""
+    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in a file of the state."""
     checkout = opened.need_checkout()
     head = opened.bench.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
@@ -196,10 +199,11 @@ def opened_series(
     only_reads: bool = False,
     at_any_place: bool = False,
 ) -> Iterator[OpenSeries]:
-    """Open the series of a command, and lock workspace and checkout (the latter unless it is dry).
+    """Open the series that a command works on, and lock the workspace and the checkout.
 
-    A command that only reads locks neither. The pushed patches must be the first ones of the
-    series; for commands that only read or pop them, they may stand `at_any_place` in it.
+    A command that only reads locks neither, and a dry run does not lock the checkout. The pushed
+    patches must be the first ones of the series, except with `at_any_place`, which is for commands
+    that only read or pop patches.
 
     Raises PatchmgrError "other-series" if another series is in the checkout, and "changed-patch" if
     a pushed patch has changed since it was pushed.
@@ -250,7 +254,7 @@ def _opened(
 
 
 def _parent(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
-    """Return the commit that a series is written on: its pin, or the head of the one below."""
+    """Return the commit that a series applies to: its pin, or the head of the series below."""
     if record.on is None:
         return pin.commit
     from patchmgr.services.load import base_commit, load_series
@@ -271,7 +275,7 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
 
 
 def _hidden(opened: OpenSeries) -> dict[str, str]:
-    """Return the patches that guards, groups or conditions keep out, each with the reason."""
+    """Return, by name, why guards, groups or conditions hide patches."""
     refusals = ((line.name, line.refusal(opened.selected)) for line in opened.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
     let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
@@ -284,7 +288,7 @@ def _hidden(opened: OpenSeries) -> dict[str, str]:
 
 
 def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
-    """Add what is pushed, proved against the patches as they are now."""
+    """Add the pushed patches; raise PatchmgrError if they changed since they were pushed."""
     applied = opened.applied
     if applied is None or opened.checkout is None or applied.series != opened.name:
         return opened
@@ -306,11 +310,11 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
 
 
 def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
-    """Refuse pushed patches that are not the lower end of the series, in its order."""
+    """Raise PatchmgrError "changed-patch" unless the first patches of the series are pushed."""
     hints = ("pop them with: patchmgr pop -a", "then push them again: patchmgr push -a")
     order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):
-        message = "the series has another order than when its patches were pushed"
+        message = "the order of the series has changed since its patches were pushed"
         raise PatchmgrError("changed-patch", message, hints)
     end = order.index(pushed[-1]) if pushed else 0
     for name in order[:end]:
@@ -320,7 +324,7 @@ def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
 
 
 def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
-    """Return the states of the pushed patches; the last one may have been forced."""
+    """Return the state before the first pushed patch, and after each one."""
     whole = [patch.name for patch in pushed if not patch.is_forced]
     states = fold_states(opened.ground, opened.series(whole), {})
     if len(whole) == len(pushed):
@@ -340,7 +344,10 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
 
 
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
-    """Take over a series that `apply` put in, if it is in as its patches say."""
+    """Return a series that `apply` put into the checkout with all its patches as pushed.
+
+    Raises PatchmgrError if it was applied as commits, or if files differ from what it makes.
+    """
     if applied.head is not None:
         message = f"{opened.name} is in {checkout.root} as commits"
         hint = f"patchmgr unapply {opened.name} --to {checkout.root}, then patchmgr push -a"
@@ -354,15 +361,16 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     made = {path: opened.content(path, opened.state) for path in opened.state}
     made = checkout.clone.conversion.to_work_tree(made)
     if {p: found_state(c) for p, c in made.items()} != {f.path: f.after for f in applied.files}:
-        raise _changed(opened, f"the series in {checkout.root} is not as its patches make it")
+        raise _changed(opened, f"files in {checkout.root} are not as the patches make them")
     return opened
 
 
 def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entry | None]:
-    """Return, by path, the files that differ from the state that the pushed patches make.
+    """Return, by path, the files that differ from the state after the last pushed patch.
 
-    Without names, these are files that git tracks, knows of (`git add`), or that a patch made; with
-    names, these files or those below these folders. An empty name is the top folder.
+    Without `only`, these are files that git tracks, that were added with `git add`, or that a patch
+    made. With `only`, these are the named files and those below the named folders; an empty name
+    stands for the top folder. Raises PatchmgrError "usage" if a named file does not exist.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}
@@ -381,7 +389,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
 
 
 def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | None]:
-    """Return how files are now, as git has them; their contents are in the bench."""
+    """Return the files of the checkout as git would store them; add their contents."""
     checkout = opened.need_checkout()
     files = {
         check_path(path, what="The path"): (
@@ -401,7 +409,7 @@ def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | 
 
 
 def _files_below(opened: OpenSeries, folder: str) -> set[str]:
-    """Return the files below a folder that git does not ignore; another repository is no file."""
+    """Return the untracked files below a folder, without other repositories there."""
     files = (p for p in opened.need_checkout().clone.untracked() if not p.endswith("/"))
     return {path for path in files if is_in(path, (folder,))}
 
@@ -418,9 +426,10 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Return paths relative to the top of the checkout; they are given relative to a folder in it.
+    """Return the paths, given relative to `cwd`, relative to the top of the checkout.
 
-    The top itself is empty. A folder outside counts as the top.
+    The top itself is "". If `cwd` is outside the checkout, paths are relative to the top already.
+    Raises PatchmgrError "usage" for a path outside the checkout.
     """
     root = opened.need_checkout().root
     start = cwd if cwd.is_relative_to(root) else root

@@ -1,4 +1,4 @@
-"""Carry a series from its pin onto a package: the installed one, or a wheel."""
+"""Rebase a series from its pin onto the files of a package: an installed one, or a wheel."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class InRepository:
-    """The files of a repository: those of its states, or those that patches mention.
+    """The files of the upstream repository: those of `trees`, or else those that patches name.
 
-    A file of the package comes from the repository if one of the states has the same content.
+    `read` gives files of the package. A file of the package is taken to come from a path of the
+    repository if one of the trees has the same content there.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -56,22 +57,22 @@ class InRepository:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all files are known."""
+        """Return whether all files of the repository are known, not only those of patches."""
         return bool(self._trees)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the files that are in the folder itself."""
+        """Return the names of the known files in a folder, without those in folders below it."""
         if self._trees:
             return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
         split = (path.rpartition("/") for path in self._named)
         return tuple(name for above, _, name in split if above == folder)
 
     def files(self) -> Iterable[str]:
-        """Return the paths of all files that are known."""
+        """Return the paths of all known files of the repository."""
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package's file at the place is the repository's file at the path."""
+        """Return whether the package's file `place` has the content of the repository's `path`."""
         found = self._blob(place)
         return bool(found) and any(found.startswith(known) for known in self._known(path))
 
@@ -83,7 +84,7 @@ class InRepository:
         return self._ids[path]
 
     def _blob(self, place: str) -> str:
-        """Return the id of a file of the package; "" where it is edited or cannot be read."""
+        """Return the blob id of a file of the package, or "" if it was edited or is unreadable."""
         if place not in self._installed:
             found = _readable(self._read, place)
             self._installed[place] = "" if found is None else blob_id(found.content)
@@ -98,7 +99,7 @@ def _readable(read: Read, place: str) -> WorkFile | None:
 
 
 def _named(patches: Iterable[Patch]) -> dict[str, str]:
-    """Return the ids, perhaps shortened, that files have before the first patch of them."""
+    """Return, by path, the blob id of a file before the patches, perhaps shortened, or ""."""
     found: dict[str, str] = {}
     for patch in patches:
         for file in patch.files:
@@ -112,7 +113,11 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 def installed_tree(
     bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
-    """Return the changes that give the pin's tree the package's texts, as far as it has them."""
+    """Return the changes from the tree of the pin to the text files of the package.
+
+    Files that the package does not contain stay as they are in the pin, unless `layout` finds that
+    they are missing.
+    """
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
     for path in base.files():
@@ -138,9 +143,11 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 
 
 class Ends(Struct, frozen=True):
-    """The start state and the target state; None if the installed files themselves are the state.
+    """The states that a rebase onto a package starts from and goes to.
 
-    `needs_all` says that the release is not available: the installed files are the new side.
+    `base` is the pin and `onto` the installed release. Each is None if the installed files take its
+    place. `needs_all` says whether the release cannot be fetched, so that all installed files are
+    read as the target. `notes` say what could not be checked.
     """
 
     side: Side
@@ -152,19 +159,19 @@ class Ends(Struct, frozen=True):
 
     @property
     def is_elsewhere(self) -> bool:
-        """Return whether the installed release is another one than the pin."""
+        """Return whether the installed release differs from the pin."""
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return both states, for callers that only need their names."""
+        """Return both states, with the pin or the version in place of one that is None."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
 
 def find_ends(side: Side, pin: Pin, version: str) -> Ends:
-    """Find the pin and the release that is installed.
+    """Find the states of the pin and of the installed release.
 
-    Nothing is downloaded if the release is the pin: the store has its files.
+    If the installed release is the pinned archive, nothing is downloaded.
     """
     if is_same_release(pin, version):
         is_there = side.reader.commit(pin.commit) is not None
@@ -181,13 +188,13 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
     except PatchmgrError as fault:
         if fault.kind not in _NOT_TO_BE_HAD:
             raise
-        note = f"what upstream did up to {version} could not be read: {fault.message}"
+        note = f"upstream's changes up to {version} could not be read: {fault.message}"
         return Ends(side, base, None, needs_all=True, notes=(note,))
     return Ends(side, base, onto, history)
 
 
 def is_same_release(pin: Pin, version: str) -> bool:
-    """Return whether a version is the pinned release, its local part aside."""
+    """Return whether a version is the pinned release; local parts (`+cu128`) are ignored."""
     try:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:
@@ -198,7 +205,7 @@ _ROUNDS = 4
 
 
 class Package(Struct, frozen=True):
-    """A package's files: `record` maps path to hash, `read` gives a file's original."""
+    """A package: `record` maps the path of each file to its hash, `read` returns the original."""
 
     name: str
     version: str
@@ -208,10 +215,11 @@ class Package(Struct, frozen=True):
 
 
 class PackageResult(Struct, frozen=True):
-    """The result of a series on a package: the files by their place in it (None: deleted).
+    """The result of rebasing a series onto a package.
 
-    `unreachable` are patches with paths that the package does not have; `notes` says what could not
-    be checked.
+    `files` are the changed files by their path in the package (None: deleted). `unreachable` are
+    pairs of a patch (or "") and a path that the package does not contain. `replayed` are conflicts
+    with a recorded resolution, and `notes` say what could not be checked.
     """
 
     outcome: SeriesOutcome
@@ -224,16 +232,17 @@ class PackageResult(Struct, frozen=True):
 def carry_onto_package(
     session: Session, record: SeriesRecord, package: Package, *, options: CarryOptions
 ) -> PackageResult:
-    """Carry a series onto a package, as `rebase` carries it onto the release.
+    """Rebase a series onto the files of a package, as `rebase` does onto the release.
 
-    Raises PatchmgrError "out-of-reach" if the package has none of the paths.
+    Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
+    change.
     """
     with Workbench((session.side_of(record).store,)) as bench, Toolbox() as formatters:
         return _Run(session, record, package, options, bench, formatters).carry()
 
 
 class _Run:
-    """One series on one package, in a bench."""
+    """The rebase of one series onto one package."""
 
     def __init__(
         self,
@@ -261,7 +270,10 @@ class _Run:
         self.onto = bench.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
-        """Make the pin of the files that the patches touch: RECORD proves that they are its."""
+        """Make a commit, for the pin, of the installed files that the patches touch.
+
+        RECORD proves that they are those of the release.
+        """
         files = {}
         for path in touched_paths(self.patches):
             found = self._read(path)
@@ -278,14 +290,14 @@ class _Run:
         return None if place is None else self.package.read(place)
 
     def _lay(self, files: Mapping[str, Entry | None]) -> None:
-        """Put installed files in place of the release's."""
+        """Replace files of the target by installed ones."""
         if files:
             draft = Draft(NOBODY, b"installed\n", files)
             self.onto_commit = write_commits(self.bench, self.onto_commit, [draft])[0]
             self.onto = self.bench.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
-        """Carry until every file that changes has been compared with the installed one."""
+        """Rebase, and again if a file that changes is installed with other content."""
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):
@@ -300,7 +312,7 @@ class _Run:
         )
 
     def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
-        """Return the installed files that are not as the release has them."""
+        """Return the installed files that differ from the release, by path."""
         found: dict[str, Entry | None] = {}
         for path in paths:
             installed, entry = self._read(path), self.onto.entry(path)
@@ -311,7 +323,10 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Leave out what the package does not have; return what that is, too."""
+        """Return the patches without the files that the package does not contain.
+
+        The second value has those files: pairs of patch and path.
+        """
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
         made: set[str] = set()
@@ -328,9 +343,10 @@ class _Run:
         if lost and all(item.refusal is not None for item in items):
             raise PatchmgrError(
                 "out-of-reach",
-                f"{self.package.name} {self.package.version} has none of the files: {lost[0][1]}",
+                f"{self.package.name} {self.package.version} has none of the files that the patches"
+                f" change, such as {lost[0][1]}",
                 ("apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
-                 "or say in series.toml where it has them: [paths]"),
+                 "or name their paths in the package in series.toml: [paths]"),
             )  # fmt: skip
         return tuple(items), tuple(lost)
 
@@ -343,7 +359,7 @@ class _Run:
         return is_gone and self.layout.place_new(file.old_path) is not None
 
     def _place(self, path: str) -> str | None:
-        """Return where a path of the repository is, or belongs, in the package."""
+        """Return the path in the package of a file of the repository, or None if it has none."""
         found = self.layout.find(path)
         if found is not None or self.onto.entry(path) is not None:
             return found
@@ -385,7 +401,7 @@ class _Run:
     def _placed(
         self, carried: Carried
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
-        """Return the files by their place in the package, and what has no place there."""
+        """Return the changed files by their path in the package, and those without one."""
         files: dict[str, Content | None] = {}
         beyond: list[tuple[str, str]] = []
         places: dict[str, str] = {}
@@ -398,8 +414,8 @@ class _Run:
             if places.setdefault(place, path) != path:
                 raise PatchmgrError(
                     "usage",
-                    f"{places[place]} and {path} are both {place} in {self.package.name}",
-                    ("say in series.toml where the package has each: [paths]",),
+                    f"{places[place]} and {path} would both be {place} in {self.package.name}",
+                    ("name the path of each in the package in series.toml: [paths]",),
                 )
             found = self.package.read(place)
             same = None if found is None else (found.mode, found.content)

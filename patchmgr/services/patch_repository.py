@@ -34,9 +34,10 @@ Files = Mapping[str, "bytes | None"]
 
 
 class PatchRepository(Struct, frozen=True):
-    """A repository at its HEAD; `prefix` is the path of the workspace in it.
+    """The git repository with a workspace, at the commit `head`.
 
-    A dry run neither keeps a commit nor pushes one.
+    `prefix` is the path of the workspace in it, with a final slash, or "". A dry run neither keeps
+    nor pushes commits.
     """
 
     clone: Clone
@@ -45,7 +46,7 @@ class PatchRepository(Struct, frozen=True):
     is_dry_run: bool
 
     def branch(self) -> str | None:
-        """Return the branch that is checked out, or None if HEAD names a commit."""
+        """Return the name of the branch that is checked out, or None if HEAD is detached."""
         _, printed = git_process.run(
             ["symbolic-ref", "--quiet", "--short", "HEAD"],
             git_dir=self.clone.private, good=(0, 1),
@@ -53,9 +54,9 @@ class PatchRepository(Struct, frozen=True):
         return git_process.text(printed).strip() or None
 
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
-        """Commit changed files of the workspace on HEAD, without moving a ref.
+        """Commit changed files of the workspace on top of HEAD, and return the commit id.
 
-        A standalone commit has no parent, and only these files.
+        No ref is moved. With `is_alone`, the commit has no parent and contains only these files.
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
@@ -73,11 +74,12 @@ class PatchRepository(Struct, frozen=True):
     def push(
         self, remote: str, branch: str, commit: str, *, git_dir: Path | None = None
     ) -> PushedBranch:
-        """Push a commit to a branch that is new, or still has the commit that was pushed last.
+        """Push a commit to a branch if it is new or still at the commit pushed last.
 
-        Other people's pushes are never overwritten. The remote keeps the id of the last push in a
-        ref of its own, which moves along with the branch or not at all. The commit may be of
-        another repository.
+        A branch that somebody else moved is not changed: the result's standing is then `HELD`. The
+        remote records the commit pushed last in a ref below `refs/patchmgr/pushed/`, which is
+        updated together with the branch. `git_dir` is the repository with the commit, by default
+        this one.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -100,7 +102,10 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Return, by series, its newest badge on any remote, as of the last fetch."""
+    """Return, by series, its last sync: the newest badge on any remote, as of the last fetch.
+
+    `now` is the time in seconds since 1970, from which the age is counted.
+    """
     parts = ("refname:lstrip=2", "committerdate:unix", "subject")
     _, printed = git_process.run(
         [
@@ -118,9 +123,9 @@ def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
 
 
 def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
-    """Return a commit of a workspace's repository, and the workspace as of that commit.
+    """Return the id of a commit of a workspace's repository, and the workspace as of it.
 
-    Raises PatchmgrError "usage" if there is no such commit, or it has no workspace.
+    Raises PatchmgrError "usage" if the commit does not exist or does not contain the workspace.
     """
     clone = _clone_of(workspace.root)
     commit = None if name.startswith("-") else object_named(clone.private, f"{name}^{{commit}}")
@@ -155,7 +160,10 @@ def _prefix(root: Path, clone: Clone) -> str:
 
 
 def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
-    """Return the repository of a workspace; raise "usage" if its files differ from HEAD."""
+    """Return the repository that contains a workspace.
+
+    Raises PatchmgrError "usage" if there is none, or if files of the workspace differ from HEAD.
+    """
     clone = _clone_of(root)
     prefix = _prefix(root, clone)
     own = tuple(f"{prefix}{name}" for name in (LOCK, "series/", "conflicts/"))
@@ -163,5 +171,6 @@ def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
     if edited:
         more = f" and {len(edited) - 1} more" if edited[1:] else ""
         message = f"{shown(edited[0])}{more} differs from what is committed in {clone.root}"
-        raise PatchmgrError("usage", message, ("a sync is made of HEAD: commit or stash first",))
+        hint = "a sync starts from HEAD: commit or stash the changes first"
+        raise PatchmgrError("usage", message, (hint,))
     return PatchRepository(clone, prefix, clone.head(), is_dry_run)

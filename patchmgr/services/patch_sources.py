@@ -44,10 +44,11 @@ _BELOW = ("patches", "debian/patches")
 
 
 class SourcePatch(Struct, frozen=True):
-    """A patch in a source: its bytes, its name in errors, and the requested file name.
+    """A patch in a source: its bytes, and its name in errors (`label`).
 
-    `wish` is None if the name comes from the subject; `line` is the patch's line in a series file,
-    and `strip` counts the leading directories of its paths. `commit` is its commit, if it has one.
+    `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
+    the patch's line in a series file. `strip` is the N of -pN: the number of leading directories in
+    its paths. `commit` is the id of its commit, or None.
     """
 
     raw: bytes
@@ -59,7 +60,7 @@ class SourcePatch(Struct, frozen=True):
     commit: str | None = None
 
     def listed(self, name: str) -> SeriesLine:
-        """Return the line for this patch in a series file, under the given name."""
+        """Return the line that lists this patch in a series file under a name."""
         if self.line is not None and self.line.name is not None:
             return renamed(SeriesFile((self.line,)), self.line.name, name).lines[0]
         strip = "" if self.strip == 1 else f" -p{self.strip}"
@@ -69,13 +70,13 @@ class SourcePatch(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """How sources are read: whom to tell about what is left out, and -pN if a person gave it."""
+    """How sources are read: `say` gets a line for each mail left out, `strip` is a given -pN."""
 
     say: Callable[[str], None]
     strip: int | None = None
 
     def read(self, source: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Yield the patches of a file or folder in their order, and comments of a series file."""
+        """Yield the patches of a file or folder in order, and the comments in a series file."""
         if source.is_dir():
             yield from self._read_folder(source)
             return
@@ -102,7 +103,7 @@ class Reading(Struct, frozen=True):
                 yield SourcePatch(mail, label, strip=self._strip(1))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Read a folder as its series file says, else every patch by name."""
+        """Read the patches that a folder's series file lists, else all patch files by name."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
             for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
@@ -150,7 +151,10 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
 
 
 def read_source_file(path: Path) -> bytes:
-    """Return a file that a person named; raise PatchmgrError "usage" if it cannot be read."""
+    """Return the content of a file that a person named.
+
+    Raises PatchmgrError "usage" if it cannot be read, "bad-patch" if it is too large.
+    """
     if path.exists() and path.stat().st_size > LARGEST_PATCH:
         raise PatchmgrError("bad-patch", f"{path} is larger than {LARGEST_PATCH} bytes")
     return read_named(path)
@@ -164,7 +168,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range, under the names that `gbp pq` gave them, if any."""
+    """Return the commits of a range as patches, with names that `gbp pq` gave them, if any."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -175,9 +179,9 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range, under the names that `gbp pq` gave them, if any.
+    """Return the mails of a range as patches, with names that `gbp pq` gave them, if any.
 
-    `dates` has, by id, the committer dates of the commits that the headers are to name.
+    `dates` are the committer dates of the commits, by id; headers name commit and date.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
@@ -193,7 +197,7 @@ def found_in(
 def read_stack(
     repository: Path, branch: str | None, say: Callable[[str], None]
 ) -> list[SourcePatch]:
-    """Return the applied patches of a StGit stack under their names."""
+    """Return the applied patches of the StGit stack on a branch, under their StGit names."""
     git_dir, stack = find_stack(repository, branch)
     for names, what in ((stack.unapplied, "not applied"), (stack.hidden, "hidden")):
         if names:
@@ -217,9 +221,10 @@ _PULL = re.compile(
 
 
 def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatch:
-    """Return a commit of the series' upstream as a patch: a backport if the pin lacks it.
+    """Return a commit of the series' upstream as a patch with `Origin: backport`.
 
-    Raises PatchmgrError "usage" for a merge, "unknown-ref" if upstream has no such commit.
+    Raises PatchmgrError "usage" for a merge, a first commit, or a commit that changes nothing, and
+    "unknown-ref" if upstream has no such commit.
     """
     side = git_side(session, record)
     return _of_commit(side, side.resolve(name).commit)
@@ -228,14 +233,14 @@ def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatc
 def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch:
     """Return a pull request of the series' upstream, open or merged, as one patch.
 
-    `given` is its number or its address. For a pull request that was squashed, this is the commit
-    that upstream has. Raises PatchmgrError "usage" for the address of another repository,
-    "unknown-ref" if upstream has no such pull request.
+    `given` is its number or its URL. If it was merged as one commit, the patch is that commit.
+    Raises PatchmgrError "usage" for a URL in another repository, or if the pin already contains the
+    pull request, and "unknown-ref" if upstream has no such pull request.
     """
     side = git_side(session, record)
     match = _PULL.fullmatch(given.strip())
     if match is None:
-        raise PatchmgrError("usage", f"{shown(given)} is not a number or address of a pull request")
+        raise PatchmgrError("usage", f"{shown(given)} is not the number or URL of a pull request")
     home = (side.url.removesuffix(".git").rstrip("/")) if side.url.startswith("http") else None
     if match["repository"] is not None and match["repository"] != home:
         raise PatchmgrError(
@@ -250,10 +255,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     known = commit_of_pull(side.store, head, record.pin.commit, number)
     if known is not None or is_ancestor(side.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
-        raise PatchmgrError("usage", f"the pin already has pull request {number}{which}")
+        raise PatchmgrError("usage", f"the pin already contains pull request {number}{which}")
     base, commits = own_range(side.store, head, tip)
     if not commits:
-        raise PatchmgrError("usage", f"pull request {number} has no commit of its own")
+        raise PatchmgrError("usage", f"pull request {number} has no commits of its own")
     where = f"#{number}" if home is None else f"{home}/pull/{number}"
     fields = {"Origin": f"other, {head}", "Forwarded": where}
     label = f"pull request {number}"
@@ -274,7 +279,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
 
 
 def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
-    """Return the git side of a series' upstream; raise PatchmgrError "usage" without one."""
+    """Return the git repository of a series' upstream; raise PatchmgrError "usage" if none."""
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
         hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"
@@ -299,7 +304,7 @@ def _of_commit(side: GitUpstream, commit: str) -> SourcePatch:
 
 
 def _changes(side: GitUpstream, base: str, head: str) -> Changes:
-    """Return what is between two commits; its contents are in the store."""
+    """Return the changes between two commits, after fetching their contents into the store."""
     trees = side.reader.tree_of(base), side.reader.tree_of(head)
     (changes,) = tree_changes(side.store, [trees])
     side.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})

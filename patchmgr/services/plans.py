@@ -1,4 +1,4 @@
-"""Plans kept in the workspace, and the meaning of `--onto plan:N`."""
+"""Plans of `patchmgr plan`: save them in the workspace, and look up `--onto plan:N`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEP = re.compile(r"plan:([0-9]{1,9})")
 
 
 def keep_plan(workspace: Workspace, plan: Plan) -> None:
-    """Save a plan in place of the previous one; a failed write is ignored."""
+    """Save the plan for its series, and replace the previous one; ignore a failed write."""
     with suppress(OSError):
         workspace.keep(f"{FOLDER}/{plan.series[0]}.json", plan)
 
@@ -27,7 +27,10 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Return, by series, a digest of what a step depends on: pin, order, guards and patches."""
+    """Return, for each series, a sha256 of what a step depends on.
+
+    That is the pin, the order, the guards, the selected symbols and the patches.
+    """
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}
 
@@ -35,9 +38,10 @@ def digests_of(
 def planned_state(
     session: Session, series: Sequence[str], onto: str, selected: Collection[str]
 ) -> str:
-    """Return the target of the step named `plan:N`; any other name is returned as it is.
+    """Return the target of step N if `onto` is `plan:N`; return any other name unchanged.
 
-    Raises PatchmgrError "stale-plan" if pin, patches or target have changed since.
+    Raises PatchmgrError "stale-plan" if pin, patches or target changed since the plan was made, and
+    "usage" if there is no such plan or step.
     """
     named = _STEP.fullmatch(onto)
     if named is None:
@@ -48,7 +52,7 @@ def planned_state(
         hint = f"make one with: patchmgr plan {first} --onto REF"
         raise PatchmgrError("usage", f"there is no plan for {first}", (hint,))
     if set(plan.series) != set(series):
-        message = f"the plan is for {', '.join(plan.series)} alone"
+        message = f"the plan is only for {', '.join(plan.series)}"
         raise PatchmgrError("usage", message, (f"patchmgr rebase {first} --onto {onto}",))
     number = int(named[1])
     if not 0 < number <= len(plan.steps):
@@ -60,10 +64,10 @@ def planned_state(
 
 def _refuse_stale(session: Session, plan: Plan, step: PlanStep, now: Mapping[str, str]) -> None:
     first, onto = plan.series[0], plan.onto
-    again = f"make the plan anew: patchmgr plan {first} --onto {onto.ref}"
+    again = f"make a new plan: patchmgr plan {first} --onto {onto.ref}"
     side = session.side_of(session.workspace.series_record(first))
     if side.resolve(onto.ref).commit != onto.commit:
-        message = f"{shown(onto.ref)} is another state than the plan for {first} leads to"
+        message = f"{shown(onto.ref)} has changed since the plan for {first} was made"
         raise PatchmgrError("stale-plan", message, (again,))
     if step.start == now:
         return

@@ -1,4 +1,4 @@
-"""Named states of a series: tags and their messages, commits, the results of checks."""
+"""Published states of a series: branches, tags and their messages, and results of checks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ _MOST_PUBLISHED = 200
 
 
 class Published(Struct, frozen=True):
-    """A branch that was built, the tag on it, and the tag on the head that it replaced."""
+    """A branch that was built: its repository, names and commits.
+
+    `tag` is the tag on its head, and `fallback` the tag on the head that it replaced. `digest` is
+    the sha256 of the series at that time.
+    """
 
     series: str
     repository: str
@@ -56,14 +60,14 @@ class Published(Struct, frozen=True):
 
 
 def remember_published(workspace: Workspace, published: Published) -> None:
-    """Save a branch, as the newest one; a failed write is ignored."""
+    """Add a branch to the saved ones, as the newest; ignore a failed write."""
     rest = [known for known in read_published(workspace) if known != published]
     with suppress(OSError):
         workspace.keep(_FILE, (published, *rest)[:_MOST_PUBLISHED])
 
 
 def read_published(workspace: Workspace) -> tuple[Published, ...]:
-    """Return the saved branches, newest first; a file that cannot be read is ignored."""
+    """Return the saved branches, newest first: none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Published, ...]) or ()
 
 
@@ -77,7 +81,7 @@ _MOST = 10_000
 
 
 class NamedState(Struct, frozen=True):
-    """A branch of a series: its repository, its head, and the commits since the pin."""
+    """A branch or tag of a series: its repository, its head, and the commits since `base`."""
 
     name: str
     git_dir: Path
@@ -89,9 +93,10 @@ class NamedState(Struct, frozen=True):
 def find_state(
     session: Session, loaded: LoadedSeries, name: str, *, repository: Path | None
 ) -> NamedState:
-    """Return the state with a name: in the store, in a repository, or where it was published.
+    """Return the state of a series that a tag, branch or commit id names.
 
-    Raises PatchmgrError "unknown-ref" if there is none.
+    It is looked up in `repository` (by default the store), then where it was published. Raises
+    PatchmgrError "unknown-ref" if it is not found.
     """
     places = [loaded.side.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
@@ -118,21 +123,21 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
 
 
 def published_base(session: Session, head: str) -> str | None:
-    """Return the base of a head that was published here, or None if it was not."""
+    """Return the base commit of a head that this workspace published, or None if it did not."""
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
 def is_own_commit(content: bytes) -> bool:
-    """Return whether patchmgr wrote a commit."""
+    """Return whether patchmgr is the committer in the content of a commit object."""
     return f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode() in content.split(b"\n\n", 1)[0]
 
 
 def own_commits(
     reader: ObjectReader, head: str, base: str | None = None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the commits up to a head that patchmgr wrote, oldest first, and their base.
+    """Return the ids of patchmgr's commits up to a head, oldest first, and their base commit.
 
-    If the base is known, all commits on it count: their committer may be a person.
+    If `base` is given, all commits after it are returned, whoever is their committer.
     """
     found: list[str] = []
     at = head
@@ -150,7 +155,7 @@ def own_commits(
 
 
 def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tuple[OwnCommit, ...]:
-    """Return commits with their messages and diffs."""
+    """Return the commits with the given ids, with their messages and diffs."""
     diffs = commit_diffs(git_dir, list(ids))
     found = []
     for name in ids:
@@ -161,7 +166,7 @@ def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tup
 
 
 def trailers_of(text: bytes) -> dict[str, str]:
-    """Return patchmgr's trailers in a tag's message, by name."""
+    """Return the values of patchmgr's trailers in the message of a tag, by trailer name."""
     return {
         key.decode(): value.decode("utf-8", "replace").strip()
         for key, value in _TRAILER.findall(text)
@@ -181,7 +186,7 @@ def tag_message(
 ) -> bytes:
     """Return the message of a tag on the branch of a series.
 
-    Commits get no trailers: their ids are the same for every version of patchmgr.
+    Only tags get trailers, so that every version of patchmgr makes the same commit ids.
     """
     record, pin = loaded.record, loaded.record.pin
     carried = [outcome for outcome in outcomes if outcome.is_carried]
@@ -204,7 +209,7 @@ def tag_message(
 
 
 def _verdicts(loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> list[str]:
-    """Return what the last rebase made of the patches, which the lock keeps."""
+    """Return lines with the verdicts of the last rebase, which upstream.lock records."""
     rows = loaded.record.result.get("patches", ())
     base = loaded.record.result.get("base")
     if not rows or not isinstance(base, dict):
@@ -235,7 +240,7 @@ FOLDER = f"{PRIVATE}/checks"
 
 
 class KeptGate(Struct, frozen=True):
-    """A gate as it is saved."""
+    """The saved result of a gate. `looked_at` and `problems` are numbers."""
 
     name: str
     standing: str
@@ -245,7 +250,7 @@ class KeptGate(Struct, frozen=True):
 
 
 class KeptCheck(Struct, frozen=True):
-    """A check as it is saved; it belongs to the series with that digest."""
+    """The saved result of a check of the series that had this digest (sha256)."""
 
     digest: str
     head: str | None
@@ -253,7 +258,7 @@ class KeptCheck(Struct, frozen=True):
 
 
 def check_folder(workspace: Workspace) -> Path:
-    """Return the folder of results and logs; make it if needed."""
+    """Return the folder of the results and logs of checks; create it if it is missing."""
     folder = workspace.root / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -265,7 +270,10 @@ def check_folder(workspace: Workspace) -> Path:
 def keep_checked(
     session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
 ) -> None:
-    """Save the results of a check; commands that did not run keep their last result."""
+    """Save the results of a check. A command that was skipped keeps its last result.
+
+    The last result is dropped if the series has changed since.
+    """
     digest = series_digest(session, record, selected)
     before = last_checked(session.workspace, record.name)
     rows = {
@@ -284,12 +292,12 @@ def keep_checked(
 
 
 def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
-    """Return the saved check of a series; a file that cannot be read counts as missing."""
+    """Return the saved check of a series, or None if there is none or it cannot be read."""
     return workspace.kept(f"{FOLDER}/{series}.json", KeptCheck)
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
-    """Return the gates of the last check, or none if the series has changed since."""
+    """Return the gates of the last check: none if the series has changed since."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

@@ -1,4 +1,4 @@
-"""A rebase in progress as a checkout: show what stops the rebase, and read the resolution back."""
+"""`rebase --checkout`: show a conflict in a git worktree, and read the resolution back."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
     stand = None if tree is None else tree.stand()
     if tree is None or stand is None:
         if not is_free(folder):
-            hint = "name a folder that is not there yet, or is empty"
+            hint = "name a folder that does not exist yet, or is empty"
             raise PatchmgrError("usage", f"{folder} already exists", (hint,))
         return
     if stand.workspace != str(workspace.root):
@@ -94,9 +94,10 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
 
 
 class RebaseCheckout:
-    """The checkout of one run, where its command runs on each carried patch.
+    """The checkout of one rebase, in which the command of `--exec` runs on each rebased patch.
 
-    Without a folder it is temporary, only for the command. `ran` and `failed` are commits.
+    Without a folder from `--checkout`, a temporary one is made for the command. `ran` are the
+    commits on which the command succeeded, and `failed` is the one on which it failed, or "".
     """
 
     def __init__(
@@ -124,9 +125,9 @@ class RebaseCheckout:
         return Path(self._asked.checkout) if self._asked.checkout else None
 
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
-        """Run the command on each carried patch, and show what stops the series, or its end.
+        """Run the command on each rebased patch; check out the patch in conflict, or the end.
 
-        A patch on which the command fails counts as in conflict.
+        Returns the outcome of the series. A patch on which the command fails counts as in conflict.
         """
         if self._is_stopped:
             return outcome
@@ -164,7 +165,7 @@ class RebaseCheckout:
         return open_clone(Path(asked) if asked else loaded.side.store)
 
     def _open(self, repository: Clone, run: RebaseRun, loaded: LoadedSeries, stand: Stand) -> None:
-        """Make the worktree unless it is there."""
+        """Fetch the files to check out, and make the worktree if there is none."""
         if repository.git_dir == loaded.side.store:
             files = run.bench.tree(stand.head)
             entries = filter(None, map(files.entry, files.files()))
@@ -190,7 +191,7 @@ class RebaseCheckout:
     def _run_on(
         self, carried: Sequence[PatchOutcome], commits: Sequence[str], parent: str, stand: Stand
     ) -> tuple[str, str] | None:
-        """Run the command on each patch; return the first on which it fails, and how."""
+        """Run the command on each patch; return the first patch on which it fails, and why."""
         command = self._asked.command
         for patch, commit in zip(carried if command else (), commits, strict=False):
             if commit not in self.ran:
@@ -210,7 +211,7 @@ class RebaseCheckout:
         return None
 
     def _stopped(self, outcome: SeriesOutcome, name: str, reason: str) -> SeriesOutcome:
-        """Return the outcome of a series with a patch that the command failed on."""
+        """Return the outcome of a series with the named patch in conflict, for a reason."""
         self._is_stopped = True
         patches = tuple(
             replace(one, verdict=Verdict.CONFLICT, reason=reason) if one.name == name else one
@@ -219,13 +220,13 @@ class RebaseCheckout:
         return replace(outcome, head=None, patches=patches, commits=(None,) * len(patches))
 
     def release(self) -> None:
-        """Leave the worktree to the person: the rebase is done."""
+        """Make the worktree an ordinary one again, because the rebase is done."""
         if self._tree is not None and self._temporary is None:
             self._tree.release()
 
 
 class _Shown(Struct, frozen=True):
-    """A conflict as commits that bring it into a repository, the last of them `last`."""
+    """A conflict, written as commits to copy into a repository; `last` is the last of them."""
 
     patch: str
     left: str
@@ -234,12 +235,12 @@ class _Shown(Struct, frozen=True):
     files: tuple[tuple[str, str], ...]
 
     def at(self, stand: Stand) -> Stand:
-        """Return what the worktree shows after the visit."""
+        """Return a record of the worktree with this conflict in it."""
         return replace(stand, patch=self.patch, left=self.left, files=self.files)
 
 
 def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcome | None]:
-    """Return the carried patches before the first in conflict, and that one."""
+    """Return the patches rebased before the first one in conflict, and that one or None."""
     carried: list[PatchOutcome] = []
     for patch in outcome.patches:
         if patch.verdict is Verdict.CONFLICT:
@@ -251,7 +252,7 @@ def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcom
 def _shown_conflict(
     bench: Workbench, head: str, outcome: SeriesOutcome, patch: PatchOutcome
 ) -> _Shown:
-    """Write a patch in conflict as git leaves one: what merged, files with markers, all sides."""
+    """Write a patch in conflict as git would: merged files, files with markers, all sides."""
     changes = dict(patch.changes or {})
     stages: dict[str, tuple[Entry | None, ...]] = {}
     files: list[tuple[str, str]] = []
@@ -285,9 +286,10 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """What to do with edits outside a conflict: the person's choice, or how to ask for it.
+    """What to do with edits to files without a conflict: a choice, or how to ask for one.
 
-    `ask` gets the patch and the files, and returns one of `OTHER_EDITS`.
+    `said` is one of `OTHER_EDITS`, or None. `ask` gets the name of the patch and the paths, and
+    returns one of `OTHER_EDITS`.
     """
 
     said: str | None = None
@@ -302,11 +304,11 @@ class OtherEdits(Struct, frozen=True):
         names = ", ".join(map(shown, paths[:5])) + (" and more" if len(paths) > 5 else "")
         raise PatchmgrError(
             "other-edits",
-            f"more than the conflict was edited in {root}: {names}",
+            f"files without a conflict were edited in {root}, too: {names}",
             (
-                f"part of {shown(patch)}: patchmgr rebase --continue --other-edits patch",
-                "a patch of their own after it: --other-edits new",
-                "part of no patch (git's stash keeps them): --other-edits none",
+                f"to add them to {shown(patch)}: patchmgr rebase --continue --other-edits patch",
+                "to make a new patch of them, after that one: --other-edits new",
+                "to put them into git's stash: --other-edits none",
             ),
         )
 
@@ -330,7 +332,7 @@ def trust(session: Session, in_progress: InProgress) -> None:
 def require_trusted(session: Session, in_progress: InProgress) -> None:
     """Raise PatchmgrError "usage" if this user did not name the checkout or the command.
 
-    The rebase in progress may come with somebody else's folder.
+    The rebase in progress may have come with a workspace that somebody else made.
     """
     is_asked = in_progress.checkout or in_progress.command
     if is_asked and not _known_as(session, in_progress).exists():
@@ -338,13 +340,13 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise PatchmgrError(
             "usage",
-            "this rebase was not started by you in this folder: say what it may use",
-            (f"patchmgr rebase --continue {typed}", "or forget it: patchmgr rebase --abort"),
+            "this rebase was not started by you in this folder: confirm its checkout and command",
+            (f"patchmgr rebase --continue {typed}", "or stop the rebase: patchmgr rebase --abort"),
         )
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the checkout that shows a rebase, or None if this workspace has none."""
+    """Return the checkout of a rebase in progress, or None if this workspace has none."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)
@@ -358,10 +360,12 @@ def take_back(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[InProgress, LinkedWorktree | None]:
-    """Read a person's changes from the checkout that shows a patch, and save them in the workspace.
+    """Read a person's changes from the checkout of a rebase, and save them in the workspace.
 
-    Raises PatchmgrError "unresolved" if a file there is still in conflict and `is_answered` does
-    not say that it was resolved elsewhere; raises "other-edits" as well.
+    `is_answered` returns whether a file was resolved outside the checkout, and `accepted` names
+    files to take although they do not compile. Raises PatchmgrError "unresolved" if a file is still
+    in conflict, and "other-edits" if other files were edited and it is not known what to do.
+    Returns the rebase in progress with the changes, and the checkout.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()
@@ -410,7 +414,7 @@ def _resolved(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[dict[str, bytes | None], list[str], list[str]]:
-    """Return the files of the work area as the tree has them, those meant so, those left."""
+    """Return the resolved files for the work area, those accepted, those resolved elsewhere."""
     stand = tree.stand()
     assert stand is not None
     waiting = {(w.series, w.patch, w.path): w for w in in_progress.waiting}
@@ -464,7 +468,7 @@ def _refuse_broken(
 
 
 def _other_modes(edits: Changes, places: Collection[str]) -> Changes:
-    """Return the resolved files to which a person gave another mode, and that alone."""
+    """Return the changes of mode that a person made to resolved files."""
     return {
         place: (replace(new, mode=old.mode), new)
         for place, (old, new) in edits.items()
@@ -479,7 +483,7 @@ def _content(tree: LinkedWorktree, entry: Entry) -> bytes:
 
 
 def _contents(tree: LinkedWorktree, edits: Changes) -> dict[str, bytes | None]:
-    """Return the files of the work area that keep what edits are about."""
+    """Return the files of the work area that store the contents before and after edits."""
     entries = {entry for change in edits.values() for entry in change if entry is not None}
     contents = (tree.blob(entry) for entry in entries if entry.mode != GITLINK)
     return {path: content for each in contents for path, content in edit_file(each).items()}
@@ -494,7 +498,7 @@ def _with_edits(
     *,
     is_new: bool,
 ) -> InProgress:
-    """Note edits as those of the patch that the tree shows, or of a new one behind it."""
+    """Add edits to the patch in the checkout, or with `is_new` to a new patch after it."""
     owner = stand.patch
     if is_new:
         known = {(one.series, one.after): one.name for one in in_progress.added}
@@ -524,7 +528,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with the new patches made from edits in the checkout, without their diffs."""
+    """Return a series with the new patches for edits in the checkout, still without diffs."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)
@@ -536,7 +540,7 @@ def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
 
 
 def edits_of(in_progress: InProgress) -> Mapping[str, Mapping[str, Edits]]:
-    """Return the edits outside conflicts, by series, patch and path."""
+    """Return the edits to files without a conflict, by series, then patch, then path."""
     found: dict[str, dict[str, dict[str, tuple[Entry | None, Entry | None]]]] = {}
     for one in in_progress.edits:
         by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})

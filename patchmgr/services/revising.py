@@ -1,4 +1,4 @@
-"""Change the patches of a series: new layers and new diffs, all in one step."""
+"""Change the patches of a series, the series file and the checkout in one step."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ from patchmgr.store import Change
 
 
 class Revision(Struct, frozen=True):
-    """A planned change: patch files by name (None: deleted), series file, pushed patches.
+    """A planned change of a series and of its checkout.
 
-    `state` is the pin with the pushed patches. In the checkout, the paths of `kept` are already as
-    wanted. `forced` names a pushed patch with hunks that did not apply, and `rejects` are the files
-    with these hunks; a forced patch stays so unless the revision `settles` it. `discards` gives up
-    edits to files that change, `prepares` records the checkout even without a patch in it, and
-    `others` are further files of the workspace.
+    `pushed` are the patches to be pushed, and `state` the state after them. `raws` are new patch
+    files by name (None: deleted), `file` is the new series file (None: unchanged), and `others` are
+    further files of the workspace. The files in `kept` already are as wanted in the checkout.
+    `forced` names a pushed patch with hunks that did not apply, and `rejects` are the files with
+    these hunks. A forced patch stays forced unless `settles` is set. `discards` gives up edits to
+    files that change. `prepares` records the checkout even if no patch is pushed.
     """
 
     pushed: tuple[str, ...]
@@ -80,7 +81,7 @@ class Revision(Struct, frozen=True):
 
 
 def make(opened: OpenSeries, revision: Revision, *, is_dry_run: bool) -> None:
-    """Make a revision as a whole or not at all; a dry run stops before the last step."""
+    """Make a revision, all of it or none; a dry run stops before the last step."""
     if opened.forced in revision.pushed and not revision.settles:
         revision = replace(revision, forced=opened.forced)
     change = Change(_files(opened, revision))
@@ -105,7 +106,7 @@ def _files(opened: OpenSeries, revision: Revision) -> dict[str, bytes | None]:
 
 
 def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
-    """Return the series file; a patch with a new diff has paths as git writes them."""
+    """Return the series file; the line of a patch with a new diff loses its -pN."""
     file = revision.file or opened.file
     known = {name: opened.patches[name].diff for name in revision.raws if name in opened.patches}
     changed = {
@@ -117,7 +118,7 @@ def _series_file(opened: OpenSeries, revision: Revision) -> SeriesFile:
 
 
 def _is_for_checkout(opened: OpenSeries, revision: Revision) -> bool:
-    """Return whether the record of the checkout, or a file of it, changes."""
+    """Return whether a revision changes the checkout: a file in it, or its record."""
     applied = opened.applied
     is_new = applied is None or applied.pushed is None or applied.series != opened.name
     was, now = opened.names, revision.pushed
@@ -142,9 +143,9 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
 
 
 def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
-    """Yield what a person made of the files that a refresh takes in, or a forced pop gives up.
+    """Yield a person's edits to files that a refresh takes in or a forced pop gives up.
 
-    So too of rejects that mean nothing any more: most often they are deleted.
+    Files with rejects that are no longer needed are yielded, too; most often they are deleted.
     """
     ground, paths = opened.ground, set(revision.kept)
     if revision.discards:
@@ -168,7 +169,7 @@ def _move(opened: OpenSeries, revision: Revision, path: str) -> Move:
 
 
 def _reject_moves(opened: OpenSeries, revision: Revision) -> list[Move]:
-    """Return what becomes of rejects: new ones come, those of a patch that leaves go with it."""
+    """Return the moves of reject files: new ones are written, those of a popped patch go."""
     moves = [
         Move(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
         for path, raw in revision.rejects.items()
@@ -221,10 +222,11 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return the new files of the patches that no longer lead from state to state as written.
+    """Return new files, by name, of the patches that no longer make the given states.
 
-    Those in `fresh` are compared with git's diff of their states, positions included. Those also in
-    `anew` get git's diff even if it makes the same change.
+    Patch n leads from state n to state n + 1. A patch in `fresh` gets git's diff of its states if
+    that differs, even only in positions. A patch that is in `anew`, too, gets git's diff even if it
+    makes the same change.
     """
     ground = opened.ground
     stale = [
@@ -251,7 +253,7 @@ def rewritten(
 
 
 def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
-    """Return the diff from each state to the next."""
+    """Return the diff from each state to the next: one fewer than there are states."""
     ground = opened.ground
     pairs = zip(({}, *states), states, strict=False)
     layers = [ground.between("", old, new) for old, new in pairs]
@@ -267,7 +269,7 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 class Chain(Struct, frozen=True):
     """The patches that are not hidden, in series order, and the states that they make.
 
-    It ends before the first patch that does not apply; `fault` is the error.
+    It ends before the first patch that does not apply, and `fault` is the error from that patch.
     """
 
     names: tuple[str, ...]
@@ -276,17 +278,17 @@ class Chain(Struct, frozen=True):
     fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
-        """Return the position of a patch (from 0); raise the fault if the chain ends before it."""
+        """Return the index of a patch, or raise `fault` if the chain ends before the patch."""
         if self.fault is not None and name not in self.names:
             raise self.fault
         return self.names.index(name)
 
 
 def chain_of(opened: OpenSeries) -> Chain:
-    """Return the chain of an open series.
+    """Return the chain of all patches of a series that are not hidden.
 
-    Raises PatchmgrError "rejects" if the top patch was pushed by force: the state above it is not
-    known.
+    Raises PatchmgrError "rejects" if the top patch was pushed by force, because the state after it
+    is not known yet.
     """
     _refuse_forced(opened)
     names, states = list(opened.names), list(opened.states)
@@ -302,49 +304,50 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def pushed_chain(opened: OpenSeries) -> Chain:
-    """Return the chain of the pushed patches alone: those that refreshing one may change."""
+    """Return the chain of the pushed patches only, those that a refresh may change."""
     _refuse_forced(opened)
     return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
 
 def _refuse_forced(opened: OpenSeries) -> None:
     if opened.forced is not None:
-        hint = "put its rejects in by hand and refresh it, or: patchmgr pop --force"
+        hint = "apply its rejects by hand and refresh it, or: patchmgr pop --force"
         raise PatchmgrError("rejects", f"some hunks of {opened.top} do not apply yet", (hint,))
 
 
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the states that other layers make, in place of the chain's.
+    """Return the states that `layers` make, before the first of them and after each.
 
-    Raises PatchmgrError "depends" if a layer needs a patch that is no longer below it, or if the
-    end differs although it must not.
+    Raises PatchmgrError "depends" if a layer needs a patch that is no longer below it. With
+    `same_end`, also raises it if the last state differs from the chain's. Raises "empty" if nothing
+    would be left of a patch.
     """
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
         raise _depends(opened.ground, chain, layers, found)
     if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
         path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
-        message = f"in that order the series would give {shown(path)} another content"
+        message = f"in that order, the patches would make another content of {shown(path)}"
         raise PatchmgrError("depends", message, ("nothing was changed",))
     _refuse_emptied(opened.ground, layers, found)
     return found
 
 
 def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) -> None:
-    """Refuse where nothing would be left of a patch that nobody asked to change."""
+    """Raise PatchmgrError "empty" if a layer with changes would change nothing."""
     for layer, (old, new) in zip(layers, pairwise(states), strict=True):
         if layer.files and ground.is_same(old, new):
             message = f"nothing would be left of {layer.name}"
-            hints = (f"take it away first: patchmgr drop {layer.name}", "nothing was changed")
+            hints = (f"remove that patch first: patchmgr drop {layer.name}", "nothing was changed")
             raise PatchmgrError("empty", message, hints)
 
 
 def _depends(
     ground: Ground, chain: Chain, layers: Sequence[Layer], collision: Collision
 ) -> PatchmgrError:
-    """Tell of which patches a layer needs the lines: those that were below it, or are now."""
+    """Return the error that names the patches on which the layer in a collision depends."""
     name, at = collision.name, chain.position(collision.name)
     order = [layer.name for layer in layers]
     sharing = sharers(chain.layers, collision.path, but=name)
@@ -361,7 +364,7 @@ def _depends(
 
 
 def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:
-    """Return whether a patch has no place where one below it alone is missing."""
+    """Return whether a patch does not apply if only one patch below it is missing."""
     layers = chain.layers[: chain.position(upper) + 1]
     found = lay_all(ground, [layer for layer in layers if layer.name != lower], {})
     return isinstance(found, Collision)
@@ -376,10 +379,10 @@ def revision_of(
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
 ) -> Revision:
-    """Return the revision that makes these patches the chain, with the first of them pushed.
+    """Return the revision that gives a series these patches and pushes the first of them.
 
-    The files of patches that are not in `file` are deleted; the diffs of those in `fresh` are
-    rewritten.
+    `states` are the states before the first patch and after each. The files of patches that `file`
+    does not list are deleted. The diffs of patches in `fresh` are rewritten.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)
@@ -392,7 +395,10 @@ _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
-    """The result for a series: its order, its pushed patches, and the rewritten ones."""
+    """The result of a revision, as names of patches.
+
+    `order` is the new order of the series, and `gone` are the deleted patches.
+    """
 
     series: str
     order: tuple[str, ...]

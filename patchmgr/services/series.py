@@ -1,4 +1,4 @@
-"""The paths and contents of a series, and the series that it stands on."""
+"""The paths and patches of series, and the order of series in a stack."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from patchmgr.store import Workspace
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
-    """Return every path that the patches name, once each."""
+    """Return every path that the patches name, each once."""
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
 
 
 def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
-    """Return the patches of a series in the form of its branch's commits, with names as ids."""
+    """Return the patches of a series as commits whose ids are the names of the patches."""
     patches = workspace.patches(name)
     return tuple(OwnCommit(patch.name, patch.message, patch.diff) for patch in patches)
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the paths that patches create and the base does not have, once each."""
+    """Return the paths that patches write and that are not in the base, each once."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the blobs of the paths in all trees, once each: a run may have to read them."""
+    """Return the ids of the blobs at the paths in all trees, each once."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
@@ -42,9 +42,9 @@ Records = Mapping[str, SeriesRecord]
 
 
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the named series, or all, with the series below and above them.
+    """Return the named series, or all if none is named, with the rest of their stacks.
 
-    Each comes after the series that it stands on. Raises PatchmgrError "usage" if there is no
+    Each series comes after the one below it. Raises PatchmgrError "usage" if there is no
     series, "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
@@ -63,7 +63,7 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the stacks, each as its series from the lowest up."""
+    """Group the named series by stack; each group has the lowest series first."""
     series = session.workspace.lock().series
     found: dict[str, list[str]] = {}
     for name in names:
@@ -75,26 +75,26 @@ def stacks_of(session: Session, names: Sequence[str]) -> tuple[tuple[str, ...], 
 
 
 def stack_of(session: Session, name: str) -> tuple[str, ...]:
-    """Return the stack that a series is in, from the lowest up."""
+    """Return all series in the stack of a series, lowest first."""
     return stacks_of(session, whole_stacks(session, [name]))[0]
 
 
 def lowest(series: Records, name: str) -> str:
-    """Return the series at the bottom of a stack; the lock has no cycles."""
+    """Return the name of the lowest series in the stack of a series."""
     on = series[name].on
     return name if on is None else lowest(series, on)
 
 
 def standing_on(series: Records, name: str) -> tuple[str, ...]:
-    """Return a series and all that stand on it, each after the one that it stands on."""
+    """Return a series and all series above it, each after the one below it."""
     above = sorted(upper for upper, record in series.items() if record.on == name)
     return (name, *(more for upper in above for more in standing_on(series, upper)))
 
 
 def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
-    """Return the patches and lines of a series, after those of the series below it.
+    """Return the patches and the series lines of a stack, from its lowest series to this one.
 
-    Raises PatchmgrError "bad-series" if two of them have patches of the same name.
+    Raises PatchmgrError "bad-series" if two series have patches of the same name.
     """
     workspace = session.workspace
     patches, file = workspace.patches(record.name), workspace.series_file(record.name)
@@ -111,9 +111,9 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
 
 
 def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
-    """Refuse a series whose pin differs from that of the series below it."""
+    """Raise PatchmgrError "broken-stack" if a series and the one below it differ in the pin."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
-        message = f"the series {upper.name} stands on {lower.name}, but has another pin"
+        message = f"the series {upper.name} is based on {lower.name}, but has another pin"
         raise PatchmgrError("broken-stack", message, ("put upstream.lock back as it was",))
 
 

@@ -1,4 +1,4 @@
-"""The start of every command: the workspace, its upstreams, and the progress listener."""
+"""What every command starts with: the workspace, its upstreams, and progress output."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class Session(Struct, frozen=True):
-    """One run of a command, with what is closed at its end.
+    """One run of a command, with the processes to end after it.
 
-    `readers` are the open readers of stores, `structures` the processes that merge by structure, by
-    the reliability required of a merge.
+    `readers` are the open readers, by store. `structures` are the processes that merge by
+    structure, by the reliability (in percent) that they require.
     """
 
     workspace: Workspace
@@ -44,7 +44,7 @@ class Session(Struct, frozen=True):
     structures: dict[int | None, StructureApart] = field(default_factory=dict)
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes of readers and of merges by structure."""
         for reader in self.readers.values():
             reader.close()
         for structure in self.structures.values():
@@ -52,19 +52,22 @@ class Session(Struct, frozen=True):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the workspace, and finish what a killed command left."""
+        """Lock the workspace, and finish a change that a killed command left half done."""
         with self.workspace.writing():
             if self.workspace.recover():
                 self.say("Finished the change that an interrupted command had begun.")
             yield
 
     def settle(self) -> None:
-        """Finish what a killed command left in the workspace, before anything is read."""
+        """Finish a change that a killed command left half done; commands call this first."""
         if self.workspace.settle():
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return the git, package or archive side of an upstream; make its store if needed."""
+        """Return the git, package or archive side of an upstream, by default the tracked one.
+
+        Its store is created if it does not exist.
+        """
         kind = tracks or upstream.track
         store = create_store(store_path(kind, getattr(upstream, kind)))
         reader = self.readers.setdefault(store, ObjectReader(store))
@@ -94,14 +97,14 @@ def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
 
 
 def pinned_state(side: Side, pin: Pin) -> Resolved:
-    """Return a pinned state, with the version of a release; nothing is fetched."""
+    """Return the state that a pin names, with its version if the store has it; fetch nothing."""
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, side.version_of(pin))
 
 
 def require_pin(side: Side, pin: Pin) -> Resolved:
-    """Make sure that the store has exactly the pinned state, and return it.
+    """Return the state that a pin names, after fetching it if the store lacks it.
 
-    Raises PatchmgrError "checksum-mismatch" if the archive or the tree differs.
+    Raises PatchmgrError "checksum-mismatch" if its archive or tree differs from the pin.
     """
     is_there = side.reader.commit(pin.commit) is not None
     version = side.version_of(pin) if is_there else side.bring_pin(pin)
@@ -116,21 +119,21 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
 
 
 def subject_of(reader: ObjectReader, commit: str) -> str:
-    """Return the first line of a commit's message, or empty if the commit is missing."""
+    """Return the first line of a commit's message, or "" if the commit is missing."""
     found = reader.find(commit)
     message = b"" if found is None else found.content.partition(b"\n\n")[2]
     return message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
 
 
 class Fetching(Struct, frozen=True):
-    """Contents that `lend` reads from a store; contents that a partial clone lacks are fetched."""
+    """Reads file contents with `lend`, and fetches those that a partial clone lacks."""
 
     side: Side
     reader: ObjectReader
     lend: Callable[[str], bytes]
 
     def read(self, blob: str) -> bytes:
-        """Return a content; raise PatchmgrError if the upstream does not have it either."""
+        """Return the content of a blob; raise PatchmgrError if upstream lacks it, too."""
         try:
             return self.lend(blob)
         except PatchmgrError:
@@ -138,13 +141,13 @@ class Fetching(Struct, frozen=True):
             return self.lend(blob)
 
     def file(self, tree: Tree, path: str) -> bytes | None:
-        """Return the content of a tree's file, or None if there is no such file."""
+        """Return the content of a file in a tree, or None if the tree has no such file."""
         entry = tree.entry(path)
         return None if entry is None or entry.mode not in FILE_MODES else self.read(entry.blob)
 
 
 def nobody(side: Side, pin: Pin) -> Author:
-    """Return the author of patches that name none: patchmgr, at the pin's date."""
+    """Return the author for patches that name none: patchmgr, at the date of the pin."""
     found = side.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

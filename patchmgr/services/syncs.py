@@ -1,4 +1,4 @@
-"""The findings of rebases, hunk by hunk: kept in the workspace for `notes`, never committed."""
+"""The results of rebases, hunk by hunk, saved in the workspace for `notes`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def keep_syncs(
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
 ) -> list[dict[str, Any]]:
-    """Save the findings of a rebase, in place of those of a rebase between the same states.
+    """Save the results of a rebase; they replace those of one between the same states.
 
-    A failed write is ignored: everything in it can be computed again. Returns the findings as they
-    are read back.
+    `old_heads` has the previous head of each series, and `known` the conflicts with a resolution. A
+    failed write is ignored, because the results can be computed again. Returns the results of each
+    series as `read_syncs` returns them.
     """
     found: list[dict[str, Any]] = []
     for outcome in outcomes:
@@ -49,7 +50,7 @@ def sync_facts(
     old_head: str | None,
     known: Sequence[Recorded | Recalled],
 ) -> dict[str, Any]:
-    """Return the findings of a rebase, in the form that is saved and read back."""
+    """Return the results of a rebase as the JSON value that is saved."""
     value = {
         "format": FORMAT,
         "dry_run": is_dry_run,
@@ -68,13 +69,13 @@ def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:
 
 
 def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the start and end commits of a saved sync."""
+    """Return the ids of the commits that a saved rebase went from and to."""
     outcome = row["outcome"]
     return str(outcome["base"]["commit"]), str(outcome["onto"]["commit"])
 
 
 def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
-    """Return the saved syncs of a series, newest first; a file that cannot be read is ignored."""
+    """Return the saved rebases of a series, newest first: none if the file cannot be read."""
     try:
         rows = workspace.kept(f"{FOLDER}/{series}.json", list[dict[str, Any]]) or []
         kept = [row for row in rows if row["format"] == FORMAT]
@@ -97,7 +98,7 @@ ANEW = "new text was written"
 
 
 def solved_as(recorded: Recorded) -> str:
-    """Return words for how a conflict was resolved: by a person or by a program."""
+    """Return one of the phrases above for how a conflict was resolved."""
     resolution = recorded.resolution
     if resolution is None:
         return OPEN

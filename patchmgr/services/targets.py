@@ -38,9 +38,11 @@ _KEYS = {"is_applied": "applied", "is_current": "current"}
 
 
 class Verification(Struct, frozen=True, rename=_KEYS):
-    """The result of `verify`; `is_current` says that the series has not changed since.
+    """The result of `verify` for a checkout or a package.
 
-    `pushed` is the number of pushed patches if these are not the whole series.
+    `is_current` says whether the series is the same as when it was applied. `files` are the paths
+    that the series changes, each with its state. `pushed` is the number of pushed patches, or None
+    if the whole series is applied.
     """
 
     series: str
@@ -52,7 +54,7 @@ class Verification(Struct, frozen=True, rename=_KEYS):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether the checkout has the complete current series."""
+        """Return whether every patch of the series, as it is now, is applied."""
         all_in = all(standing is Standing.PATCHED for _, standing in self.files)
         return self.is_applied and self.is_current and all_in
 
@@ -64,9 +66,10 @@ def series_digest(
     *,
     changes: Mapping[str, bytes | None] | None = None,
 ) -> str:
-    """Return the sha256 (64 hex) of pin, series file, selection and patch files.
+    """Return one sha256 (64 hex digits) of pin, series file, selection and patch files.
 
-    `changes` are planned contents of workspace files, by path.
+    Those of the series below are included. `changes` are contents, by path, of workspace files that
+    are not written yet; they are used instead of the files.
     """
 
     def read(name: str) -> bytes:
@@ -90,13 +93,16 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open a checkout for a command, locked unless the run is dry and no change is unfinished."""
+    """Open a checkout, and lock it unless the run is dry and no change was interrupted."""
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
 @contextmanager
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
-    """Lock a target and finish an interrupted change; without one, a dry run does neither."""
+    """Lock a target, and finish a change that was interrupted in it.
+
+    A dry run does neither if no change was interrupted.
+    """
     if is_dry_run and not target.is_interrupted:
         yield target
         return
@@ -108,10 +114,10 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 
 
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
-    """Return the record of what is applied, or None if git has removed or committed it since.
+    """Return the record of what is applied, or None if it is no longer applied.
 
-    A series in commits is applied as long as HEAD contains them. A series in files alone is applied
-    as long as one of the files differs from HEAD as recorded.
+    A series that was applied as commits is applied as long as HEAD contains them. Any other is
+    applied as long as one of its files differs from HEAD in the recorded way.
     """
     record = checkout.record()
     if record is None:
@@ -128,7 +134,10 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 
 
 def applied_now(checkout: Checkout, head: str) -> Record | None:
-    """Return the record in force; pushed patches count until git has put all their files back."""
+    """Return the record of what is applied, or None if nothing is.
+
+    Pushed patches are applied until all their files are as they were before.
+    """
     record = checkout.record()
     if record is not None and record.pushed is not None:
         stands = checkout.standings(record.files)
@@ -140,7 +149,7 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
 
 
 def _has_empty_top(record: Record) -> bool:
-    """Return whether the top patch has no diff yet: a person may make one that takes all back."""
+    """Return whether the top patch is empty: its diff may be one that undoes the others."""
     pushed = record.pushed or ()
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
@@ -148,7 +157,7 @@ def _has_empty_top(record: Record) -> bool:
 def verification_of(
     session: Session, record: SeriesRecord, checkout: Checkout, selected: Collection[str]
 ) -> Verification:
-    """Return the state of a series in an open checkout."""
+    """Return the state of a series in an open checkout, file by file."""
     applied, target = checkout.record(), checkout.clone.root
     nothing = Verification(record.name, target, is_applied=False, is_current=False, files=())
     if applied is None or applied.series != record.name:
@@ -170,7 +179,7 @@ def verification_of(
 def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
     """Record where something was applied, so that `status` can look there.
 
-    `git_dir` is the private one of a checkout: `git worktree move` leaves it where it is.
+    `git_dir` is the checkout's own git directory, which stays in place after `git worktree move`.
     """
     raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
     folder = workspace.root / _TARGETS
@@ -183,7 +192,7 @@ def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = N
 
 
 def known_applications(session: Session) -> tuple[Verification, ...]:
-    """Return what is applied in the recorded targets; those that are gone are left out."""
+    """Return the state of each recorded checkout with patches that still exists."""
     found = []
     for _, checkout, applied in _noted_checkouts(session.workspace):
         with suppress(PatchmgrError):
@@ -195,7 +204,7 @@ def known_applications(session: Session) -> tuple[Verification, ...]:
 
 
 def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Record]]:
-    """Yield the checkouts that were noted and have a record; one that is gone is left out."""
+    """Yield the recorded checkouts that exist and in which a series was applied."""
     for target in known_targets(workspace):
         with suppress(PatchmgrError):
             checkout = None if target.parent.name == PRIVATE else Checkout(open_clone(target))
@@ -205,7 +214,7 @@ def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Rec
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
-    """Yield the places where something was applied: work trees, private folders of packages."""
+    """Yield the recorded places: work trees, and the private folders of packages."""
     found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
@@ -217,14 +226,17 @@ def known_targets(workspace: Workspace) -> Iterator[Path]:
 
 
 def _moved_to(git_dir: Path) -> Path | None:
-    """Return where the linked work tree of a git directory is, or None if it is none."""
+    """Return the linked worktree of a git directory, or None if it has none."""
     with suppress(OSError):
         return Path(os.fsdecode((git_dir / "gitdir").read_bytes().rstrip(b"\n"))).parent
     return None
 
 
 def only_series(session: Session, name: str | None = None) -> str:
-    """Return the series that is meant: the named one, or the only one in the workspace."""
+    """Return the name of the given series, or of the only one in the workspace.
+
+    Raises PatchmgrError "usage" if no name is given and there is not exactly one series.
+    """
     if name:
         return session.workspace.series_record(name).name
     known = sorted(session.workspace.lock().series)
@@ -240,9 +252,9 @@ def find_place(
 ) -> tuple[Path, Path | None]:
     """Return where to look for a workspace, and the checkout in question, or None.
 
-    In a checkout that patches were pushed to, its record names the workspace; `named` is the
-    workspace that a person named, and `to` the checkout. A command that `begins` to push accepts
-    any checkout around it.
+    `named` is the workspace that a person named, and `to` the checkout. If no workspace is named,
+    the record in a checkout with pushed patches names it. A command that `begins` to push also
+    takes a checkout around `cwd` that has no such record.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root
@@ -256,7 +268,7 @@ def find_place(
 
 
 def _around(cwd: Path) -> Clone | None:
-    """Return the checkout around a folder, or none if a workspace is nearer."""
+    """Return the checkout that contains a folder, or None if a workspace in it does."""
     clone = find_clone(cwd)
     workspace = _workspace_around(cwd)
     if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):
@@ -284,7 +296,7 @@ def _noted_workspace(clone: Clone) -> Path | None:
 
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:
-    """Return the checkouts into which patches of this workspace were pushed."""
+    """Return the checkouts with patches of this workspace, or of one series in it."""
     root = str(workspace.root)
     return tuple(
         target
@@ -296,9 +308,9 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]
 def verify_checkout(
     session: Session, name: str, target: Path, *, selected: Collection[str] = ()
 ) -> Verification:
-    """Check file by file whether the checkout has the present series.
+    """Check file by file whether the series, as it is now, is applied to a checkout.
 
-    Without a selection, the one it was applied with is used.
+    If no symbols are selected, those that it was applied with are used.
     """
     record = session.workspace.series_record(name)
     with open_checkout(session, target, is_dry_run=True) as checkout:

@@ -1,4 +1,4 @@
-"""States of upstreams as the predicates of patches see them."""
+"""The states of upstreams in which conditions of patches are evaluated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 
 class End(Struct, frozen=True):
-    """One end of a rebase; `tags` is the repository whose tags give its release."""
+    """The start or target of a rebase.
+
+    `tags` is the repository whose tags give its version, or None for the store.
+    """
 
     found: Resolved
     tree: StoredTree
@@ -36,7 +39,7 @@ class End(Struct, frozen=True):
 
 
 class UpstreamStates:
-    """The upstream states of one run; each is looked up once."""
+    """Looks up upstream states for one run, each state only once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -52,9 +55,9 @@ class UpstreamStates:
         base: End,
         onto: End | None = None,
     ) -> Views | None:
-        """Return both ends of a rebase, or None if no patch has a condition.
+        """Return the states at the start and the target of a rebase, for conditions.
 
-        Without `onto`, the series stays where it is.
+        Returns None if no patch has a condition. Without `onto`, the target is the start.
         """
         if not has_conditions(patches):
             return None
@@ -66,7 +69,7 @@ class UpstreamStates:
         return Views(there, _state(upstream, side, onto, contents), self)
 
     def state(self, upstream: str, ref: str | None) -> State:
-        """Return a state of an upstream; without a ref, the tracked state."""
+        """Return the state of an upstream at a ref, or at `upstream/main` if `ref` is None."""
         key = (upstream, ref or "upstream/main")
         if key not in self._states:
             try:
@@ -83,9 +86,9 @@ class UpstreamStates:
         return _state(name, side, End(found, tree), Fetching(side, side.reader, side.reader.blob))
 
     def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
-        """Return the state on the side that is tracked, or else on the other one.
+        """Look up a ref on the tracked side of an upstream, or else on its other side.
 
-        A commit is looked for in git: releases have ids of our own.
+        A commit id is looked up in git only, because patchmgr makes the commits of releases.
         """
         kinds = list(dict.fromkeys((upstream.track, "git", "package")))
         kinds = [kind for kind in kinds if getattr(upstream, kind) is not None]
@@ -120,7 +123,7 @@ def _label(upstream: str, found: Resolved) -> str:
 
 
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
-    """Return the version that a tag gives to a commit, the highest of several."""
+    """Return the highest version that tags give to a commit, or None."""
     versions: list[Version] = []
     for name in tags_of(repository, prefix, commit):
         try:

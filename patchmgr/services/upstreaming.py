@@ -1,4 +1,4 @@
-"""The upstream commits that patch headers name, and later commits about them."""
+"""Find upstream commits that patch headers name, and later commits about them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from patchmgr.services.session import Session
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Return the named upstream commits that the store's git side has.
+    """Return, for each named commit in upstream's git repository, its first release.
 
-    Each comes with the first release that contains it, or None if no release does.
+    The keys are full commit ids. The value is None if no release contains the commit.
     """
     wanted = [*filter(None, names)]
     if not wanted or session.workspace.upstream(record.upstream).git is None:
@@ -37,9 +37,9 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git side of a series' upstream, and the commit of a pin in it.
+    """Return the git repository of a series' upstream, and the commit of a pin in it.
 
-    Returns None if there is no git side, or its store does not know the pinned release.
+    Returns None if upstream has no git repository, or if it has no tag for a pinned release.
     """
     if session.workspace.upstream(record.upstream).git is None:
         return None
@@ -54,9 +54,10 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return the upstream commits since the pin, as of the last fetch, that are about the patches.
+    """Return the upstream commits since the pin, as of the last fetch, that mention patches.
 
-    Commits that a person marked as known are left out.
+    A commit mentions a patch if it names a commit or pull request from its header. `onto` are
+    further pins to search up to. Commits that a person marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))
@@ -76,9 +77,9 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Add warnings about later upstream commits that concern patches that stay in the series.
+    """Add warnings to the patches that stay in a series about later commits that mention them.
 
-    A rebase that brings the commit that a patch is a backport of says so once.
+    If a rebase passes the upstream commit that a patch is a backport of, the patch gets a warning.
     """
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
@@ -98,7 +99,7 @@ def with_follow_ups(
 def _landed(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], onto: Pin
 ) -> Iterator[tuple[str, str]]:
-    """Yield patches whose headers name a commit that only `onto` has, each with a warning."""
+    """Yield patches whose header names a commit new in `onto`, each with a warning."""
     url = session.workspace.upstream(record.upstream).git
     named = [patch for patch in patches if names_of(patch, url)]
     ends = [pinned_commit(session, record, pin) for pin in ((record.pin, onto) if named else ())]

@@ -30,7 +30,7 @@ _FOLDER = f"{PRIVATE}/rebase"
 # A change that finishes a rebase names this file as spent.
 STATE = f"{_FOLDER}/state.json"
 CHOICES = f"{_FOLDER}/.choices.json"
-"""The file with a person's choices at the terminal that are not accepted yet."""
+"""The file with choices that a person made in `resolve` and has not accepted yet."""
 _FORMAT = 1
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"
@@ -39,9 +39,10 @@ _EDITS = ".edits"  # contents of what was changed beside conflicts
 
 
 class Waiting(Struct, frozen=True, array_like=True):
-    """A conflicted file: its series, patch, path in the patch, and name in the work area.
+    """A file in conflict that a person is to resolve.
 
-    `conflict` is the conflict's id, or empty if an older patchmgr left the file.
+    `path` is its path in the patch, and `file` its path below the work area. `conflict` is the id
+    of the conflict, or "" if an older patchmgr wrote the file.
     """
 
     series: str
@@ -52,7 +53,7 @@ class Waiting(Struct, frozen=True, array_like=True):
 
 
 class Edited(Struct, frozen=True, array_like=True):
-    """A file that a person changed for a patch, outside its conflicts; before and after."""
+    """A file without a conflict that a person changed for a patch, before and after."""
 
     series: str
     patch: str
@@ -62,7 +63,7 @@ class Edited(Struct, frozen=True, array_like=True):
 
 
 class Added(Struct, frozen=True, array_like=True):
-    """A patch made from edits, placed after another one; `header` is its file without a diff."""
+    """A new patch for a person's edits, after another patch; `header` is its header."""
 
     series: str
     after: str
@@ -71,15 +72,15 @@ class Added(Struct, frozen=True, array_like=True):
 
 
 class InProgress(Struct, frozen=True):
-    """A rebase with conflicts left: the request, and the files to resolve.
+    """A rebase that stopped at conflicts: its options, and the files to resolve.
 
-    `stuck` are the patches in conflict, and `skipped` those that are to be left out, each as series
-    and patch. `opened` are the conflicts that it put on record, `confidence` the reliability
-    required of merges by structure. `checkout` is where it is shown, a worktree of `repository` or
-    else of the store. `command` runs on each carried patch; `ran` are the commits on which it ran,
-    and `failed` the one on which it failed. `edits` are a person's changes there outside of
-    conflicts, `added` the patches made from such edits, and `accepted` the files to take as they
-    are.
+    `stuck` are the patches in conflict, and `skipped` those to leave out, each as a pair of series
+    and patch. `opened` are the ids of the conflicts that it recorded. `confidence` is the
+    reliability (in percent) required of merges by structure. `checkout` is the worktree with the
+    conflict, of `repository` or else of the store. `command` runs on each rebased patch. `ran` are
+    the commits on which it succeeded, and `failed` is the one on which it failed. `edits` are a
+    person's changes to files without a conflict, `added` the new patches for such edits, and
+    `accepted` the files to take as they are.
     """
 
     series: tuple[str, ...]
@@ -101,7 +102,7 @@ class InProgress(Struct, frozen=True):
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:
-    """Return the rebase in progress, or None if there is none."""
+    """Return the rebase in progress, or None; raise PatchmgrError if its file is broken."""
     try:
         document = read_json(workspace.root, STATE)
         if document is None:
@@ -112,12 +113,12 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
         if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
             raise
         raise PatchmgrError(
-            "broken-workspace", f"{STATE} cannot be read", ("delete it to forget that rebase",)
+            "broken-workspace", f"{STATE} cannot be read", ("delete it to end that rebase",)
         ) from fault
 
 
 def _refuse_newer(document: dict[str, Any]) -> None:
-    """Raise PatchmgrError "newer-state" where a patchmgr that came later left a rebase."""
+    """Raise PatchmgrError "newer-state" if a newer patchmgr wrote the rebase in progress."""
     number = document.get("format", _FORMAT)  # until 2026 there was none
     if type(number) is int and number > _FORMAT:
         by = shown(str(document.get("patchmgr", "a newer one")))
@@ -125,7 +126,7 @@ def _refuse_newer(document: dict[str, Any]) -> None:
             "newer-state",
             f"the rebase in progress was left by patchmgr {by}, and this is {__version__}",
             (
-                f"go on with that version, or forget it: delete {_FOLDER}",
+                f"continue with that version, or end the rebase: delete {_FOLDER}",
                 "recorded resolutions (conflicts list) are kept",
             ),
         )
@@ -134,10 +135,10 @@ def _refuse_newer(document: dict[str, Any]) -> None:
 def work_files(
     workspace: Workspace, outcomes: Sequence[SeriesOutcome], in_progress: InProgress
 ) -> dict[str, bytes | None]:
-    """Return the files in which a person resolves conflicts, by path below the workspace.
+    """Return the files of the work area, by path below the workspace.
 
-    A file that already waits stays as it is, unless the file under it has changed since it was
-    resolved. Files there without a state mean nothing, and are deleted.
+    A file that is already there is not written again, unless upstream's side has changed since it
+    was resolved. Files there are deleted if no rebase is in progress.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
@@ -183,7 +184,7 @@ def state_file(in_progress: InProgress) -> bytes:
 def unresolved_items(
     workspace: Workspace, in_progress: InProgress, outcomes: Sequence[SeriesOutcome]
 ) -> tuple[Waiting, ...]:
-    """Return the waiting files with markers, except those that no longer conflict."""
+    """Return the files that still have conflict markers and still conflict."""
     left = {(o.name, p.name, c.path) for o, p, c in conflicts_left(outcomes)}
     return tuple(
         item
@@ -193,23 +194,23 @@ def unresolved_items(
 
 
 def is_unresolved(workspace: Workspace, item: Waiting) -> bool:
-    """Return whether a waiting file still has markers."""
+    """Return whether a file in the work area still has conflict markers."""
     content = _read(work_file(workspace, item))
     return content is not None and has_marker(content)
 
 
 def is_refused(workspace: Workspace, item: Waiting) -> bool:
-    """Return whether `rebase --continue` would refuse a waiting file as it is."""
+    """Return whether `rebase --continue` would refuse a file in the work area."""
     return _problem(workspace, item, is_accepted=False) is not None
 
 
 def work_path(item: Waiting) -> str:
-    """Return the path of a waiting file below the workspace."""
+    """Return the path, below the workspace, of a file in the work area."""
     return f"{_FOLDER}/{check_path(item.file, what='path')}"
 
 
 def work_file(workspace: Workspace, item: Waiting) -> Path:
-    """Return where a waiting file is."""
+    """Return the full path of a file in the work area."""
     return workspace.root / work_path(item)
 
 
@@ -219,7 +220,7 @@ Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     """Return by series, then by patch and path, the files that a person resolved.
 
-    A missing file means that the file is to be deleted; one with markers is not resolved.
+    None stands for a file that was deleted. A file with conflict markers is not resolved.
     """
     solved: Solved = {}
     for item in in_progress.waiting:
@@ -232,7 +233,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 def solved_on(
     workspace: Workspace, in_progress: InProgress
 ) -> dict[str, dict[tuple[str, str], bytes]]:
-    """Return by series, then by patch and path, upstream's side of the waiting files."""
+    """Return by series, then by patch and path, upstream's side of the files to resolve."""
     found: dict[str, dict[tuple[str, str], bytes]] = {}
     for item in in_progress.waiting:
         ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
@@ -242,12 +243,12 @@ def solved_on(
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the file that stores an edit's content, by path below the workspace."""
+    """Return the file that stores a content of an edit: path below the workspace, content."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
 def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes, ...]:
-    """Return the contents of edits."""
+    """Return the stored contents, before and after, of a person's edits."""
     entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
     blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
     found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
@@ -257,10 +258,11 @@ def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes,
 def require_taken(
     workspace: Workspace, in_progress: InProgress, accepted: Sequence[str]
 ) -> tuple[str, ...]:
-    """Raise PatchmgrError "unresolved" if a file that a person left cannot be taken as it is.
+    """Raise PatchmgrError "unresolved" if a resolved file cannot be taken as it is.
 
     Files that are deleted, or no longer compile, are taken only if `accepted` names them, now or
-    before: by their path below the work area, or the end of it. Returns all that were named.
+    in an earlier run. A name is a path below the work area, or the end of one. Returns the files
+    that were named, now and before. Raises "usage" for a name that fits no file.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -272,7 +274,7 @@ def require_taken(
         if not any(is_named(workspace, item, [name]) for item in named):
             known = "; ".join(item.file for item in in_progress.waiting)
             message = f"--accept: {shown(name)} is not a file to resolve"
-            raise PatchmgrError("usage", message, (known,))
+            raise PatchmgrError("usage", message, (f"files to resolve: {known}",))
     problems = [
         f"{_FOLDER}/{shown(item.file)}{problem}"
         for item in in_progress.waiting
@@ -283,7 +285,7 @@ def require_taken(
         hints = (*problems[1:], "correct it, then run: patchmgr rebase --continue")
         gone = [w for w in in_progress.waiting if not work_file(workspace, w).exists()]
         hints += tuple(
-            f"to have it back: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
+            f"to restore it: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
             for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
         )
         if any(not problem.endswith(_LEFT) for problem in problems):
@@ -296,7 +298,7 @@ _LEFT = "a conflict marker is left"
 
 
 def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
-    """Return whether a waiting file is named: by its path, or by the end of it."""
+    """Return whether a name is the path of a file in the work area, or the end of the path."""
     file = work_file(workspace, item)
     return any(
         item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()
@@ -305,17 +307,23 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
-    """Return why a file cannot be taken, after its name, or None if it can, or is not resolved."""
+    """Return why a file cannot be taken, as words after its name, or None.
+
+    None is returned, too, for a file that is not resolved yet.
+    """
     content = _read(work_file(workspace, item))
     if content is None:
-        return None if is_accepted else ": the file is gone, which would delete it"
+        return None if is_accepted else ": the file is missing, so the patch would delete it"
     return content_problem(workspace, item, content, is_accepted=is_accepted)
 
 
 def content_problem(
     workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
 ) -> str | None:
-    """Return why a resolved file cannot be taken; None if it can, or is not resolved."""
+    """Return why a resolved file cannot be taken, as words after its name, or None.
+
+    None is returned, too, for a file that is not resolved yet.
+    """
     if has_marker(content):
         return None
     sides = _sides(workspace, item)
@@ -327,7 +335,7 @@ def content_problem(
 
 
 def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
-    """Return the texts that a waiting file was made of, or none if they are not known."""
+    """Return the texts that conflict in a file: none if they are not known."""
     marked = original(workspace, item)
     if marked is not None:
         split = split_marked(marked)
@@ -339,7 +347,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a waiting file as it was first written, or None if it has no regions."""
+    """Return a file as it was first written, with markers, or None if it had none."""
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
@@ -355,12 +363,12 @@ def _read(file: Path) -> bytes | None:
 
 
 def has_marker(content: bytes) -> bool:
-    """Return whether a content has the first or last marker line of a conflict."""
+    """Return whether a content has a line with a marker `<<<<<<< ` or `>>>>>>> `."""
     return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the waiting files as deletions, so that the log records them."""
+    """Return the change that deletes the files of the work area, so that the log records it."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}
@@ -370,12 +378,12 @@ def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
 
 
 def work_folder(workspace: Workspace) -> Path:
-    """Return the folder of the files to resolve."""
+    """Return the folder of the work area, with the files to resolve."""
     return workspace.root / _FOLDER
 
 
 def forget_work(workspace: Workspace) -> None:
-    """Delete the work area: the state first, so that a partial deletion has no state."""
+    """Delete the work area, beginning with the file that records the rebase in progress."""
     folder = workspace.root / _FOLDER
     try:
         (workspace.root / STATE).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Work orders: everything that rebase, upstream's history and workspace know about a conflict."""
+"""Work orders: everything that is known about a conflict and helps to resolve it."""
 
 from __future__ import annotations
 
@@ -57,25 +57,28 @@ from patchmgr.services.work_area import InProgress, read_in_progress
 from patchmgr.store import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
-"""The folder of solutions that passed and that nobody has accepted yet, by id."""
+"""The file of a solution that passed its checks and was not accepted yet, by conflict id."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _OF_MAIL = ("from", "date", "subject")
 _SOLUTION = (
-    ("size", "it is not much longer than the sides, and has at most 16 MiB"),
+    ("size", "the text is not much longer than the sides, and has at most 16 MiB"),
     ("markers", "no conflict marker is left"),
-    ("syntax", "a file that could be read on all sides still can"),
-    ("merge", "the rebase takes it, and the file no longer has a conflict"),
-    ("audit", "no certain finding is new: names resolve, calls fit, nothing is lost or doubled"),
-    ("ledger", "it has something of what each side does: only a person gives up a side"),
-    ("whitespace", "no white space error is new"),
+    ("syntax", "the file still parses if all sides parse"),
+    ("merge", "the rebase accepts the text, and the file no longer has a conflict"),
+    (
+        "audit",
+        "no certain finding of the audit is new: names resolve, calls fit, nothing lost or doubled",
+    ),
+    ("ledger", "the text keeps some of the change of each side: only a person gives up a side"),
+    ("whitespace", "the text adds no whitespace error"),
 )
 
 
 def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
-    """Return the order for a conflict of a rebase in progress, None for any other.
+    """Return the work order for a conflict of a rebase in progress, None for any other.
 
-    `name` is its full id, and `found` its record, None for a finding.
+    `name` is the full id. `found` is the record of the conflict, or None if the id is a finding's.
     """
     in_progress = read_in_progress(session.workspace)
     if in_progress is None:
@@ -96,7 +99,10 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
 def open_conflicts(
     session: Session, in_progress: InProgress, series: str
 ) -> tuple[SeriesOutcome, tuple[OpenConflict, ...]]:
-    """Return the orders of all open conflicts in a series of the rebase in progress."""
+    """Return the outcome of a series in the rebase in progress, and its open conflicts.
+
+    Each open conflict has its work order.
+    """
     files = {
         (item.patch, item.path): item.conflict
         for item in in_progress.waiting
@@ -116,9 +122,10 @@ def open_conflicts(
 
 
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
-    """Return the orders of what a rebase in progress waits with in a series, cut to be read.
+    """Return the work orders, shortened, of the open conflicts in a series.
 
-    Where they cannot be had, that is said, and there are none.
+    There are none if no rebase of the series is in progress. If they cannot be made, the reason is
+    printed and there are none.
     """
     try:
         in_progress = read_in_progress(session.workspace)
@@ -132,9 +139,9 @@ def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
 
 
 def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:
-    """Return the order for a file in conflict, or None if it no longer conflicts.
+    """Return the work order for a file in conflict, or None if it no longer conflicts.
 
-    `name` is the requested id: that of all conflicts in the file, or of one region.
+    `name` is the requested id: that of the whole file's conflict, or of one region.
     """
     conflict = carried.conflict(place)
     if conflict is None or carried.patch(place[0]).verdict is not Verdict.CONFLICT:
@@ -158,7 +165,7 @@ def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder |
 
 
 def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder | None:
-    """Return the order for a finding of the audit, the ledger or a condition."""
+    """Return the work order for a finding with an id, or None if the patch has no such one."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:
@@ -180,7 +187,7 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
 
 
 def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
-    """Return an order, and the record of its conflict, shortened to be read in one go."""
+    """Return a work order and the JSON value of its conflict, shortened to `MOST` bytes."""
     known = without_sides(value, MOST // 3)
     cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
     left = MOST - value_size(known)
@@ -193,7 +200,10 @@ _RECORD = "conflict, parts: their texts, which are in the regions"
 
 
 class _Order:
-    """The parts of an order of a patch that are not its conflict; `paths` are old and new."""
+    """Makes the parts of a work order that do not depend on the conflict itself.
+
+    `paths` are the old and the new path of the file.
+    """
 
     def __init__(
         self, carried: CarriedAgain, outcome: PatchOutcome, paths: tuple[str, str]
@@ -210,7 +220,7 @@ class _Order:
     def order(
         self, name: str, kind: ConflictKind, reason: str, symbols: tuple[SymbolSides, ...]
     ) -> WorkOrder:
-        """Return an order with the fields that every order has."""
+        """Return a work order with the fields that every work order has."""
         outcome, series = self.outcome, self.carried.outcome
         offered = self.workspace.kept(OFFERED.format(name), Solution)
         return WorkOrder(
@@ -242,7 +252,7 @@ class _Order:
         shown: Sequence[Sighting],
         regions: Sequence[OrderedRegion],
     ) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits that the patch collides with, and their changes there."""
+        """Return the upstream commits that conflict with the patch, with their nearby changes."""
         texts = [
             side.text.encode()
             for region in regions
@@ -256,7 +266,7 @@ class _Order:
         )
 
     def causes_of(self, finding: AuditFinding) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commit behind a finding: its change to the names concerned."""
+        """Return the upstream commit that caused a finding, with its changes to the names in it."""
         if finding.commit is None:
             return ()
         names = {word for quoted in _QUOTED.findall(finding.text) for word in quoted.split()}
@@ -275,14 +285,17 @@ class _Order:
         return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return the upstream commits to the file after the last that collides with the patch."""
+        """Return upstream's commits to the file after the last one that conflicts."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
         return tuple(map(_told, behind))
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
-        """Return the lines of upstream's new state that use the symbols from outside them."""
+        """Return the lines of upstream's new state that use the symbols, without their own.
+
+        Returns None if the store lacks files, so that they cannot be searched.
+        """
         words = {leaf_of(one.name) for one in symbols}
         words = {word for word in words if not word.startswith("__")}
         suffix = PurePosixPath(self.paths[1]).suffix
@@ -317,24 +330,24 @@ class _Order:
                 yield Earlier(one.id, "", seen, f"accepted: {one.because}", one.text)
 
     def solution(self, *, has_regions: bool) -> Iterator[Requirement]:
-        """Yield the requirements for a text."""
+        """Yield the requirements that a proposed text must meet."""
         settings = self.workspace.settings(self.carried.outcome.name)
         for check, told in _SOLUTION:
             if check not in settings.left_out:
                 yield Requirement(check, told)
         if has_regions:
-            yield Requirement("place", "nothing outside of the regions is other than before")
+            yield Requirement("place", "nothing outside the regions has changed")
         for command in settings.commands:
             yield Requirement("run", f"with --run: {' '.join(command.run)}")
 
     def conditions(self) -> Iterator[Requirement]:
-        """Yield the requirements that the header states for upstream and for the result."""
+        """Yield the conditions in the patch header, on upstream and on the result."""
         for name, value in self.patch.fields.items():
             if name.lower() in CONDITIONS:
                 yield Requirement("condition", f"{name}: {' '.join(value.split())}")
 
     def symbols_of(self, finding: AuditFinding) -> Iterator[SymbolSides]:
-        """Yield the symbol that a finding concerns."""
+        """Yield the symbol that a finding is about, if it is known."""
         if not finding.path:
             return
         bench, contents = self.carried.bench, self.carried.contents

@@ -270,7 +270,8 @@ def test_a_whole_file_in_conflict_is_remembered_by_its_contents(
     if deletes:
         (scene.root / WORK / "a").unlink()
         refused = scene.call("rebase", "--continue", code=1)
-        assert "s/fork-change-1.patch/a: the file is gone, which would delete it" in refused.err
+        told = "s/fork-change-1.patch/a: the file is missing, so the patch would delete it"
+        assert told in refused.err
     else:
         (scene.root / WORK / "a").write_text("kept\n")
     scene.rebase("--continue", *(["--accept", "fork-change-1.patch/a"] if deletes else []))

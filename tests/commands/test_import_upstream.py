@@ -109,8 +109,8 @@ def test_what_upstream_takes_later_is_found(pulls: Upstream) -> None:
     ("line", "code", "said"),
     [
         ("--pull 99", 2, "pulled offers no pull request 99"),
-        ("--pull 9", 2, "pull request 9 has no commit of its own"),
-        ("--pull seven", 2, "seven is not a number or address of a pull request"),
+        ("--pull 9", 2, "pull request 9 has no commits of its own"),
+        ("--pull seven", 2, "seven is not the number or URL of a pull request"),
         ("--pull https://example.org/o/r/pull/7", 2, "belongs to another repository than file://"),
         ("--commit {merge}", 2, "is a merge, not a change of its own"),
         ("--commit nope", 2, "pulled has no nope"),
@@ -130,7 +130,7 @@ def test_what_the_pin_has_is_not_taken_again(pulls: Upstream, number: str, said:
     pulls.stage.run("series", "new", name, "--upstream", "pulled", "--base", last)
     refused = pulls.stage.run("import", "--pull", number, "--series", name, code=2)
     short = {key: commit[:12] for key, commit in pulls.commits.items()}
-    assert f"the pin already has pull request {number}{said.format(**short)}" in refused.err
+    assert f"the pin already contains pull request {number}{said.format(**short)}" in refused.err
 
 
 def test_an_upstream_without_git_has_no_pull_requests(pulls: Upstream) -> None:

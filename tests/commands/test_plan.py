@@ -96,14 +96,14 @@ def test_steps_are_taken_in_order_and_what_was_resolved_needs_a_new_plan(planned
     planned.call("rebase", "s", "--onto", "plan:3")
     lock = (planned.root / "upstream.lock").read_text()
     assert 'ref = "upstream/main"' in lock
-    assert "make the plan anew" in refused(planned, 3)
+    assert "make a new plan" in refused(planned, 3)
 
 
 @pytest.mark.usefixtures("found")
 def test_a_plan_whose_target_moved_is_refused(planned: Scene) -> None:
     planned.upstream.commit({"new": "x\n"})
     planned.call("upstream", "fetch")
-    assert "upstream/main is another state than the plan" in refused(planned, 1)
+    assert "upstream/main has changed since the plan" in refused(planned, 1)
 
 
 def test_a_step_that_nobody_planned_is_refused(planned: Scene) -> None:

@@ -335,7 +335,7 @@ def test_a_patch_that_was_put_below_pushed_ones_is_told(desk: Hands) -> None:
 def test_patches_that_were_put_in_another_order_can_be_popped(desk: Hands) -> None:
     desk.run("push", "-a")
     (desk.folder / "series").write_text("fork-two.patch\nfork-one.patch\n")
-    told = "the series has another order than when its patches were pushed"
+    told = "the order of the series has changed since its patches were pushed"
     assert one_line(desk.run("unapplied", code=1)) == told
     assert [row["name"] for row in desk.run("applied", "--json").json["patches"]] == [
         "fork-one.patch", "fork-two.patch",
@@ -353,7 +353,7 @@ def test_a_patch_file_that_is_gone_is_named_with_the_way_out(
 ) -> None:
     desk.write({str(desk.folder / "fork-two.patch"): content})
     said = desk.run("push", code=1).err
-    assert f"series/s/fork-two.patch {what}, and the series names it" in said
+    assert f"series/s/fork-two.patch, which the series lists, {what}" in said
     assert "delete its line in series/s/series" in said
     (desk.folder / "series").write_text("fork-one.patch\n")
     desk.run("push")
