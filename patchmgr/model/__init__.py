@@ -1,1 +1,1 @@
-"""Frozen values; standard library only."""
+"""Frozen values that all other packages use."""

@@ -1,4 +1,4 @@
-"""Faults that a clean merge can hide: findings of the audit, and the sums of the ledger."""
+"""Findings of the audit, which are faults that a clean merge can hide, and the ledger of lines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ ENSURES = "ensures"
 
 
 class AuditFinding(Struct, frozen=True):
-    """A fault in a result that merged without a conflict.
+    """A fault in the result of a merge without conflicts.
 
     `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
-    makes its patch a conflict, any other is a warning. `line` counts from 1 and is 0 where the
-    finding is about a whole file; `path` and `line` are places in the result. `text` is one
+    puts its patch in conflict; any other finding is a warning. `path` and `line` are a place in the
+    result; `line` counts from 1, and is 0 if the finding is about the whole file. `text` is one
     sentence for a person: what is wrong, and what to look at. `commit` is the upstream commit (or
-    release) that made it so, and `proposal` the name or text to use instead, where one is known. A
-    certain finding has an `id`, which stays the same while the patch and the fault do. A person
-    accepts the finding by its id; `accepted` is then the reason given.
+    release) that caused the fault, and `proposal` the name or text to use instead; each is None if
+    unknown. A certain finding has an `id` that stays the same as long as the patch and the fault
+    do. A person accepts the finding by this id; `accepted` is then the reason that the person gave.
     """
 
     kind: str
@@ -34,18 +34,21 @@ class AuditFinding(Struct, frozen=True):
 
     @property
     def can_be_accepted(self) -> bool:
-        """Say whether a person may accept it; who no longer wants what a header ensures says so."""
+        """Return whether a person may accept the finding.
+
+        A broken `ensures` condition cannot be accepted: the person changes the header instead.
+        """
         return self.kind != ENSURES
 
     def sentence(self) -> str:
-        """Return the finding as one line, its place first."""
+        """Return the finding on one line that begins with its place."""
         place = f"{self.path}:{self.line}" if self.line else self.path
         since = f" (upstream: {self.commit[:12]})" if self.commit else ""
         return f"{place}: {self.text}{since}" if place else f"{self.text}{since}"
 
 
 class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
-    """An accepted finding: its id, its subject, and why it was accepted."""
+    """A finding that a person accepted: its id, series, patch and text, and the reason given."""
 
     id: Annotated[str, Meta(pattern=r"^[0-9a-f]{12}\Z")]
     series: str
@@ -55,7 +58,7 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Sums(Struct, frozen=True):
-    """What became of the lines of a series' patches, as counts."""
+    """Numbers of patch lines: carried, landed by upstream, in conflict, or given up."""
 
     carried: int = 0
     upstream: int = 0
@@ -69,10 +72,10 @@ class Sums(Struct, frozen=True):
 
 
 class Ledger(Struct, frozen=True):
-    """The sums of a series: each added and removed line of its patches is in one of them.
+    """The account of each added and each removed line of a series' patches.
 
-    `faults` are lines that are not accounted for, each with the name of its patch. A fault that is
-    not certain concerns a patch that upstream landed without those lines.
+    `faults` are lines that none of the sums counts, each with the name of its patch. A fault that
+    is not certain concerns a patch that upstream landed without those lines.
     """
 
     added: Sums

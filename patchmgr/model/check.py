@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Standing(str, Enum):
-    """The result of a gate."""
+    """Whether a gate passed, failed, or was skipped."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -16,10 +16,10 @@ class Standing(str, Enum):
 
 
 class Problem(Struct, frozen=True):
-    """A problem that a gate found: its place, or None for the whole branch, and its text.
+    """A problem that a gate found.
 
-    `line` counts from 1 in the file as the patch leaves it, or in the header where `path` is
-    None.
+    `patch` and `path` are None if the problem is not about one patch or one file. `line` counts
+    from 1 in the file as the patch leaves it, or in the patch's header if `path` is None.
     """
 
     gate: str
@@ -30,9 +30,10 @@ class Problem(Struct, frozen=True):
 
 
 class Gate(Struct, frozen=True):
-    """A gate: the number of things it examined, its problems, and why it was skipped.
+    """The result of one gate: the number of things it examined, and the problems it found.
 
-    `log` is the path in the workspace of a command's output.
+    `note` is the reason if the gate was skipped. `log` is the path, within the workspace, of the
+    file with the output of the gate's command, or None if the gate runs no command.
     """
 
     name: str
@@ -45,7 +46,10 @@ class Gate(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """All gates of one series; `head` is the commit that was checked, None without a branch."""
+    """The results of all gates for one series.
+
+    `head` is the commit that was checked, or None if the series has no branch.
+    """
 
     series: str
     head: str | None
@@ -59,11 +63,11 @@ class Checked(Struct, frozen=True):
 
 
 def gate_of(name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = "") -> Gate:
-    """Return a gate that passed or failed."""
+    """Return the result of a gate, which failed if there are problems and passed otherwise."""
     standing = Standing.FAILED if problems else Standing.PASSED
     return Gate(name, standing, looked_at, problems, note)
 
 
 def skipped(name: str, why: str) -> Gate:
-    """Return a gate that was skipped."""
+    """Return the result of a gate that was skipped, with the reason."""
     return Gate(name, Standing.SKIPPED, 0, (), why)

@@ -1,4 +1,4 @@
-"""A series compared with itself: each patch in two states."""
+"""The comparison of two states of one series, patch by patch."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class Sameness(str, Enum):
 
 
 class ComparedPatch(Struct, frozen=True):
-    """A patch in both states; ids are None where a state does not have it.
+    """One patch in two states of a series.
 
-    `diff` has the lines that differ, if the change itself differs.
+    `before` and `after` are the ids of its commits, or None in a state without the patch. `diff`
+    lists the lines that differ; it is empty if both states make the same change.
     """
 
     subject: str
@@ -33,15 +34,15 @@ class ComparedPatch(Struct, frozen=True):
 
     @property
     def is_other(self) -> bool:
-        """Say whether the patch does something else now, or is in one of the states only."""
+        """Return whether the patch makes another change now, or is in only one of the states."""
         return self.sameness in (Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED)
 
 
 class ComparedSeries(Struct, frozen=True):
-    """Two states of a series: their names as given, and their commits.
+    """Two states of a series, each as the name given by the user and a commit id.
 
-    Of the paths that the series touches in either state, `identical` have the same bytes in both
-    branches, and `different` are the others.
+    `identical` lists the paths that the series touches in either state and whose content is the
+    same in both branches; `different` lists the other paths that it touches.
     """
 
     series: str

@@ -1,4 +1,4 @@
-"""A person's decision about a patch, and the upstream text that it rests on."""
+"""A person's decision about a patch, and the upstream text that the decision rests on."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _Text = Annotated[str, Meta(min_length=1)]
 
 
 class Ruling(str, Enum):
-    """The possible decisions of a person."""
+    """The decisions that a person can make about a patch."""
 
     ABSORBED = "absorbed"
     NEEDED = "needed"
 
 
 class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
-    """Lines of an upstream file, wherever they are in it.
+    """Some lines of an upstream file, at any place in it.
 
-    `path` is the path that the patch names. The digest covers `lines` lines, without white space
-    and blank lines. If `lines` is 0, it covers the whole file; it is empty if there is no file.
-    `times` counts how often the file has the lines.
+    `path` is the path that the patch names. `digest` is computed from `lines` lines, with white
+    space and blank lines left out. If `lines` is 0, it is the digest of the whole file, or empty if
+    there is no such file. `times` is how many times the file contains the lines.
     """
 
     path: str
@@ -35,7 +35,7 @@ class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
 
 
 class Finding(Struct, frozen=True):
-    """The subject of a decision: a digest of the patch's change, and upstream's text."""
+    """What a decision is about: a digest of the patch's change, and passages of upstream's text."""
 
     change: str
     passages: tuple[Passage, ...]
@@ -45,11 +45,11 @@ _KEYS = {"ruling": "verdict", "passages": "text"}
 
 
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
-    """A person's decision about a patch; it holds while the change and the passages are the same.
+    """A person's decision about a patch, valid while its change and the passages stay the same.
 
-    `by` is the reason as the person gave it; `commit` and `pull` are the upstream objects that it
-    names. A decision without passages is about that commit: a later one that names the upstream
-    commit of the patch.
+    `by` is the reason in the person's words; `commit` and `pull` are the upstream commit and pull
+    request that it names. A decision without passages acknowledges `commit`: a later upstream
+    commit that names the upstream commit of the patch.
     """
 
     series: _Text

@@ -1,4 +1,4 @@
-"""What a change does, in words."""
+"""What a patch does to a file, described in words."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """One thing that a patch does, in which symbol (`Class.method`, empty at the top)."""
+    """One thing that a patch does, and the symbol it does it in.
+
+    `symbol` is written as `Class.method`, and is empty for code outside of any symbol.
+    """
 
     symbol: str
     words: str
 
     def __str__(self) -> str:
-        """The edit as a sentence without a full stop."""
+        """Return the edit as a sentence without a full stop."""
         return f"{self.words} in {self.symbol}" if self.symbol else self.words
 
 
 class FileEdits(Struct, frozen=True):
-    """What a patch does to a file, edit by edit."""
+    """The edits that a patch makes to one file."""
 
     path: str
     edits: tuple[Edit, ...]

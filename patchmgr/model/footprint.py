@@ -1,4 +1,4 @@
-"""The footprint of a series: what it changes of its upstream, in numbers."""
+"""The footprint of a series: the numbers of files and lines of upstream that it changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Kind(str, Enum):
-    """What happens to a file; a renamed file may be edited as well."""
+    """What happens to a file; a file that is renamed may also be edited."""
 
     NEW = "new"
     EDITED = "edited"
@@ -22,7 +22,7 @@ class Kind(str, Enum):
 
 
 class Area(str, Enum):
-    """The owner and purpose of a file: vendored code, tests, or the rest."""
+    """Whether a file is code, a test, or vendored code of a third party."""
 
     CODE = "code"
     TESTS = "tests"
@@ -30,7 +30,7 @@ class Area(str, Enum):
 
 
 class Build(str, Enum):
-    """What a change to the file needs before it takes effect."""
+    """What has to be done before a change to a file takes effect."""
 
     REBUILD = "rebuild"
     PYTHON = "python"
@@ -38,11 +38,11 @@ class Build(str, Enum):
 
 
 class FileChange(Struct, frozen=True):
-    """One file of the squashed series, from the pin to the head.
+    """The change of one file from the pin to the head of the series, all patches together.
 
-    `path` is on the new side, or the old path of a deletion. A mode is None if the side has no such
-    file. Contents are None then, too, and if nobody read them. A path that ends as it began may be
-    given for its contents; it is not part of the footprint.
+    `path` is the path on the new side, or the old path if the file was deleted. A mode is None on a
+    side without the file, and so is its content, which is also None if it was not read. A file with
+    the same content on both sides may be given too; it is not part of the footprint.
     """
 
     path: str
@@ -54,9 +54,9 @@ class FileChange(Struct, frozen=True):
 
 
 class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
-    """The net change of one file, and the names of the patches that make it, in order.
+    """The net change of one file, and the names of the patches that make it, in series order.
 
-    Counts are 0 where `is_binary`.
+    The numbers of added and removed lines are 0 for a binary file.
     """
 
     path: str
@@ -74,8 +74,9 @@ class FileFootprint(Struct, frozen=True, rename={"is_binary": "binary"}):
 class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstream"}):
     """What a patch changes within one symbol.
 
-    `symbol` is None outside of symbols or if none is known. `is_new` says that the patch adds the
-    symbol to the file, `is_upstream` that the file of the pin has it.
+    `symbol` is None for code outside of symbols, or if the symbols are unknown. `is_new` is true if
+    the patch adds the symbol to the file, and `is_upstream` if the symbol is in the file at the
+    pin.
     """
 
     symbol: str | None
@@ -86,10 +87,10 @@ class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstre
 
 
 class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream": "upstream"}):
-    """The change of one file by one patch, counted from its hunks.
+    """The change of one file by one patch, counted from the hunks.
 
-    `is_upstream` says that the pin has the file. Only edits have `touches`: a file that the
-    patch creates or deletes has none, and no `edits`: what the patch does, in words.
+    `is_upstream` is true if the file exists at the pin. `touches` lists the changed symbols, and
+    `edits` the edits in words; both are empty for a file that the patch creates or deletes.
     """
 
     path: str
@@ -106,7 +107,7 @@ class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream
 
 
 class PatchFootprint(Struct, frozen=True):
-    """What one patch changes."""
+    """The changes that one patch makes."""
 
     name: str
     subject: str
@@ -114,22 +115,22 @@ class PatchFootprint(Struct, frozen=True):
 
     @property
     def added(self) -> int:
-        """Count the added lines."""
+        """Return the number of added lines."""
         return sum(f.added for f in self.files)
 
     @property
     def removed(self) -> int:
-        """Count the removed lines."""
+        """Return the number of removed lines."""
         return sum(f.removed for f in self.files)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the files, sorted, once each."""
+        """Return the languages of the changed files, sorted, without repetitions."""
         return tuple(sorted({f.language for f in self.files}))
 
 
 class Tally(Struct, frozen=True):
-    """The net counts of a group of files; `binaries` is the number of files without lines."""
+    """The net number of files and lines in a group; `binaries` is the number of binary files."""
 
     name: str
     files: int
@@ -141,11 +142,11 @@ class Tally(Struct, frozen=True):
 class Footprint(Struct, frozen=True):
     """What a series changes of its upstream.
 
-    The files of each of `kinds`, `areas`, `builds`, `languages` and `folders` add up to `total`; in
-    the last two, vendored files are one row with the name of their area. `passing` are the paths
-    that patches touch and leave as the pin has them. `skipped` are the patches that are not
-    carried, each with the reason. `review` is what a reviewer asks for, or None if only the numbers
-    are wanted.
+    The rows of `kinds` add up to `total`, and so do those of `areas`, `builds`, `languages` and
+    `folders`; in the last two, all vendored files are one row with the name of their area.
+    `passing` lists the paths that patches touch but that end as they are at the pin. `skipped`
+    lists the patches that are not carried, each with the reason. `review` answers a reviewer's
+    questions, and is None if only numbers were asked for.
     """
 
     series: str
@@ -164,12 +165,12 @@ class Footprint(Struct, frozen=True):
 
     @property
     def patch_added(self) -> int:
-        """Count the added lines patch by patch."""
+        """Return the number of added lines, summed over the patches."""
         return sum(p.added for p in self.patches)
 
     @property
     def patch_removed(self) -> int:
-        """Count the removed lines patch by patch."""
+        """Return the number of removed lines, summed over the patches."""
         return sum(p.removed for p in self.patches)
 
 
@@ -178,9 +179,10 @@ Touched = tuple[str, "str | None"]
 
 
 class ComparedFootprint(Struct, frozen=True):
-    """A series at a commit of the patch repository, and as it is: None where it does not exist.
+    """The footprint of a series at a commit of the patch repository, and its footprint now.
 
-    `touched` is what only the later state touches, `left` what only the earlier one does.
+    A footprint is None if the series does not exist in that state. `touched` is what only the later
+    state touches, and `left` what only the earlier state touches.
     """
 
     series: str

@@ -10,9 +10,10 @@ from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
 class PullEffect(str, Enum):
-    """The effect of a pull request on a series: the first of these that applies.
+    """The effect of a pull request on a series; if several apply, the first of this list.
 
-    It is `UNKNOWN` if the pull request changes the same files, but no longer merges into upstream.
+    The effect is `UNKNOWN` if the pull request changes files of the series, but no longer merges
+    into upstream.
     """
 
     BREAKS = "breaks"
@@ -23,7 +24,11 @@ class PullEffect(str, Enum):
 
 
 class PullHead(Struct, frozen=True):
-    """The head of a pull request on its remote; `has_merge` is the remote's sign of an open one."""
+    """The head commit of a pull request on its remote.
+
+    `has_merge` is true if the remote also offers a merge of it, as GitHub does for open pull
+    requests.
+    """
 
     number: int
     ref: str
@@ -32,9 +37,10 @@ class PullHead(Struct, frozen=True):
 
 
 class PullFacts(Struct, frozen=True):
-    """Facts about a head: subject and author of its first own commit, the date of its last one.
+    """What is known about the head of a pull request.
 
-    `paths` are the paths that it has changed since it left upstream.
+    `subject` and `author` are those of the first commit of its own, `date` is that of the last one,
+    and `paths` are the paths changed since it branched off from upstream.
     """
 
     subject: str
@@ -44,7 +50,7 @@ class PullFacts(Struct, frozen=True):
 
 
 class PullForecast(Struct, frozen=True):
-    """What a pull request would do to the patches that it touches."""
+    """The effect of a pull request on the patches whose files it changes."""
 
     number: int
     head: str
@@ -57,10 +63,10 @@ class PullForecast(Struct, frozen=True):
 
 
 class Forecast(Struct, frozen=True):
-    """The open pull requests that touch the files of a series, those that break it first.
+    """The open pull requests that touch files of a series, beginning with those that break it.
 
-    `open` counts those that were examined. A pull request counts as open if its remote offers a
-    merge of it, or if its last commit is at most `days` old.
+    `open` is the number of pull requests that were examined. A pull request counts as open if its
+    remote offers a merge of it, or if its last commit is at most `days` days old.
     """
 
     series: tuple[str, ...]

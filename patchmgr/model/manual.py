@@ -1,4 +1,4 @@
-"""Pages of the manual: a command, and a topic."""
+"""The pages of the manual: one for each command, and one for each topic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Kind(Enum):
-    """What a block of a page is."""
+    """Whether a block of a page is a paragraph, a list item, or code."""
 
     TEXT = "text"
     ITEM = "item"
@@ -16,14 +16,14 @@ class Kind(Enum):
 
 
 class Block(Struct, frozen=True):
-    """A paragraph or a list item on one line, or lines of code."""
+    """A paragraph or a list item, which is a single line, or some lines of code."""
 
     kind: Kind
     text: str
 
 
 class Entry(Struct, frozen=True):
-    """An argument or option: how it is written, the placeholder for its value, and what it does."""
+    """An argument or option: its spellings, the placeholder for its value, and its description."""
 
     names: tuple[str, ...]
     value: str
@@ -32,7 +32,11 @@ class Entry(Struct, frozen=True):
 
 
 class CommandPage(Struct, frozen=True):
-    """The manual page of a command; `words` are what is typed, `below` the commands of a group."""
+    """The manual page of a command.
+
+    `words` are what a user types to run the command. If it is a group, `below` lists the name and
+    summary of each of its commands.
+    """
 
     words: tuple[str, ...]
     summary: str
@@ -44,12 +48,12 @@ class CommandPage(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the name of the page."""
+        """Return the name of the page: the words of the command, joined by dashes."""
         return "-".join(self.words)
 
 
 class Topic(Struct, frozen=True):
-    """A topic page: its name, its subject, and its text, also as blocks."""
+    """A topic page: its name, its subject, and its text, both as written and as blocks."""
 
     name: str
     about: str

@@ -1,4 +1,4 @@
-"""The materials of a patched component: its upstream, and the patches with the issues they fix."""
+"""The materials of a patched component: its upstream, its patches, and the issues they fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class Issue(Struct, frozen=True):
 
 
 class PatchUsed(Struct, frozen=True):
-    """A patch in a component; `commit` is its commit on the built branch, if there is one."""
+    """A patch of a component.
+
+    `commit` is the patch's commit on the branch that was built, or None if there is no such branch.
+    """
 
     patch: Patch
     author: Author
@@ -27,11 +30,11 @@ class PatchUsed(Struct, frozen=True):
 
 
 class Materials(Struct, frozen=True):
-    """A component and its materials: a version of an upstream, and patches in order.
+    """A component, and what it is made of: one version of an upstream, and patches in order.
 
-    `version` is the component's own. `commit` is upstream's git commit, or None if `base` is a
-    release; `sha256` is that of the release's file. `time` is the newest date in the component, in
-    seconds.
+    `version` is the version of the component itself. `commit` is the git commit of upstream, or
+    None if `base` is a release; `sha256` is then the digest of the release's archive. `time` is the
+    newest date in the component, in seconds since 1970.
     """
 
     series: str

@@ -1,4 +1,4 @@
-"""A merge of one text as a value: clean, or with conflicting regions."""
+"""The result of merging one text: clean, or with conflicting regions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ class Clean(Struct, frozen=True):
 
 
 class Conflicted(Struct, frozen=True):
-    """A merge with conflicts: the text with zdiff3 markers, or None if the sides are binary.
+    """A merge with conflicts.
 
-    The labels after the markers are `ours`, `base` and `theirs`.
+    `marked` is the text with zdiff3 markers, labelled `ours`, `base` and `theirs`, or None if the
+    sides are binary.
     """
 
     marked: bytes | None

@@ -29,11 +29,11 @@ class Arrival(Struct, frozen=True):
 
 
 class Solved(Struct, frozen=True, rename={"is_open": "open"}):
-    """A file of a patch that needed more than git's text merge, and how it was resolved.
+    """A file of a patch that git's text merge could not merge, and how it was resolved.
 
-    `collided` are the upstream commits that it collided with. If there was a proposal,
-    `reliability` tells how often such proposals were right. `edits` say what the patch does there,
-    in words.
+    `is_open` is true if it still has a conflict. `collided` are the upstream commits that the patch
+    collided with. `reliability` says how often proposals like the one made were right, and is None
+    without a proposal. `edits` describe in words what the patch does in the file.
     """
 
     patch: str
@@ -48,9 +48,10 @@ class Solved(Struct, frozen=True, rename={"is_open": "open"}):
 
 
 class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
-    """A patch, or part of it, that upstream has now, and the commits that landed it.
+    """A patch that upstream has landed, wholly or in part, and the commits that landed it.
 
-    `reliability` gives, for each entry of `how`, how often such a verdict was right, if known.
+    `reliability` says, for each entry of `how`, how often such a verdict was right; it is empty if
+    this was not measured.
     """
 
     patch: str
@@ -62,14 +63,14 @@ class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
 
 
 class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
-    """Upstream's changes in the files of a subsystem that the series touches."""
+    """Upstream's changes to the files that the series touches in one subsystem."""
 
     subsystem: str
     arrivals: tuple[Arrival, ...]
 
 
 class GateLine(Struct, frozen=True):
-    """A gate of the last check of this state: its result, and its number of problems."""
+    """The result of a gate when this state was last checked, and the number of its problems."""
 
     name: str
     standing: str
@@ -86,11 +87,11 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """All the facts that a maintainer records about a sync.
+    """All facts about a sync that a maintainer records.
 
-    `upstream_commits` counts the commits that came in, `commits_back` those that went out; `unit`
-    is the word for one of them. `identical` are the files of the series with the same bytes as
-    before, `changed` the others, or None if that is not known. `is_complete` says that facts were
+    `upstream_commits` is the number of commits that came in, `commits_back` the number that went
+    out, and `unit` the word for one of them. `identical` lists the files of the series whose
+    content is the same as before, `changed` the other ones. `is_complete` is true if facts were
     available for every hunk. `preview` and `fallback` are names of tags.
     """
 

@@ -1,4 +1,4 @@
-"""The change made by a command, as a value: enough to undo and to redo it."""
+"""The change that a command made, as a value from which it can be undone and redone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
 
 
 class OperationKind(str, Enum):
-    """Whether an operation is a person's own, an undo, or a redo."""
+    """Whether an operation is an ordinary one, an undo, or a redo."""
 
     DONE = "done"
     UNDO = "undo"
@@ -20,7 +20,7 @@ class OperationKind(str, Enum):
 
 
 class Turned(Struct, frozen=True, array_like=True):
-    """A file of the workspace: sha256 of its content before and after, None for no file."""
+    """A file of the workspace that changed: the sha256 before and after, None for no file."""
 
     path: str
     before: Sha256 | None
@@ -28,19 +28,19 @@ class Turned(Struct, frozen=True, array_like=True):
 
 
 class KeptFile(Struct, frozen=True, array_like=True):
-    """A file of a target: git's mode, sha256 of the content, permission bits if known."""
+    """A file of a target: git's mode, the sha256 of its content, and permission bits if known."""
 
     mode: Annotated[str, Meta(pattern=r"^(100644|100755|120000)\Z")]
     sha256: Sha256
     permissions: Annotated[int, Meta(ge=0, le=0o777)] | None = None
 
     def is_like(self, other: KeptFile | None) -> bool:
-        """Return whether another file has the same mode and content."""
+        """Return whether the other file has the same mode and content."""
         return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
 
 
 class TurnedFile(Struct, frozen=True, array_like=True):
-    """A file of a target before and after, None for no file."""
+    """A file of a target that changed: its state before and after, None for no file."""
 
     path: str
     before: KeptFile | None
@@ -57,7 +57,7 @@ class TurnedTarget(Struct, frozen=True):
 
 
 class TurnedRef(Struct, frozen=True, array_like=True):
-    """A ref of a store that moved; None for no ref before or after."""
+    """A ref of a store that changed: its commit before and after, None where there is no ref."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -66,10 +66,10 @@ class TurnedRef(Struct, frozen=True, array_like=True):
 
 
 class Operation(Struct, frozen=True):
-    """One change of a workspace and of the targets that changed with it.
+    """One change of a workspace and of the targets that changed together with it.
 
-    `of` are the numbers of the operations that an undo took back or a redo repeated, and `at`
-    is the second at which it was made.
+    `of` lists the numbers of the operations that an undo reverted or a redo repeated. `at` is the
+    time in seconds since 1970.
     """
 
     number: int
@@ -82,7 +82,7 @@ class Operation(Struct, frozen=True):
     refs: tuple[TurnedRef, ...] = ()
 
     def contents(self) -> frozenset[str]:
-        """Return the sha256 of all contents that the operation names."""
+        """Return the sha256 of every content that the operation refers to."""
         named = [sha for file in self.files for sha in (file.before, file.after)]
         for target in self.targets:
             named += [target.before, target.after]

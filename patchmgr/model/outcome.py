@@ -1,4 +1,4 @@
-"""What became of hunks, patches and series in a rebase."""
+"""The result of a rebase for each hunk, patch and series."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Verdict(str, Enum):
-    """What became of a patch; hunks use unchanged, modified, absorbed and conflict."""
+    """What became of a patch; the verdict on a hunk is one of the first four or `conflict`."""
 
     UNCHANGED = "unchanged"
     MODIFIED = "modified"
@@ -27,7 +27,7 @@ class Verdict(str, Enum):
 
 
 class How(str, Enum):
-    """How a hunk's verdict was reached."""
+    """How the verdict on a hunk was reached."""
 
     IDENTICAL = "identical"
     TEXT = "text"
@@ -46,10 +46,10 @@ class How(str, Enum):
 
 
 class ConflictKind(str, Enum):
-    """The kind of a conflict: git's own kinds, and those that only a patch manager meets.
+    """The kind of a conflict: one of git's own kinds, or one that only a patch manager meets.
 
-    `moved` is for lines that upstream moved, `mode` for links, submodules and other kinds of file.
-    A `condition` of a header and a `finding` of the audit or the ledger have no text.
+    `moved` is for lines that upstream moved elsewhere, `mode` for links, submodules and other kinds
+    of file. A `condition` in a header and a `finding` of the audit or the ledger concern no text.
     """
 
     TEXT = "text"
@@ -64,9 +64,9 @@ class ConflictKind(str, Enum):
 
 
 class Reliability(Struct, frozen=True):
-    """How often a rule was right where the truth is known: `right` of `of` verdicts.
+    """How often a rule was right: in `right` of the `of` cases whose right answer is known.
 
-    Both are None if nobody measured it.
+    Both numbers are None if the rule was not measured.
     """
 
     rule: str
@@ -75,19 +75,20 @@ class Reliability(Struct, frozen=True):
 
 
 class Suggestion(Struct, frozen=True):
-    """A text that a region in conflict could become, and how often such a text was right."""
+    """A text that may resolve a conflicting region, and how often such a text was right."""
 
     text: bytes
     reliability: Reliability
 
 
 class HunkOutcome(Struct, frozen=True):
-    """The fate of one hunk; `how` is None for a conflict.
+    """What became of one hunk.
 
-    `path` is the path in the patch, `new_path` the one on the new side. `line` counts from 1: it is
-    where the hunk starts on the patch's own new side. A change without hunks (mode, binary, rename,
-    empty file) has one outcome with line 0. `evidence` is a commit id. `reliability` gives, for a
-    structural merge, a lower bound of how often such merges were right.
+    `path` is the path in the patch, `new_path` the path in the new upstream state. `line`, counted
+    from 1, is where the hunk starts on the patch's own new side. A change without hunks (mode,
+    binary, rename, empty file) has one outcome with line 0. `how` is None for a conflict.
+    `evidence` is the id of the upstream commit that the verdict rests on. For a structural merge,
+    `reliability` is a lower bound of how often such merges were right.
     """
 
     path: str
@@ -101,9 +102,9 @@ class HunkOutcome(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """An upstream commit that explains hunks: as evidence, or as cause.
+    """An upstream commit that is the evidence for verdicts on hunks, or the cause of conflicts.
 
-    `reliability` gives, for evidence, how often such a verdict was right.
+    For evidence, `reliability` says how often such a verdict was right.
     """
 
     commit: str
@@ -116,10 +117,10 @@ class Sighting(Struct, frozen=True):
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to do, in other words, what some hunks of a patch do.
+    """An upstream commit that seems to do what some hunks of a patch do, in other words.
 
-    `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names it.
-    `reliability` says how often such a proposal was right.
+    `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names the
+    commit, or None. `reliability` says how often such a proposal was right.
     """
 
     commit: str
@@ -132,9 +133,9 @@ class Likely(Struct, frozen=True):
 
 
 class Resemblance(Struct, frozen=True):
-    """Upstream's text from a line (from 1) on, and the hunk's lines that it resembles.
+    """Lines of upstream that begin at `line` (from 1), and the hunk's lines that they resemble.
 
-    `commit` is where upstream had it, or None if that is the new state.
+    `commit` is the upstream state with these lines, or None if it is the new state.
     """
 
     confidence: float
@@ -155,13 +156,13 @@ class Wording(Struct, frozen=True):
 class FileConflict(Struct, frozen=True):
     """A file that a person must merge.
 
-    Contents are None where the side has no such file. `marked` is the text with git's markers, or
-    None without any (binaries, deletions). `reason` says what collided. `proposal` is a ruling that
-    a person is likely to give, because `resemblances` or the patch's header speak for it.
-    `suggestions` has, for each region, possible resolutions, the likeliest first. `shown` has, for
-    each region (or for the whole file), the upstream commit that wrote the part of `ours` that is
-    shown; it is None if that is not known. `stages` are base, ours and theirs as git's index would
-    have them, and `home` is where the new side has the file.
+    `base`, `ours` and `theirs` are contents, None on a side without the file. `marked` is the text
+    with git's markers, or None for binary files and deletions. `reason` says what collided.
+    `proposal` is the decision that a person is likely to make, judging by `resemblances` or by the
+    patch's header. `suggestions` lists possible resolutions for each region, the likeliest first.
+    `shown` lists, for each region or for the whole file, the upstream commit that wrote the
+    displayed part of `ours`, or None if it is unknown. `stages` are base, ours and theirs as
+    entries of git's index, and `home` is the path of the file in the new upstream state.
     """
 
     id: str
@@ -182,16 +183,17 @@ class FileConflict(Struct, frozen=True):
 
 
 class PatchOutcome(Struct, frozen=True):
-    """The fate of one patch.
+    """What became of one patch.
 
-    `changes` is what the new commit does to the tree of the new side (None deletes); for a patch in
-    conflict, the part that merged. `reuses_diff` says that the patch file stays as it is. `history`
-    names upstream commits and what they did to the patch's effect: landed, evolved, reverted or
-    gone. If upstream moved what landed, `now_in` is the file that has it now. `superseded` has the
-    parts that landed in other words; `likely` names commits that seem to do the same in other
-    words. `finding` is what a person can decide about. `warnings` are suspicious places in a merge
-    without conflict, the path first, and `findings` come from the audit of the result.
-    `description` and `drop_when` are the header's words on why the patch exists, and until when.
+    `changes` maps paths to what the new commit changes in the tree of the new side, None for a
+    deleted file; for a patch in conflict, it holds the part that merged. `reuses_diff` is true if
+    the patch file stays as it is. `history` lists upstream commits and what each did to the patch's
+    change: landed, evolved, reverted or gone. If upstream moved the landed lines, `now_in` is the
+    file that contains them now. `superseded` lists the parts that landed in other words, and
+    `likely` the commits that seem to do the same in other words. `finding` is what a person can
+    decide about. `warnings` are suspicious places in a merge without conflict, each beginning with
+    the path, and `findings` come from the audit of the result. `description` and `drop_when` are
+    taken from the header: why the patch exists, and when it may be dropped.
     """
 
     name: str
@@ -218,7 +220,7 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def open_findings(self) -> tuple[AuditFinding, ...]:
-        """Return the certain findings that nobody has accepted: the patch waits for a person."""
+        """Return the certain findings that nobody has accepted; a person has to look at each."""
         return tuple(f for f in self.findings if f.is_certain and f.accepted is None)
 
     @property
@@ -233,12 +235,12 @@ class PatchOutcome(Struct, frozen=True):
 
 
 class SeriesOutcome(Struct, frozen=True):
-    """The fate of a series; `head` is None where conflicts are left.
+    """What became of one series; `head` is None if conflicts are left.
 
-    `upstream_commits` counts the commits (or releases) that only the new state has, `commits_back`
-    those that only the old one has.
-    `commits` has the new commit of each patch, or None if it has none. `tree` is the tree of
-    all that was carried. `ledger` accounts for every line of the patches.
+    `upstream_commits` is the number of commits (or releases) that are only in the new upstream
+    state, and `commits_back` the number that are only in the old one. `commits` lists the new
+    commit of each patch, None for a patch without one. `tree` is the tree with all carried patches.
+    `ledger` accounts for every line of the patches.
     """
 
     name: str
@@ -255,21 +257,21 @@ class SeriesOutcome(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a person has something left to do."""
+        """Return whether a patch is left for a person."""
         return any(patch.is_left for patch in self.patches)
 
     def count(self, verdict: Verdict) -> int:
-        """Count the patches with a verdict."""
+        """Return the number of patches with this verdict."""
         return sum(patch.verdict is verdict for patch in self.patches)
 
 
 class TargetOutcome(Struct, frozen=True):
-    """The fate of some series on one of several targets; `onto` is the target's name."""
+    """What became of some series on one of several targets; `onto` is the name of the target."""
 
     onto: str
     series: tuple[SeriesOutcome, ...]
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a person has something left to do."""
+        """Return whether a patch of one of the series is left for a person."""
         return any(outcome.has_conflicts for outcome in self.series)

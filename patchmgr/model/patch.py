@@ -1,4 +1,4 @@
-"""A patch: a header that says why, and the changes of some files."""
+"""A patch: a header that gives the reason, and the changes to some files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ CONDITIONS = ("needed-when", "ensures", "valid-while")
 class Hunk(Struct, frozen=True):
     """One hunk of a unified diff.
 
-    `lines` keep their kind as first byte (space, `+` or `-`) and their line ending; a line
-    that the diff marks with "No newline at end of file" has none. Starts count from 1.
+    Each of `lines` keeps its first byte (space, `+` or `-`) and its line ending; a line that the
+    diff marks with "No newline at end of file" has no line ending. `old_start` and `new_start`
+    count from 1.
     """
 
     old_start: int
@@ -28,15 +29,15 @@ class Hunk(Struct, frozen=True):
     lines: tuple[bytes, ...]
 
     def old(self) -> tuple[bytes, ...]:
-        """Return the lines of the old side, context and removed."""
+        """Return the lines of the old side: context and removed lines."""
         return tuple(line[1:] for line in self.lines if line[:1] != b"+")
 
     def new(self) -> tuple[bytes, ...]:
-        """Return the lines of the new side, context and added."""
+        """Return the lines of the new side: context and added lines."""
         return tuple(line[1:] for line in self.lines if line[:1] != b"-")
 
     def added(self) -> int:
-        """Count the added lines."""
+        """Return the number of added lines."""
         return [line[:1] for line in self.lines].count(b"+")
 
     def added_text(self) -> bytes:
@@ -44,22 +45,22 @@ class Hunk(Struct, frozen=True):
         return b"".join(line[1:] for line in self.lines if line[:1] == b"+")
 
     def removed(self) -> int:
-        """Count the removed lines."""
+        """Return the number of removed lines."""
         return [line[:1] for line in self.lines].count(b"-")
 
 
 class BinaryChange(Struct, frozen=True):
-    """The forward half of a git binary patch: the whole new content, or a delta on the old one."""
+    """The forward half of a git binary patch: the whole new content, or a delta to the old one."""
 
     method: str
     payload: bytes
 
 
 class FilePatch(Struct, frozen=True):
-    """The change to one file: `old_path` is None for a new file, `new_path` for a deleted one.
+    """The change to one file; `old_path` is None for a new file, `new_path` for a deleted one.
 
-    Modes are git's octal strings ("100644") or None where the diff does not say. Ids are as the
-    index line gives them, possibly abbreviated, or None.
+    Modes are git's octal strings ("100644"), or None if the diff does not give them. Ids are those
+    of the diff's index line, possibly abbreviated, or None.
     """
 
     old_path: str | None
@@ -74,20 +75,20 @@ class FilePatch(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Return the path to name the change by: the new one, or the old one of a deletion."""
+        """Return the new path, or the old path if the file is deleted."""
         path = self.new_path if self.new_path is not None else self.old_path
         assert path is not None
         return path
 
     @property
     def is_rename(self) -> bool:
-        """Return whether the file moves."""
+        """Return whether the file is renamed."""
         both = self.old_path is not None and self.new_path is not None
         return both and self.old_path != self.new_path and not self.is_copy
 
 
 class Author(Struct, frozen=True):
-    """Who wrote a patch and when; `date` is git's raw form, `<seconds> <+zone>`."""
+    """The author of a patch, and the date in git's raw form, `<seconds> <+zone>`."""
 
     name: str
     email: str
@@ -97,10 +98,10 @@ class Author(Struct, frozen=True):
 class Patch(Struct, frozen=True):
     """One patch file.
 
-    `raw` is the file, byte for byte. `header` is the part before the first diff line, `diff` the
-    rest without a mail signature. `message` is the commit message made of the header. `author` is
-    None where the header names nobody. `fields` holds DEP-3 fields of the header, by name as
-    written. If a patch `is_reversed`, `files` are the reverse of `diff`.
+    `raw` is the file, byte for byte. `header` is the part before the first diff line, and `diff`
+    the rest without a mail signature. `message` is the commit message made from the header.
+    `author` is None if the header names no author. `fields` maps the names of the header's DEP-3
+    fields, as written, to their values. If `is_reversed`, `files` are the reverse of `diff`.
     """
 
     name: str
@@ -116,7 +117,7 @@ class Patch(Struct, frozen=True):
     is_reversed: bool = False
 
     def says(self, name: str) -> str | None:
-        """Return the text of a header field on one line, or None if there is none."""
+        """Return the value of a header field on one line, or None if it is missing or empty."""
         for known, value in self.fields.items():
             if known.lower() == name.lower() and value.strip():
                 return " ".join(value.split())
@@ -124,23 +125,23 @@ class Patch(Struct, frozen=True):
 
     @property
     def description(self) -> str | None:
-        """Return why the patch exists: its Description, or the text below the subject."""
+        """Return why the patch exists: its Description, or else the text below the subject."""
         paragraphs = self.message.decode("utf-8", "replace").split("\n\n")[1:]
         texts = (" ".join(text.split()) for text in paragraphs)
         plain = (text for text in texts if text and not text.split(" ", 1)[0].endswith(":"))
         return self.says("Description") or next(plain, None)
 
     def author_or(self, nobody: Author) -> Author:
-        """Return author and date; whatever the header does not give is taken from `nobody`."""
+        """Return the author and date in the header; what is missing is taken from `nobody`."""
         author = self.author or nobody
         return author if author.date else replace(author, date=nobody.date)
 
     @property
     def has_conditions(self) -> bool:
-        """Return whether a field of the header has a predicate."""
+        """Return whether a field of the header contains a predicate."""
         return any(name.lower() in CONDITIONS for name in self.fields)
 
     def paths(self) -> tuple[str, ...]:
-        """Return every path that the patch names, old and new, once each."""
+        """Return every path that the patch names, old and new, without repetitions."""
         named = [p for f in self.files for p in (f.old_path, f.new_path) if p is not None]
         return tuple(dict.fromkeys(named))

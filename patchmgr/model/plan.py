@@ -1,4 +1,4 @@
-"""A plan: how a series gets to an upstream state, in steps that were each tried."""
+"""A plan: the steps in which a series is rebased to an upstream state, each of them tried."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLAN_FORMAT = 1
 
 
 class PlannedState(Struct, frozen=True, omit_defaults=True):
-    """An upstream state of a plan, with the archive of a release."""
+    """An upstream state in a plan; for a release, also its archive and the archive's sha256."""
 
     ref: str
     commit: str
@@ -21,9 +21,9 @@ class PlannedState(Struct, frozen=True, omit_defaults=True):
 
 
 class Place(Struct, frozen=True):
-    """A region in conflict: its line (from 1) and symbol in upstream's file with earlier patches.
+    """A conflicting region: its line and symbol in upstream's file with earlier patches applied.
 
-    The line is 0 if the file is not text.
+    `line` counts from 1, and is 0 if the file is not text.
     """
 
     path: str
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 class PlannedPatch(Struct, frozen=True):
-    """What a step does to a patch; `places` and `reason` describe one that needs a person."""
+    """What a step does to a patch; `places` and `reason` describe a patch that needs a person."""
 
     series: str
     name: str
@@ -42,11 +42,11 @@ class PlannedPatch(Struct, frozen=True):
 
 
 class BreakingCommit(Struct, frozen=True):
-    """An upstream commit (or release) that breaks the series, though the state before it does not.
+    """An upstream commit (or release) that breaks the series although its predecessor does not.
 
-    `date` is the day on which it was committed. `added` and `removed` count lines, or are None if
-    contents are missing. `known_to` are people to ask: the author, then those who last wrote the
-    lines that it changed in the files in conflict.
+    `date` is the day of the commit. `added` and `removed` are numbers of lines, or None if contents
+    are missing from the store. `known_to` lists people to ask: first the author, then whoever last
+    wrote the lines that the commit changed in the files in conflict.
     """
 
     commit: str
@@ -61,9 +61,10 @@ class BreakingCommit(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """How the rest of a plan treats a patch in conflict: as if its lines were taken.
+    """What the rest of a plan assumes about a patch in conflict: that its own lines were chosen.
 
-    If that is not enough, the patch is treated as if it was skipped.
+    If the series still conflicts with that, `is_skipped` is true: the patch is assumed to be
+    skipped.
     """
 
     series: str
@@ -72,11 +73,11 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """One rebase to a later state: a stretch that carries, or a single commit that does not.
+    """One rebase to a later state: over commits without conflicts, or over one that causes some.
 
-    `patches` are those that change. `assuming` is about the patches that steps before this one left
-    in conflict. `start` has the digest of each series as the step finds it. `is_back` says that the
-    state is a common ancestor before the pin.
+    `patches` are the patches that change. `assuming` is about the patches that earlier steps left
+    in conflict. `start` maps each series to its digest before the step. `is_back` is true if the
+    step goes back to a common ancestor, which is older than the pin.
     """
 
     number: int
@@ -91,7 +92,7 @@ class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
 
 
 class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
-    """A dry rebase of a plan: from the series at one number of commits to another."""
+    """A trial rebase for a plan; `start` and `end` are numbers of commits after the pin."""
 
     start: int
     end: int
@@ -99,9 +100,9 @@ class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
 
 
 class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
-    """The steps from the pin to a state; `commits` are upstream's (or releases) between them.
+    """The steps from the pin to a state, which is `commits` upstream commits (or releases) away.
 
-    `is_merge` says that each step is a merge into a branch.
+    `is_merge` is true if each step is a merge into a branch.
     """
 
     series: tuple[str, ...]
@@ -116,12 +117,12 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     is_merge: bool = False
 
     def command(self, step: PlanStep) -> str:
-        """Return the command that takes a step."""
+        """Return the command that the user runs to take a step."""
         if self.is_merge:
             return f"git merge {step.onto.commit[:12]}"
         return f"patchmgr rebase {self.series[0]} --onto plan:{step.number}"
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a step needs a person."""
+        """Return whether a step needs a person to resolve a conflict."""
         return any(step.breaking is not None for step in self.steps)

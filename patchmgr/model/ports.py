@@ -1,4 +1,4 @@
-"""The services that engines need from outside, as protocols."""
+"""Protocols of the services that the engines use."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from patchmgr.model.snapshot import Entry
 
 
 class Blobs(Protocol):
-    """Contents by id."""
+    """File contents by blob id."""
 
     def read(self, blob: str) -> bytes:
         """Return the content; raise PatchmgrError if the object is missing."""
 
     def add(self, content: bytes) -> str:
-        """Keep a new content for the rest of the run and return its id."""
+        """Keep a new content until the run ends and return its id."""
 
 
 class Tree(Protocol):
     """The files of one upstream state."""
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the path, or None if there is none."""
+        """Return the file at the path, or None if there is no file."""
 
     def is_directory(self, path: str) -> bool:
         """Return whether the path is a directory."""
@@ -35,20 +35,23 @@ class Tree(Protocol):
 
 
 class Kept(Protocol):
-    """Cached answers of earlier runs, by everything they depend on besides the program."""
+    """Answers cached by earlier runs; a question is everything that its answer depends on.
+
+    The program itself is not part of a question.
+    """
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer as the only item of a list, or None if there is none."""
+        """Return the answer as the only item of a list, or None if it is not cached."""
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
-        """Keep an answer that JSON can hold."""
+        """Cache an answer that can be written as JSON."""
 
 
 class TextMerge(Protocol):
-    """The three-way merge of git."""
+    """Git's three-way merge of texts."""
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        """Merge two versions of a text over their base."""
+        """Merge two versions of a text, given their common base."""
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
         """Merge several texts, each given as base, ours and theirs."""
@@ -59,16 +62,16 @@ Style = Callable[[bytes], "bytes | None"]
 
 
 class Formatter(Protocol):
-    """The formatters that an upstream's own tree has settings for."""
+    """The formatters that are configured in upstream's own tree."""
 
     def styles(self, path: str) -> Sequence[Style]:
-        """Return the ways in which upstream may format the file at a path, the likeliest first."""
+        """Return the styles that upstream may format the file at the path in, likeliest first."""
 
 
 class Step(Struct, frozen=True):
-    """One upstream commit (or release) between base and target.
+    """One upstream commit (or release) between two states.
 
-    `changes` maps each touched path to the file after the step, or None if it is deleted.
+    `changes` maps each touched path to the file after the step, or to None if the step deletes it.
     """
 
     commit: str
@@ -87,10 +90,10 @@ class Named(Struct, frozen=True):
 
 
 class History(Protocol):
-    """What upstream did between two states."""
+    """What upstream did between two states, as a list of steps."""
 
     def steps(self, paths: Sequence[str]) -> Sequence[Step]:
         """Return the steps that touch any of the paths, oldest first."""
 
     def before(self, commit: str) -> str:
-        """Return the commit before a step."""
+        """Return the state before the commit of a step."""

@@ -1,4 +1,4 @@
-"""Claims about the state of an upstream, which a patch's header makes conditions of."""
+"""Predicates about the state of an upstream, which a patch's header uses as conditions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from patchmgr.model.ports import Tree
 
 
 class NamedRef(Struct, frozen=True):
-    """A state by its name."""
+    """A state that is given by its name."""
 
     ref: str
 
 
 class WrittenRef(Struct, frozen=True):
-    """A state named in a file of the series' own upstream: the group of a regular expression."""
+    """A state whose name is read from a file of the series' own upstream, by a regular expression.
+
+    The name is the text that the group of `regex` matches.
+    """
 
     regex: str
     path: str
 
 
 class Where(Struct, frozen=True):
-    """The state that a claim is about.
+    """The upstream and the state that a claim is about.
 
-    `upstream` is None for the series' own one. `ref` is None for the current state (own upstream),
-    or for the tracked one (another).
+    `upstream` is None for the series' own upstream. Without a `ref`, it is the current state of the
+    series' own upstream, and the tracked state of another one.
     """
 
     upstream: str | None = None
@@ -41,7 +44,7 @@ class PathExists(Struct, frozen=True):
 
 
 class PatternFound(Struct, frozen=True):
-    """True if a line of the file (or of the symbol, if one is given) matches."""
+    """True if a line of the file, or of the symbol if one is given, matches the expression."""
 
     regex: str
     path: str
@@ -50,7 +53,7 @@ class PatternFound(Struct, frozen=True):
 
 
 class ReleaseIn(Struct, frozen=True):
-    """True if the state is a release that a PEP 440 specifier contains."""
+    """True if the state is a release whose version matches a PEP 440 specifier."""
 
     specifier: str
     where: Where = Where()
@@ -79,19 +82,19 @@ Predicate = Claim | Not | AllOf | AnyOf
 
 
 class Conditions(Struct, frozen=True):
-    """The conditions in a patch's header: where it is carried and what it guarantees."""
+    """The conditions in a patch's header: when it is needed, what it ensures, while it is valid."""
 
     needed_when: Predicate | None = None
     ensures: Predicate | None = None
     valid_while: Predicate | None = None
 
     def predicates(self) -> tuple[Predicate | None, ...]:
-        """Return the predicate of each field, None for a missing field."""
+        """Return the predicate of each of the three fields, None for a missing field."""
         return (self.needed_when, self.ensures, self.valid_while)
 
     @property
     def are_empty(self) -> bool:
-        """Return whether the header has none of these conditions."""
+        """Return whether the header has no condition at all."""
         return not any(self.predicates())
 
 
@@ -105,16 +108,17 @@ def claims(predicate: Predicate) -> tuple[Claim, ...]:
 
 
 class Contents(Protocol):
-    """Contents by id."""
+    """File contents by blob id."""
 
     def read(self, blob: str) -> bytes:
         """Return the content; raise PatchmgrError if the object is missing."""
 
 
 class State(Struct, frozen=True):
-    """A state of an upstream that can be examined.
+    """A state of an upstream that conditions can be checked against.
 
-    `label` names it in reasons. `version` is the version of a release, None for any other state.
+    `label` is its name in messages. `version` is the version of a release, None for any other
+    state.
     """
 
     upstream: str
@@ -125,10 +129,10 @@ class State(Struct, frozen=True):
 
 
 class States(Protocol):
-    """States other than the current one."""
+    """Access to the states of upstreams other than the current one."""
 
     def state(self, upstream: str, ref: str | None) -> State:
-        """Return a state of an upstream; without a ref, the tracked state.
+        """Return a state of an upstream, or the tracked state if `ref` is None.
 
-        Raises PatchmgrError if the upstream or state does not exist, or cannot be read.
+        Raises PatchmgrError if the upstream or the state does not exist, or cannot be read.
         """

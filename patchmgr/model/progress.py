@@ -1,4 +1,4 @@
-"""How long tasks report their progress."""
+"""The protocol by which long tasks report their progress."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Listens to one task at a time."""
+    """Receives the progress of one task at a time."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin a piece of work of `total` bytes, or None if that is not known."""
+        """Begin a task of `total` bytes, or of unknown size if `total` is None."""
 
     def advance(self, amount: int) -> None:
-        """Count bytes that are done; a negative amount takes some back."""
+        """Add to the bytes that are done; a negative amount takes some back."""
 
     def done(self) -> None:
-        """End the piece of work, whether it succeeded or not."""
+        """End the task, whether it succeeded or not."""
 
 
 class Quiet:
-    """A listener that says nothing."""
+    """Receives progress and shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
         """Ignore the start."""

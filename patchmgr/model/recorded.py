@@ -1,4 +1,4 @@
-"""A recorded conflict and its resolution."""
+"""Recorded conflicts and their resolutions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Region(Struct, frozen=True):
-    """The three sides of one conflicting region, as whole lines with their line feeds."""
+    """The three sides of one conflicting region, each made of whole lines with their line feeds."""
 
     base: bytes
     ours: bytes
@@ -16,7 +16,7 @@ class Region(Struct, frozen=True):
 
 
 class Kind(str, Enum):
-    """What conflicts: lines of a text, a whole file, or several regions of one file."""
+    """What is in conflict: lines of a text, a whole file, or several regions of one file."""
 
     REGION = "region"
     FILE = "file"
@@ -24,7 +24,7 @@ class Kind(str, Enum):
 
 
 class Origin(str, Enum):
-    """How a resolution came about."""
+    """The command that recorded a resolution."""
 
     REBASE = "rebase"
     RESOLVE = "resolve"
@@ -34,12 +34,12 @@ class Origin(str, Enum):
 
 
 class Resolution(Struct, frozen=True):
-    """The resolution of a conflict; without content the file is deleted.
+    """The resolution of a conflict; if `content` is None, the file is deleted.
 
-    `origin` is the command that recorded it, and `source` says what that command worked on: a
-    series and its patch, a merge commit, a side. For a proposed resolution, `proposed_by` and
-    `accepted_by` name people, `rests_on` names the commits it was checked on, and `because` is the
-    reason for taking one that fails its checks.
+    `source` says what the command `origin` worked on: a series and its patch, a merge commit, or a
+    side. For a proposed resolution, `proposed_by` and `accepted_by` name people, `rests_on` lists
+    the commits it was checked on, and `because` is the reason for accepting one that fails its
+    checks.
     """
 
     content: bytes | None
@@ -52,11 +52,11 @@ class Resolution(Struct, frozen=True):
 
 
 class Recorded(Struct, frozen=True):
-    """A conflict in `conflicts/`.
+    """A conflict in the folder `conflicts/`.
 
-    A side is None where it has no such file (whole files only). A group has no sides, but the ids
-    of its `parts`. `path` is the file where it was first seen, `seen` the series and patch, or the
-    merge; neither is part of its identity.
+    For a whole file, a side is None if it does not contain the file. A group has no sides, only the
+    ids of its conflicts in `parts`. `path` is the file where the conflict was first seen, and
+    `seen` the series and patch, or the merge; neither is part of the conflict's identity.
     """
 
     id: str
@@ -70,7 +70,7 @@ class Recorded(Struct, frozen=True):
     resolution: Resolution | None = None
 
     def is_about(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bool:
-        """Return whether these are its sides, with ours and theirs in either order."""
+        """Return whether the conflict has these sides, with ours and theirs in either order."""
         return self.base == base and (ours, theirs) in (
             (self.ours, self.theirs),
             (self.theirs, self.ours),
@@ -78,7 +78,7 @@ class Recorded(Struct, frozen=True):
 
 
 class Source(Struct, frozen=True):
-    """The source of pulled resolutions: its name, its URL, and the commit."""
+    """Where resolutions were pulled from: the name of the source, its URL, and the commit."""
 
     name: str
     place: str

@@ -1,4 +1,4 @@
-"""A person's work on the conflicts of a rebase: the current place, and the choices so far."""
+"""A person's work on the conflicts of a rebase: the current region, and the choices so far."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class OpenConflict(Struct, frozen=True):
-    """A conflict of a rebase in progress: its work order, and its file (None for a finding)."""
+    """A conflict of a rebase in progress: its work order, and its file, or None for a finding."""
 
     order: WorkOrder
     file: FileConflict | None
 
     @property
     def patch(self) -> tuple[str, str]:
-        """Return the series and the patch in conflict."""
+        """Return the names of the series and of the patch in conflict."""
         return self.order.series, self.order.patch
 
 
 class Taken(str, Enum):
-    """How a region is resolved: a side, both in an order, a candidate, or a person's own text."""
+    """How a region is resolved: by a side, both in an order, a candidate, or edited text."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -36,7 +36,10 @@ class Taken(str, Enum):
 
 
 class Choice(Struct, frozen=True):
-    """A person's choice for a region; a candidate has its number from 1, an edit its text."""
+    """A person's choice for a region.
+
+    `number` is the number of the chosen candidate, from 1; `text` is the edited text.
+    """
 
     taken: Taken
     number: int = 0
@@ -48,9 +51,9 @@ Choices = Mapping[str, Choice]
 
 
 class Place(Struct, frozen=True):
-    """A region within its file: the text before it, its resolution, the text after it.
+    """A region within its file: the text before the region, its resolution, and the text after it.
 
-    The text is None if nothing is chosen, or where the file is to be deleted.
+    `text` is None if nothing was chosen yet, or if the file is to be deleted.
     """
 
     before: bytes
@@ -59,10 +62,11 @@ class Place(Struct, frozen=True):
 
 
 class Resolving(Struct, frozen=True):
-    """A person's choices for the regions of all open conflicts, and the state `before`.
+    """A person's choices for the regions of all open conflicts.
 
-    `at` is the index in `places`. `accepted` are the conflicts that are on record, `left_out` the
-    patches to skip, as series and patch.
+    `at` is the index of the current region in `places`. `accepted` lists the ids of the conflicts
+    that have been recorded, and `left_out` the patches to skip, each as series and patch. `before`
+    is the state before the last choice.
     """
 
     conflicts: tuple[OpenConflict, ...] = ()
@@ -74,7 +78,10 @@ class Resolving(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """Return each region as the numbers (from 0) of its conflict and of itself, in order."""
+        """Return a pair for each region, in order: its conflict's number, and the region's number.
+
+        Both count from 0. A conflict without regions counts as one region.
+        """
         return tuple(
             (number, region)
             for number, one in enumerate(self.conflicts)
@@ -93,31 +100,34 @@ class Resolving(Struct, frozen=True):
 
     @property
     def name(self) -> str | None:
-        """Return the id of the current region, or None if it has no text."""
+        """Return the id of the current region, or None if the conflict has no regions."""
         regions = self.conflict.order.regions
         return regions[self.region].id if regions else None
 
     @property
     def choice(self) -> Choice | None:
-        """Return the choice for the current region."""
+        """Return the choice for the current region, or None if nothing was chosen."""
         return self.choices.get(self.name or "")
 
     def open_regions(self, one: OpenConflict) -> tuple[int, ...]:
-        """Return the numbers (from 0) of a conflict's regions without a choice."""
+        """Return the numbers (from 0) of the conflict's regions for which nothing was chosen."""
         regions = enumerate(one.order.regions)
         return tuple(number for number, each in regions if each.id not in self.choices)
 
     def is_done(self, one: OpenConflict) -> bool:
-        """Return whether a conflict needs no further answer."""
+        """Return whether the conflict has been recorded, or its patch is to be skipped."""
         return one.order.id in self.accepted or one.patch in self.left_out
 
     @property
     def left(self) -> tuple[OpenConflict, ...]:
-        """Return the conflicts that still need an answer."""
+        """Return the conflicts that are neither recorded nor skipped."""
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Move forward or back by some regions or conflicts; the first follows the last."""
+        """Return the state `step` regions (or conflicts) further on, or back if `step` is negative.
+
+        The first one follows the last one.
+        """
         if not self.places:
             return self
         if not is_conflict:
@@ -126,24 +136,27 @@ class Resolving(Struct, frozen=True):
         return replace(self, at=self.places.index((number, 0)))
 
     def chosen(self, choice: Choice) -> Resolving:
-        """Choose something for the current region."""
+        """Return the state with this choice for the current region."""
         assert self.name is not None
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
     def with_accepted(self) -> Resolving:
-        """Mark the conflict as recorded, and go to the next open one."""
+        """Return the state with the current conflict recorded, at the next open conflict."""
         accepted = (*self.accepted, self.conflict.order.id)
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Leave out the patch, or put it back, and go to the next open conflict."""
+        """Return the state with the current patch skipped, at the next open conflict.
+
+        If the patch is skipped already, it is no longer skipped, and the place stays the same.
+        """
         patch, others = self.conflict.patch, self.left_out
         if patch in others:
             return replace(self, left_out=tuple(o for o in others if o != patch), before=self)
         return replace(self, left_out=(*others, patch), before=self).at_next_left()
 
     def at_next_left(self) -> Resolving:
-        """Go to the next open conflict, if there is one."""
+        """Return the state at the next open conflict, or the same state if none is open."""
         for step in range(len(self.conflicts)):
             there = self.moved(step, is_conflict=True)
             if not self.is_done(there.conflict):
@@ -151,5 +164,5 @@ class Resolving(Struct, frozen=True):
         return self
 
     def undone(self) -> Resolving:
-        """Return the state before the last choice."""
+        """Return the state before the last choice, or the same state if there was no choice."""
         return self.before or self

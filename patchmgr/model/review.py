@@ -1,4 +1,4 @@
-"""What a reviewer asks about a series besides the numbers: parts, gates, hotspots, risks."""
+"""What a reviewer asks about a series besides numbers: subsystems, gates, hotspots and risks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from patchmgr.model.outcome import Reliability
 
 
 class Reach(str, Enum):
-    """Whom a change reaches; the order is the order of review."""
+    """Who is affected by a change, in the order in which changes should be reviewed."""
 
     SHARED = "shared"
     GATED = "gated"
@@ -19,17 +19,17 @@ class Reach(str, Enum):
 
 
 class Gate(Struct, frozen=True):
-    """A condition that guards a change; `kind` says what it tests."""
+    """A condition in the code that guards a change; `kind` says what the condition tests."""
 
     kind: str
     text: str
 
 
 class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
-    """Changed lines of existing code: those of one statement, or of a few in a row.
+    """Changed lines of existing code that belong to one statement, or to a few in a row.
 
-    `line` and `last` count from 1 in the new file, or in the old one where `is_removal`. `text` is
-    the first changed line. `why` gives the reason for the reach.
+    `line` and `last` are the first and the last line, counted from 1 in the new file, or in the old
+    file if `is_removal`. `text` is the first changed line. `why` gives the reason for `reach`.
     """
 
     path: str
@@ -45,7 +45,7 @@ class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
 
 
 class Part(Struct, frozen=True):
-    """A subsystem: its files and their lines, and which of them are tests."""
+    """A subsystem: the numbers of its changed files and lines, in all and in its tests."""
 
     name: str
     files: int
@@ -59,10 +59,10 @@ class Part(Struct, frozen=True):
 
 
 class Hotspot(Struct, frozen=True):
-    """A symbol of upstream that the series touches, and how often upstream changed it lately.
+    """A symbol of upstream that the series touches and that upstream changed lately.
 
-    `commits` counts upstream commits that changed the symbol, `file_commits` those that changed the
-    file. `symbol` is None for code outside of symbols.
+    `commits` is the number of upstream commits that changed the symbol, `file_commits` the number
+    that changed the file. `symbol` is None for code outside of symbols.
     """
 
     path: str
@@ -73,7 +73,7 @@ class Hotspot(Struct, frozen=True):
 
 
 class RiskKind(str, Enum):
-    """The kinds of surprises for somebody who takes the series over."""
+    """The kinds of surprises for somebody who takes over the series."""
 
     RUNS = "runs by being there"
     BINARY = "binary"
@@ -83,7 +83,7 @@ class RiskKind(str, Enum):
 
 
 class Risk(Struct, frozen=True):
-    """One risk: the file, and the line, requirement or variable concerned."""
+    """One risk: the file, and in `what` the line, requirement or variable."""
 
     kind: RiskKind
     path: str
@@ -92,9 +92,9 @@ class Risk(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A recorded rebase: its target, and the verdict of each patch.
+    """A recorded rebase: its target, and the verdict on each patch.
 
-    `reliability` says, by patch, how often verdicts like "upstream has it" were right.
+    `reliability` says for each patch how often verdicts such as "absorbed" were right.
     """
 
     ref: str
@@ -107,10 +107,10 @@ class Moment(Struct, frozen=True):
 class Review(Struct, frozen=True):
     """The answers to a reviewer's questions.
 
-    `parts_by` says where the subsystems are from. `parts_of_patches` counts the changed lines of
-    each patch by part, in series order, `part_of_files` names the part of each path. `window` is
-    the number of upstream steps in which hotspots are counted, or None if the history is not
-    available; `step` is the word for one of them.
+    `parts_by` says where the names of the subsystems come from. `parts_of_patches` lists, in series
+    order, each patch and its number of changed lines in each part; `part_of_files` maps each path
+    to the name of its part. `window` is the number of upstream steps in which changes to hotspots
+    are counted, or None if the history is not available; `step` is the word for one of these steps.
     """
 
     parts_by: str
@@ -125,5 +125,5 @@ class Review(Struct, frozen=True):
     step: str = "upstream commit"
 
     def count(self, reach: Reach) -> int:
-        """Count the changed sites with this reach."""
+        """Return the number of changed sites with this reach."""
         return sum(site.reach is reach for site in self.sites)

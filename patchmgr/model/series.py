@@ -1,4 +1,4 @@
-"""A series: ordered patches, each with guards, on one pin."""
+"""A series: patches in order, each with guards, on one pin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Guard(Struct, frozen=True):
-    """A condition on a selected symbol: `+sym` needs it, `-sym` forbids it."""
+    """A condition on a guard symbol: `+sym` needs the symbol to be selected, `-sym` forbids it."""
 
     symbol: str
     is_positive: bool
@@ -21,8 +21,8 @@ class Guard(Struct, frozen=True):
 class SeriesLine(Struct, frozen=True):
     """One line of a series file, byte for byte; `name` is None for comments and blank lines.
 
-    A patch that `is_reversed` (`-R`) does the reverse of what its file says. `off` are the groups
-    of the patch that are off unless they are selected.
+    A patch that `is_reversed` (`-R`) is applied in reverse. `off` lists those groups of the patch
+    that are off unless they are selected.
     """
 
     raw: bytes
@@ -34,13 +34,13 @@ class SeriesLine(Struct, frozen=True):
 
     @property
     def is_usual(self) -> bool:
-        """Return whether the patch is read in the usual way: with -p1, and not reversed."""
+        """Return whether the patch is applied with `-p1` and not in reverse."""
         return self.strip == 1 and not self.is_reversed
 
     def refusal(self, selected: Collection[str]) -> str | None:
-        """Return why the patch is kept out, or None if it is let in: the rule of MQ's guards.
+        """Return why the patch is skipped, or None if it is applied.
 
-        In addition, each group that is off must be selected.
+        The guards are interpreted as in MQ. In addition, each group in `off` must be selected.
         """
         for group in self.off:
             if group not in selected:
@@ -60,12 +60,12 @@ class SeriesFile(Struct, frozen=True):
     lines: tuple[SeriesLine, ...] = ()
 
     def names(self) -> tuple[str, ...]:
-        """Return the patch file names in order."""
+        """Return the names of the patch files, in order."""
         return tuple(line.name for line in self.lines if line.name is not None)
 
 
 class Need(Struct, frozen=True):
-    """A patch that another one needs, because of lines of a file or a name that it defines."""
+    """A patch that another patch needs, because of lines of a file or a name that it defines."""
 
     patch: str
     path: str | None = None
@@ -73,7 +73,7 @@ class Need(Struct, frozen=True):
 
 
 class GraphPatch(Struct, frozen=True):
-    """A patch of a series, and the patches that it needs directly, the nearest first."""
+    """A patch of a series, and the patches that it needs directly, nearest first."""
 
     name: str
     needs: tuple[Need, ...]

@@ -1,4 +1,4 @@
-"""What a person writes about a series in its `series.toml`."""
+"""The settings of a series that a person writes in `series.toml`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _Word = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
 
 
 class CheckCommand(Struct, frozen=True):
-    """A command of a series that says whether its branch is good; exit code 0 means yes.
+    """A command that checks the branch of a series; exit code 0 means that it passed.
 
-    `timeout` is in seconds. `needs` are programs without which the command is skipped.
+    `timeout` is in seconds. The command is skipped if one of the programs in `needs` is missing.
     """
 
     name: str
@@ -25,9 +25,9 @@ class CheckCommand(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """A claim that a file of the branch, or one symbol of it, has certain bytes.
+    """A claim about the content of a file of the branch, or of one symbol in it.
 
-    `digest` is their sha256 (64 hex); None claims that they are the pin's bytes.
+    `digest` is the sha256 (64 hex) of that content, or None if it must be the same as at the pin.
     """
 
     path: str
@@ -35,20 +35,20 @@ class Claim(Struct, frozen=True):
     digest: str | None
 
     def __str__(self) -> str:
-        """Return the claim's place as a person writes it."""
+        """Return the path, followed by `::` and the symbol if there is one."""
         return self.path if self.symbol is None else f"{self.path}::{self.symbol}"
 
 
 class SeriesSettings(Struct, frozen=True):
-    """The settings of one series; all of them have a default.
+    """The settings of one series; each has a default.
 
-    `subsystems` maps a name to globs, `labels` a gate's kind to further expressions, `groups` a
-    name to patches. `python` are the versions that files must compile for; if empty, those that
-    upstream states. `left_out` names built-in gates that are not wanted. Patches of groups that are
-    `off` are kept out unless the group is selected. `confidence` is how reliable (in percent) a
-    merge by structure must be to be taken, None for any. `trusted` are the sources whose pulled
-    resolutions count as one's own. `build_env` are further variables for a build, with placeholders
-    such as `{version}`.
+    `subsystems` maps a subsystem to globs, `labels` maps a kind of gate to further expressions that
+    it is recognized by, and `groups` maps a group to patches. `python` lists the versions that
+    files must compile for; if it is empty, the versions that upstream supports are used. `left_out`
+    names built-in gates that are not run. Patches of groups in `off` are skipped unless the group
+    is selected. `confidence` is how reliable, in percent, a structural merge must be to be used;
+    None admits any. `trusted` lists the sources whose pulled resolutions count as one's own.
+    `build_env` holds further variables for a build, with placeholders such as `{version}`.
     """
 
     subsystems: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

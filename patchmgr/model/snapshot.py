@@ -1,4 +1,4 @@
-"""Files of a tree as ids: the input and the result of a merge."""
+"""Files of a tree as modes and blob ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE_MODES = frozenset({REGULAR, EXECUTABLE})
 
 
 class Entry(Struct, frozen=True):
-    """One file of a tree: git's mode (octal string) and the blob's id."""
+    """One file of a tree: git's mode (octal string) and the id of its blob."""
 
     mode: str
     blob: str

@@ -1,4 +1,4 @@
-"""The status of a patch upstream, and what upstream's commits say about it."""
+"""The upstream status of a patch, and upstream commits that concern it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Stance(str, Enum):
-    """The states of Yocto's `Upstream-Status`; other tools' fields are mapped to them."""
+    """The values of Yocto's `Upstream-Status`, to which the fields of other tools are mapped."""
 
     PENDING = "Pending"
     SUBMITTED = "Submitted"
@@ -19,9 +19,9 @@ class Stance(str, Enum):
 
 
 class Standing(Struct, frozen=True):
-    """A status and its detail: where the patch was sent, its commit, or the reason.
+    """The upstream status of a patch; `detail` is where it was sent, its commit, or the reason.
 
-    `field` is the header field that says so, or None if none does.
+    `field` is the header field that states it, or None if no field does.
     """
 
     stance: Stance = Stance.PENDING
@@ -30,9 +30,10 @@ class Standing(Struct, frozen=True):
 
 
 class FollowUp(Struct, frozen=True):
-    """An upstream commit whose message "fixes" or "reverts" the upstream commit of a patch.
+    """An upstream commit whose message refers to the upstream commit of a patch.
 
-    Or "brings" it: a cherry-pick. `of` is what it names, a commit or a pull request.
+    `kind` is what the commit does: it "fixes" or "reverts" the other one, or it "brings" it as a
+    cherry-pick. `of` is the commit or pull request that the message names.
     """
 
     patch: str
@@ -42,11 +43,11 @@ class FollowUp(Struct, frozen=True):
     subject: str
 
     def sentence(self) -> str:
-        """Return a sentence: what upstream did."""
+        """Return a sentence that says what upstream did."""
         return f"upstream {self.kind} {self.of} in {self.commit[:12]} {self.subject}"
 
     def answers(self, series: str) -> str:
-        """Return the possible commands: take the commit, or mark it as known."""
+        """Return the commands to choose from: import the commit, or mark it as known."""
         short, where = self.commit[:12], f"--series {series}"
         taken = f"patchmgr import --commit {short} {where}, or " if self.kind != "brings" else ""
         return f"{taken}patchmgr decide {self.patch} needed --by {short} {where}"

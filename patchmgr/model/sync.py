@@ -1,4 +1,4 @@
-"""A sync: what it proposes, where it was pushed, and what needs a person."""
+"""The result of a sync: what it proposes, what it pushed, and what needs a person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class CarriedSeries(Struct, frozen=True):
-    """A series as the steps that carry would leave it, and what they change."""
+    """A series after those steps of a plan that cause no conflict, compared with before."""
 
     note: SyncNote
     before: Footprint
@@ -25,10 +25,11 @@ class CarriedSeries(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """The steps of a plan that carry, and the first one that does not (none if all is up to date).
+    """A plan, and the results of its steps up to the first one that causes a conflict.
 
-    `outcomes` has one entry for each step that carries, and one for a rebase from there to the end
-    if that leaves conflicts; `orders` are for these. `files` are the changes to the workspace.
+    `outcomes` has one entry for each step without conflict and, if going on from there leaves
+    conflicts, one for the rebase to the end of the plan; `orders` are the work orders for these
+    conflicts. `files` are the changes to the workspace.
     """
 
     plan: Plan
@@ -39,13 +40,13 @@ class Proposal(Struct, frozen=True):
 
     @property
     def heads(self) -> Mapping[str, str]:
-        """Return the branch that carries, by series."""
+        """Return the head of each series after the steps that cause no conflict."""
         done = [step for step in self.outcomes if not any(one.has_conflicts for one in step)]
         return {one.name: str(one.head) for one in done[-1]} if done else {}
 
 
 class Standing(str, Enum):
-    """The result for a branch: pushed, up to date, or left to whoever pushed to it."""
+    """What happened to a branch: pushed, up to date, or held because others pushed to it."""
 
     PUSHED = "pushed"
     SAME = "same"
@@ -53,7 +54,10 @@ class Standing(str, Enum):
 
 
 class PushedBranch(Struct, frozen=True):
-    """A branch of a remote: the commit it is to have, and the one it had."""
+    """A branch of a remote.
+
+    `commit` is the commit it should point to, and `there` the one it pointed to before the sync.
+    """
 
     name: str
     commit: str
@@ -62,7 +66,7 @@ class PushedBranch(Struct, frozen=True):
 
 
 class PullRequest(Struct, frozen=True):
-    """A pull request, and what was done: opened, updated, closed, refused, or left closed."""
+    """A pull request, and what was done to it: opened, updated, closed, refused, or left closed."""
 
     done: str
     number: int | None = None
@@ -71,9 +75,10 @@ class PullRequest(Struct, frozen=True):
 
 
 class PullCheck(Struct, frozen=True):
-    """What becomes of the series of an open pull request on the pin that the base has now.
+    """What happens to the series of an open pull request on the current pin of its base branch.
 
-    `patches` are those that change; `fault` says why that is not known, or could not be told.
+    `patches` are the patches that change. `fault` says why this is unknown, or could not be
+    reported.
     """
 
     number: int
@@ -99,9 +104,9 @@ class Sync(Struct, frozen=True):
 
 
 class LastSync(Struct, frozen=True):
-    """The last sync without a fault, as the badge on a remote has it: its time and age in seconds.
+    """The last sync that succeeded, as the badge on a remote records it.
 
-    `words` are its result.
+    `time` is in seconds since 1970 and `age` in seconds; `words` describe the result.
     """
 
     remote: str

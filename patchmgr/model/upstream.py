@@ -1,4 +1,4 @@
-"""Upstreams, pins and the lock that holds them."""
+"""Upstreams, pins and the lock file that lists them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Word = Annotated[str, Meta(pattern=r"^[^-]")]
 
 
 class Upstream(Struct, frozen=True):
-    """A project that is followed, as a git remote, a package on the index, or both; or an archive.
+    """A project that series follow: a git remote, a package of the index, both, or an archive.
 
-    `track` is "git", "package" or "archive" and says which of them a bare name means. `archive` is
-    a URL, or the path of an archive or a folder.
+    `track` is "git", "package" or "archive", and says where a state given by name is looked up.
+    `archive` is a URL, or the path of an archive or folder.
     """
 
     name: str
@@ -30,9 +30,10 @@ class Upstream(Struct, frozen=True):
 
 
 class Pin(Struct, frozen=True, forbid_unknown_fields=True):
-    """The exact upstream state that a series is written against; ids are 40 hex.
+    """The exact upstream state that a series is based on; ids are 40 hex.
 
-    `archive` and `sha256` name the file of a release or a snapshot, None for git.
+    `archive` and `sha256` are the name and digest of the file of a release or snapshot, None for
+    git.
     """
 
     ref: Word
@@ -43,7 +44,7 @@ class Pin(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SeriesRecord(Struct, frozen=True):
-    """The lock's entry for one series; `result` is the summary of its last rebase."""
+    """The entry of one series in the lock file; `result` is the summary of its last rebase."""
 
     name: str
     upstream: str
@@ -53,7 +54,7 @@ class SeriesRecord(Struct, frozen=True):
 
 
 class Lock(Struct, frozen=True):
-    """The content of upstream.lock."""
+    """The content of the lock file, `upstream.lock`."""
 
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     series: Mapping[str, SeriesRecord] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A work order: everything needed to resolve a conflict, as one value."""
+"""A work order: everything that is needed to resolve a conflict, as one value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from patchmgr.model.upstream import Pin
 
 
 class SideText(Struct, frozen=True):
-    """A side of a conflict: its size in bytes, and its text if it is UTF-8."""
+    """A side of a conflict: its size in bytes, and its text, or None if it is not UTF-8."""
 
     size: int
     text: str | None
@@ -18,7 +18,7 @@ class SideText(Struct, frozen=True):
 
 
 class OrderedCandidate(Struct, frozen=True):
-    """A candidate for a region: its number from 1, and how reliable such a text was."""
+    """A candidate text for a region: its number from 1, and how often such texts were right."""
 
     number: int
     text: str
@@ -26,10 +26,10 @@ class OrderedCandidate(Struct, frozen=True):
 
 
 class OrderedRegion(Struct, frozen=True):
-    """A region in conflict; a side is None if it has no such file.
+    """A conflicting region; a side is None if it does not contain the file.
 
-    `line` counts from 1 in the file with markers, or 0 if the whole file is in conflict.
-    `written_by` is the upstream commit that wrote what ours shows.
+    `line` counts from 1 in the file with markers, and is 0 if the whole file is in conflict.
+    `written_by` is the upstream commit that wrote the text shown for ours.
     """
 
     id: str
@@ -43,9 +43,10 @@ class OrderedRegion(Struct, frozen=True):
 
 
 class SymbolSides(Struct, frozen=True):
-    """The whole text of a symbol on each side; None if a side has no such symbol.
+    """The whole text of a symbol on each side; None on a side without the symbol.
 
-    If the audit or the ledger stopped a merge without conflict, `result` is its text of the symbol.
+    If the audit or the ledger rejected a merge without conflict, `result` is the symbol's text in
+    it.
     """
 
     name: str
@@ -76,7 +77,7 @@ class Use(Struct, frozen=True):
 
 
 class Earlier(Struct, frozen=True):
-    """An earlier resolution for the same patch or file: its id, a description, and the text."""
+    """An earlier resolution for the same patch or file: its id, a description, and its text."""
 
     id: str
     path: str
@@ -86,7 +87,7 @@ class Earlier(Struct, frozen=True):
 
 
 class Requirement(Struct, frozen=True):
-    """A requirement for a solution: the name of the check, and a sentence."""
+    """A requirement for a solution: the name of the check that tests it, and a sentence."""
 
     check: str
     text: str
@@ -95,10 +96,11 @@ class Requirement(Struct, frozen=True):
 class WorkOrder(Struct, frozen=True):
     """A conflict, and everything that is known about it.
 
-    `why` is the header's reason for the patch, `message` its whole message. `uses` is None where
-    the store cannot be searched. `offered` names whoever proposed a solution that passed and was
-    not accepted yet. `proposal` is a ruling that a person is likely to give, and `likely` the
-    evidence for it. `cut` says what was left out of a shortened order, and how long that is.
+    `why` is the reason for the patch from its header, `message` the whole commit message. `uses` is
+    None if the store cannot be searched. `offered` names whoever proposed a solution that passed
+    its checks and is not accepted yet. `proposal` is the decision that a person is likely to make,
+    and `likely` the evidence for it. `cut` lists what was left out to shorten the order, and how
+    long each omitted part is.
     """
 
     id: str
@@ -129,16 +131,16 @@ class WorkOrder(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A check that a solution fails: the name of its requirement, and why."""
+    """A check that a solution fails: the name of the check, and why it fails."""
 
     check: str
     text: str
 
 
 class Solution(Struct, frozen=True):
-    """Proposed content for a file in conflict; None deletes the file.
+    """A proposed content for a file in conflict, or None to delete the file.
 
-    `by` is who proposes it.
+    `by` is the name of the proposer.
     """
 
     content: bytes | None
@@ -146,7 +148,7 @@ class Solution(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True, rename={"has_passed": "passed"}):
-    """A solution with the results of the checks, and the commits that they used."""
+    """A proposed solution, the results of its checks, and the commits that the checks used."""
 
     id: str
     series: str
