@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Carried(Struct, frozen=True):
-    """A patch of the series, and what became of it; `how` says how its hunks were judged."""
+    """What became of one patch of the series; `how` lists how the verdicts on hunks came about."""
 
     name: str
     subject: str
@@ -20,7 +20,7 @@ class Carried(Struct, frozen=True):
 
 
 class Arrival(Struct, frozen=True):
-    """An upstream commit (or release), with its pull request if the subject names one."""
+    """An upstream commit (or release) that came in; `pull` is the pull request in its subject."""
 
     commit: str
     subject: str

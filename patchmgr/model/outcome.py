@@ -146,7 +146,7 @@ class Resemblance(Struct, frozen=True):
 
 
 class Wording(Struct, frozen=True):
-    """A part of a patch that upstream landed in other words, with both texts."""
+    """A part of a patch that upstream landed in other words, with upstream's and our text."""
 
     path: str
     upstream: bytes

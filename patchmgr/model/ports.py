@@ -54,7 +54,7 @@ class TextMerge(Protocol):
         """Merge two versions of a text, given their common base."""
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
-        """Merge several texts, each given as base, ours and theirs."""
+        """Merge several texts, each given as base, ours and theirs, and return their merges."""
 
 
 Style = Callable[[bytes], "bytes | None"]

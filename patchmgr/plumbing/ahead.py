@@ -1,4 +1,4 @@
-"""Let git work in another thread while this one computes."""
+"""Run a function in a second thread while git works."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ T = TypeVar("T")
 
 
 class Ahead(Closing, Generic[T]):
-    """A function that runs in a thread; `result` waits for it, and so does leaving the context.
+    """A function that runs in a thread of its own.
 
-    The function should mostly wait for git: two threads cannot compute at the same time. It shares
-    nothing with the thread that starts it.
+    `result` and the end of the `with` block wait for the function. The function should mostly wait
+    for git, as two threads cannot compute at the same time. It must share no data with the thread
+    that starts it.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -32,12 +33,12 @@ class Ahead(Closing, Generic[T]):
             self._fault = fault
 
     def result(self) -> T:
-        """Return what the function returns; raise what it raises."""
+        """Wait for the function and return its result, or raise the error that it raised."""
         self._thread.join()
         if self._fault is not None:
             raise self._fault
         return self._done[0]
 
     def close(self) -> None:
-        """Wait for the function and ignore its errors."""
+        """Wait for the function and ignore an error that it raised."""
         self._thread.join()

@@ -1,4 +1,4 @@
-"""Answers that take long to compute, cached for the user's later runs."""
+"""A cache, on the user's disk, of answers that take long to compute."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _PARTS = ("patchmgr", "pyflakes")  # the first with all that is below it
 
 
 class Answers:
-    """Answers by question; each version of the program and of Python has its own.
+    """The cached answers; each version of patchmgr and of Python has its own.
 
-    An answer is whatever JSON can hold. Answers that cannot be read or written are computed again.
-    Answers not used for a month are dropped, as are those beyond a size limit.
+    An answer is any value that JSON can hold. An answer that cannot be read or written is computed
+    again. Answers that were not used for a month are deleted, and so are the oldest ones when the
+    cache exceeds its size limit.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -36,7 +37,7 @@ class Answers:
         self._program: bytes | None = None
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer as the only item of a list, or None if there is none."""
+        """Return the answer as the only item of a list, or None if it is not cached."""
         path = self._path(question)
         try:
             found = parse_json(path.read_bytes())
@@ -46,7 +47,7 @@ class Answers:
         return found if isinstance(found, list) and len(found) == 1 else None
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
-        """Keep an answer."""
+        """Cache the answer to a question."""
         path = self._path(question)
         beside = path.with_name(f"{path.name}.{os.getpid()}")
         with suppress(OSError):

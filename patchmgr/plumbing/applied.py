@@ -1,4 +1,4 @@
-"""The record of what is applied in a target, and its form on disk."""
+"""The record of the patches that are applied in a target, and its JSON form."""
 
 from __future__ import annotations
 
@@ -17,44 +17,46 @@ FORMAT = 1
 
 
 class FileState(Struct, frozen=True):
-    """The state of a file: mode (octal string) and sha256 of its content."""
+    """The state of a file: git's mode (octal string) and the sha256 of the content."""
 
     mode: str
     sha256: str
 
 
 def state_of(mode: str, content: bytes) -> FileState:
-    """Return the state of a file."""
+    """Return the state of a file with this mode and content."""
     return FileState(mode, hashlib.sha256(content).hexdigest())
 
 
 class Content(Struct, frozen=True):
-    """A file to put in place: git's entry, and the content in git's or the checkout's form."""
+    """A file to write: git's entry, and the content as git stores it or as the checkout has it."""
 
     entry: Entry
     content: bytes
 
     @property
     def mode(self) -> str:
-        """Return git's mode."""
+        """Return git's mode of the file."""
         return self.entry.mode
 
 
 def content_of(mode: str, content: bytes) -> Content:
-    """Return a file whose content is in git's form."""
+    """Return a file to write whose content is as git stores it."""
     return Content(Entry(mode, blob_id(content)), content)
 
 
 def found_state(file: Content | WorkFile | None) -> FileState | None:
-    """Return the state of a present or planned file, or None if there is none."""
+    """Return the state of a file that exists or is planned, or None if there is none."""
     return None if file is None else state_of(file.mode, file.content)
 
 
 class AppliedFile(Struct, frozen=True):
-    """A file that was replaced; a state is None if there was no file before, or is none now.
+    """A file that patches changed in a target.
 
-    `original` names the saved old content, and `permissions` are the old file's. `blob` is git's id
-    of the new content; the checkout may have it with other line ends.
+    `before` and `after` are its states; a state is None if the file does not exist in it.
+    `original` is the name under which the old content is kept, and `permissions` are the permission
+    bits of the old file. `blob` is git's id of the new content, which may have other line ends in
+    the checkout.
     """
 
     path: str
@@ -66,9 +68,9 @@ class AppliedFile(Struct, frozen=True):
 
 
 class PushedPatch(Struct, frozen=True):
-    """A pushed patch: its name, and the sha256 of its diff when it was pushed.
+    """A pushed patch: its name, and the sha256 of its diff at that time.
 
-    `is_forced` means that not all of its hunks applied.
+    `is_forced` is true if some of its hunks did not apply and it was pushed all the same.
     """
 
     name: str
@@ -79,11 +81,11 @@ class PushedPatch(Struct, frozen=True):
 class Record(Struct, frozen=True):
     """What is applied in a target.
 
-    `digest` is the digest of the series with the guards `selected`. `onto` is the commit that it
-    was put on; `head` is the commit that contains it, or None if files were changed without a
-    commit. `pushed` are the patches, in order, if they were pushed one by one, or None if `apply`
-    was used. `workspace` is where the patches are kept, and `rejects` names the files with hunks
-    that did not apply.
+    `digest` is the digest of the series with the guards in `selected`. `onto` is the commit that
+    the patches were applied to; `head` is the commit with the patches, or None if files were
+    changed without a commit. `pushed` lists the patches, in order, that were pushed one by one, and
+    is None if `apply` was used. `workspace` is the path of the workspace with the patches.
+    `rejects` lists the files with hunks that did not apply.
     """
 
     series: str
@@ -98,12 +100,12 @@ class Record(Struct, frozen=True):
 
 
 def record_document(record: Record) -> dict[str, Any]:
-    """Return a record as JSON values."""
+    """Return a record as values for JSON."""
     return {"format": FORMAT, **to_builtins(record)}
 
 
 def read_record(document: Mapping[str, Any]) -> Record:
-    """Return the record of JSON values; raise "broken-target" for a newer format."""
+    """Return the record in a JSON document; raise "broken-target" if its format is newer."""
     if document["format"] != FORMAT:
         raise PatchmgrError("broken-target", "the record was written by a newer patchmgr")
     return convert(document, Record)

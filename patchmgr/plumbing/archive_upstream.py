@@ -1,4 +1,4 @@
-"""An archive or a folder as an upstream: its present content is a commit without parents."""
+"""An archive or a folder as an upstream; its content becomes a commit without parents."""
 
 from __future__ import annotations
 
@@ -40,10 +40,11 @@ _SHORT = 12  # digits of a sha256 that name a snapshot
 
 
 class ArchiveUpstream:
-    """The archive side (`Side`) of one upstream; `reader` reads its store.
+    """An upstream (`Side`) that is an archive or a folder.
 
-    A state is called `snapshot-` and the beginning of the archive's sha256, or of that of a
-    folder's listing; it can be named so later, and `upstream/main` is the newest one.
+    A state is called `snapshot-` followed by the first digits of a sha256, which is that of the
+    archive or of the list of the folder's files. `upstream/main` is the newest state. `reader`
+    reads the store of the upstream.
     """
 
     step = "release"
@@ -58,16 +59,19 @@ class ArchiveUpstream:
         self.store = reader.git_dir
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the present content and return its commit; the wanted states must be known."""
+        """Import the present content and return its commit.
+
+        Raises PatchmgrError "unknown-ref" if one of the wanted states is not in the store.
+        """
         found = self._take()
         for ref in wanted:
             self.resolve(ref)
         return found.commit
 
     def resolve(self, ref: str) -> Resolved:
-        """Return a snapshot that the store has; the first one is imported if there is none.
+        """Return a snapshot in the store; for `upstream/main`, import one if there is none yet.
 
-        Raises PatchmgrError "unknown-ref", listing the known names.
+        Raises PatchmgrError "unknown-ref", which lists the known snapshots.
         """
         known = references(self.store, SNAPSHOTS)
         if ref == _TRACKED:
@@ -139,19 +143,19 @@ class ArchiveUpstream:
         git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch nothing: the store has every snapshot as a whole."""
+        """Do nothing, as the store contains all objects of each snapshot."""
 
     def tip(self) -> None:
-        """Return None: snapshots are not a branch of the project."""
+        """Return None, as snapshots are not on a branch."""
 
     def version_of(self, pin: Pin) -> str:
-        """Return the name of a pinned snapshot."""
+        """Return the name of the pinned snapshot."""
         return pin.ref
 
     def bring_pin(self, pin: Pin) -> str:
-        """Import the present content, which must be the pinned state; return its name.
+        """Import the present content, which must be the pinned state, and return its name.
 
-        Raises PatchmgrError "checksum-mismatch" if it is not.
+        Raises PatchmgrError "checksum-mismatch" if it is another state.
         """
         if self._take().commit != pin.commit:
             message = (
@@ -162,12 +166,15 @@ class ArchiveUpstream:
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the last state that was fetched, which is one step away from any other."""
+        """Return the newest state, and the number of steps to it from the pin: 0 or 1.
+
+        Both are None if nothing was fetched yet.
+        """
         newest = self._newest()
         return newest, None if newest is None else int(newest != pin.ref)
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the history from one snapshot to another: a single step."""
+        """Return the history from one snapshot to another, which is a single step."""
 
         def lookup(name: str) -> tuple[str, str]:
             return self.resolve(name).commit, f"{self._name} {name}"
@@ -178,12 +185,15 @@ class ArchiveUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return None: the order of snapshots tells nothing about earlier ones."""
+        """Return None, as the states before a snapshot are unknown."""
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return nothing: no state between two snapshots is known."""
+        """Return no states, as none is known between two snapshots.
+
+        Raises PatchmgrError "usage" if `every` is given.
+        """
         if every is not None:
             raise PatchmgrError("usage", "--every N counts commits; an archive has none")
         return ()

@@ -1,6 +1,6 @@
-"""A checkout as a target of `apply`: besides files, its HEAD and index change.
+"""A git checkout as a target: `apply` changes its files, its HEAD and its index.
 
-Record and journal live in the git directory of the work tree (`patchmgr/`).
+The record and the journal are in the folder `patchmgr` of the work tree's git directory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from patchmgr.plumbing.work_tree import WorkFile
 
 
 class Edit(Struct, frozen=True):
-    """A person's edit of a file since the last command: the file before, and now."""
+    """A file that a person edited since the last command: its content then, and the file now."""
 
     path: str
     before: Content | None
@@ -33,9 +33,10 @@ class Edit(Struct, frozen=True):
 
 
 class CheckoutStep(Struct, frozen=True):
-    """A change of files in a checkout that the command has locked.
+    """A change of files in a checkout that the running command has locked.
 
-    `edits` are a person's changes to these files, which the log records separately.
+    `edits` are changes that a person made to these files; the log records them as a separate
+    operation.
     """
 
     checkout: Checkout
@@ -44,26 +45,26 @@ class CheckoutStep(Struct, frozen=True):
 
     @property
     def place(self) -> Path:
-        """Return the folder of the checkout."""
+        """Return the top folder of the checkout."""
         return self.checkout.root
 
     def prepare(self, decider: Path) -> str:
-        """Write the complete change beside its destination and return a token for it."""
+        """Write the new files beside the old ones, and return a token for the change."""
         return self.checkout.prepare(self.exchange, decider=decider)
 
     def finish(self, token: str) -> None:
-        """Put the prepared change in place."""
+        """Move the files that were prepared under this token into place."""
         self.checkout.finish(token)
 
     def abandon(self) -> None:
-        """Discard the prepared change."""
+        """Delete the files that were prepared."""
         self.checkout.abandon()
 
 
 def finish_step(place: Path, token: str) -> None:
-    """Finish a step after a crash; if the checkout is gone, there is nothing to finish.
+    """Finish an interrupted change of a checkout, or do nothing if the checkout no longer exists.
 
-    The checkout itself checks whether the change was decided.
+    `token` is not used: the checkout reads in its own journal whether the change must be finished.
     """
     with suppress(FileNotFoundError):
         if not place.is_dir():
@@ -81,13 +82,13 @@ _NOTED = "workspaces"
 
 
 def serves(target: Target, workspace: Path) -> bool:
-    """Return whether a person allowed commands of a workspace to change files here."""
+    """Return whether a person allowed the workspace's commands to change files in the target."""
     known = target.private / _NOTED
     return known.is_file() and os.fsencode(workspace) in known.read_bytes().split(b"\0")
 
 
 def serve(target: Target, workspace: Path) -> None:
-    """Record that a person named this target to a workspace."""
+    """Record that a person allowed the workspace's commands to change files in the target."""
     if not serves(target, workspace):
         with open(target.private / _NOTED, "ab") as file:
             file.write(os.fsencode(workspace) + b"\0")
@@ -97,7 +98,7 @@ __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 
 
 class Standing(str, Enum):
-    """How a file of the target compares with what was applied."""
+    """Whether a file of the target is as patched, as it was before, or edited since."""
 
     PATCHED = "patched"
     ORIGINAL = "original"
@@ -105,7 +106,7 @@ class Standing(str, Enum):
 
 
 class Checkout(Target):
-    """A work tree that series are applied to."""
+    """A work tree of git that series are applied to."""
 
     fault = "dirty-checkout"
     mending = ("put the files back with git, then delete that one",)
@@ -120,7 +121,10 @@ class Checkout(Target):
         self.clone = clone
 
     def standings(self, files: Sequence[AppliedFile]) -> tuple[Standing, ...]:
-        """Return how files compare with what was applied; git's own conversions do not count."""
+        """Return whether each file is patched, original or edited.
+
+        Differences that git's own conversions make, such as line ends, do not count as edits.
+        """
         stands = {file.path: self._standing(file) for file in files}
         edited = [f for f in files if f.after and stands[f.path] is Standing.EDITED]
         if edited:

@@ -1,7 +1,7 @@
-"""Plan changes in a checkout, by apply or by pushed patches, without losing anybody's work.
+"""Plan the changes that `apply`, `push` and `pop` make in a checkout, without losing edits.
 
-`plan_exchange` removes an old application and puts a new one in. `plan_shift` goes from one state
-of the series to another, and leaves files alone that are the same in both, edited or not.
+`plan_exchange` replaces one applied series by another. `plan_shift` goes from one state of the
+series to another, and leaves files alone that are the same in both states, edited or not.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 class Move(Struct, frozen=True):
     """A path in three states: below all patches, with the pushed patches, and as wanted.
 
-    All three are in git's form. `is_kept` means that the checkout already has the wanted state,
-    `is_apart` that no patch made it, and `is_given_up` that an edit to it is lost.
+    The contents are as git stores them. `is_kept` is true if the checkout already has the wanted
+    state, `is_apart` if the wanted state does not come from a patch, and `is_given_up` if an edit
+    of the file may be overwritten.
     """
 
     path: str
@@ -56,8 +57,7 @@ def plan_shift(
 ) -> Exchange:
     """Plan the change that brings every path to its wanted state, and the new record.
 
-    Raises PatchmgrError "edited" if a file that changes is not what the pushed patches made of it:
-    a person has edited it.
+    Raises PatchmgrError "edited" if a file to be changed was edited since the patches were pushed.
     """
     known = {file.path: file for file in applied.files} if applied is not None else {}
     leaving = {move.path for move in moves if move.new is None}
@@ -107,7 +107,10 @@ def _as_git(
 
 
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
-    """Return a file of the checkout; None if there is none, or a file above it is being removed."""
+    """Return a file of the checkout, or None if there is none.
+
+    It is also None if a file in `leaving`, which the change deletes, is a parent of the path.
+    """
     if checkout.is_below_file(path, leaving):
         return None
     if checkout.tree.is_folder(path):
@@ -118,7 +121,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file of a checkout as it is on disk."""
+    """Return a file of a checkout with the content that it has on disk, or None for no file."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -171,10 +174,11 @@ def refuse_same_names(
     leaving: Collection[str] = (),
     below: StoredTree | None = None,
 ) -> None:
-    """Raise PatchmgrError "same-name" if a folder cannot hold all the planned files.
+    """Raise PatchmgrError "same-name" if the file system cannot hold all the planned files.
 
-    They must not clash with the files of the tree `below` that stay. The folder is tested, with two
-    empty files, only if there are similar paths at all.
+    Two names may be one file if they differ only in case, for example. The files of the tree
+    `below` that are not in `leaving` are checked as well. The file system is tested with two empty
+    files, and only if there are similar names.
     """
     for one, other in _alike(there, leaving, below):
         if not _holds_apart(root, one, other):
@@ -218,7 +222,7 @@ def _holds_apart(root: Path, one: str, other: str) -> bool:
 
 
 class Goal(Struct, frozen=True):
-    """The present and the wanted HEAD; `onto` are the files that the series is applied to."""
+    """The present and the wanted HEAD of a checkout; `onto` is the tree to apply the series to."""
 
     onto: StoredTree
     old_head: str
@@ -258,8 +262,9 @@ def plan_exchange(
 ) -> Exchange:
     """Plan how to replace the files of the applied record with the wanted ones.
 
-    Raises PatchmgrError "dirty-checkout" if an untracked file, or one that git was told not to look
-    at, is in the way. `record` is the new record, without its files.
+    Raises PatchmgrError "dirty-checkout" if the change would overwrite a file that is untracked, or
+    one that is marked skip-worktree or assume-unchanged and was edited. `record` is the new record,
+    without its files.
     """
     index = checkout.clone.index()
     old = {file.path: file for file in applied.files} if applied is not None else {}
@@ -297,9 +302,10 @@ def plan_files(
     *,
     replaced: Collection[str],
 ) -> Exchange:
-    """Plan the same for a target that has only files.
+    """Plan how to replace the applied files with the wanted ones in a target without git.
 
-    The `replaced` files count as originals: somebody has put them there since.
+    Somebody has written the files in `replaced` since the series was applied; they count as
+    originals.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}

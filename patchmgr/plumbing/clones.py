@@ -1,4 +1,4 @@
-"""A user's clone: its index, its checked-out branches, and objects copied into it."""
+"""A user's clone: its index, its checked-out branches, and the objects copied into it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _UNFINISHED = {
 
 
 class Indexed(Struct, frozen=True):
-    """A path in an index: its entry, and whether git was told not to look at the file."""
+    """The entry of a path in an index; `is_hidden` means skip-worktree or assume-unchanged."""
 
     entry: Entry
     is_hidden: bool
 
 
 class Clone(Struct, frozen=True, dict=True):
-    """A repository of the user; `root` is its work tree, or the repository where it is bare.
+    """A repository of the user; `root` is its work tree, or the repository itself if it is bare.
 
-    `git_dir` has the refs and objects, `private` the data of this work tree.
+    `git_dir` is the git directory with the refs and objects, `private` the one of this work tree.
     """
 
     root: Path
@@ -48,7 +48,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     @cached_property
     def conversion(self) -> Conversion:
-        """Return the conversion between git's contents and the files of the work tree."""
+        """Return the conversion between what git stores and the files of the work tree."""
         return Conversion(self.root, self.git_dir, self.private)
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
@@ -61,7 +61,7 @@ class Clone(Struct, frozen=True, dict=True):
         )
 
     def checked_out(self) -> tuple[str, ...]:
-        """Return the full names of the branches that work trees have checked out."""
+        """Return the full names of the branches that are checked out in any work tree."""
         git_process.require_git("writing to a clone")
         printed = git_process.text(
             git_process.output(["worktree", "list", "--porcelain", "-z"], git_dir=self.git_dir)
@@ -70,21 +70,21 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 
     def head(self) -> str:
-        """Return the commit that is checked out; raise PatchmgrError if there is none."""
+        """Return the commit of HEAD; raise PatchmgrError "usage" if there is none."""
         commit = object_named(self.private, "HEAD^{commit}")
         if commit is None:
             raise PatchmgrError("usage", f"{self.root} has no commit checked out")
         return commit
 
     def unfinished(self) -> str | None:
-        """Return the name of an operation that git has not finished in this work tree, or None."""
+        """Return the git operation in progress in this work tree, such as "a merge", or None."""
         for name, what in _UNFINISHED.items():
             if (self.private / name).exists():
                 return what
         return None
 
     def index(self) -> Mapping[str, Indexed]:
-        """Return the index by path; a path in conflict has one of its sides."""
+        """Return the index entries by path; for a path in conflict, the entry of one side."""
         listed: dict[str, Indexed] = {}
         for line in self.ask("ls-files", "--stage", "-v", "-z").split(b"\0")[:-1]:
             facts, _, path = line.partition(b"\t")
@@ -116,18 +116,18 @@ class Clone(Struct, frozen=True, dict=True):
         )  # fmt: skip
 
     def untracked(self) -> tuple[str, ...]:
-        """Return the files that git neither tracks nor is told to ignore here."""
+        """Return the paths of files that are neither tracked nor ignored."""
         printed = self.ask("ls-files", "--others", "--exclude-standard", "-z")
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
     def author(self) -> Author | None:
-        """Return the user's identity in git with the current date, or None if unknown."""
+        """Return the user's name and email in git with the current date, or None if unknown."""
         return author_of(self.private)
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
     ) -> None:
-        """Write entries to the index (None removes one); git is told not to look at `hidden`."""
+        """Write entries to the index (None removes one) and mark `hidden` paths skip-worktree."""
         lines = [
             f"0 {'0' * 40}\t{path}\0" if entry is None else f"{entry.mode} {entry.blob}\t{path}\0"
             for path, entry in entries.items()
@@ -140,21 +140,21 @@ class Clone(Struct, frozen=True, dict=True):
             self.ask("update-index", "--skip-worktree", "-z", "--stdin", data=data, index=index)
 
     def move_head(self, old: str, new: str) -> None:
-        """Move the branch that is checked out, or a detached HEAD, from one commit to another."""
+        """Move the checked-out branch, or a detached HEAD, from one commit to another."""
         env = {"GIT_COMMITTER_NAME": "patchmgr", "GIT_COMMITTER_EMAIL": "patchmgr@localhost"}
         arguments = ["update-ref", "-m", "patchmgr", "HEAD", new, old]
         clean = git_process.clean_environment(env)
         git_process.output(arguments, git_dir=self.private, cwd=self.root, env=clean)
 
     def refresh(self) -> None:
-        """Update git's index with the present state of the files."""
+        """Refresh the index, as `git update-index --refresh` does."""
         self._look("update-index", "-q", "--refresh")
 
     def take(self, bench: Path, head: str, base: str) -> None:
-        """Copy the commits from base to head, and the objects they need, into the clone.
+        """Copy the commits from base to head, with their objects, from the bench into the clone.
 
-        If the clone has base, only objects that base does not reach are sent. Otherwise base's own
-        objects are sent too, which requires a store that has them all.
+        If the clone contains base, only objects that are not reachable from base are sent.
+        Otherwise the objects of base are sent too, and the store must have all of them.
         """
         wanted = f"{head}\n^{base}\n" if self.can_take(bench, base) else f"{head}\n"
         # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.
@@ -166,7 +166,11 @@ class Clone(Struct, frozen=True, dict=True):
         git_process.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
 
     def can_take(self, bench: Path, base: str) -> bool:
-        """Return whether the clone has a base; raise if it has not and cannot be sent one."""
+        """Return whether the clone contains the commit base.
+
+        Raises PatchmgrError "missing-object" if it does not, and base has parents: such a commit
+        cannot be sent without its history.
+        """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
         content = git_process.output(["cat-file", "commit", base], git_dir=bench) if code else b""
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
@@ -179,9 +183,9 @@ class Clone(Struct, frozen=True, dict=True):
 
 
 def open_clone(folder: Path) -> Clone:
-    """Open the repository at a folder: a top folder, a bare repository, or a `.git`.
+    """Open the repository at a folder: the top of a work tree, a bare repository, or a `.git`.
 
-    Raises PatchmgrError "usage" if it is not a repository.
+    Raises PatchmgrError "usage" for any other folder.
     """
     git_dir, private, top = _repository(folder)
     if top is None or private.samefile(folder):
@@ -192,7 +196,7 @@ def open_clone(folder: Path) -> Clone:
 
 
 def find_clone(folder: Path) -> Clone | None:
-    """Return the repository whose work tree a folder is in, or None if there is none."""
+    """Return the repository whose work tree contains the folder, or None if there is none."""
     try:
         git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
     except PatchmgrError as fault:
@@ -203,9 +207,9 @@ def find_clone(folder: Path) -> Clone | None:
 
 
 def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
-    """Return the user's identity in git, as `name <email> seconds zone`, or None if unknown.
+    """Return the user's identity in git as `name <email> seconds zone`, or None if unknown.
 
-    The role is AUTHOR or COMMITTER.
+    `role` is AUTHOR or COMMITTER.
     """
     env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")}
     code, printed = git_process.run(
@@ -216,13 +220,16 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
 
 def author_of(git_dir: Path) -> Author | None:
-    """Return the user's identity in a repository with the current date, or None if unknown."""
+    """Return the user's name and email in a repository with the current date, or None."""
     known = _IDENTITY.fullmatch(identity(git_dir) or "")
     return None if known is None else Author(known[1], known[2], known[3])
 
 
 def find_git_dir(folder: Path) -> Path:
-    """Return the git directory of the repository that a folder is in."""
+    """Return the git directory of the repository that contains the folder.
+
+    Raises PatchmgrError "usage" if there is no such repository.
+    """
     _check_folder(folder)
     return Path(_ask_paths(folder, "--git-common-dir")[0])
 

@@ -1,4 +1,4 @@
-"""A protocol for things that are closed at the end of a `with` block."""
+"""The base class of things that are closed at the end of a `with` block."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _Closing = TypeVar("_Closing", bound="Closing")
 
 
 class Closing:
-    """Something that holds files or processes until it is closed."""
+    """A thing that holds files or processes until it is closed."""
 
     def __enter__(self: _Closing) -> _Closing:
-        """Return the very thing."""
+        """Return the thing itself."""
         return self
 
     def __exit__(
@@ -21,9 +21,9 @@ class Closing:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close it, whatever happened."""
+        """Close it, whether or not an error was raised."""
         self.close()
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release its files and processes."""
         raise NotImplementedError

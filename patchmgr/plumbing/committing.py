@@ -1,4 +1,4 @@
-"""Publishing: commits in the user's name, annotated tags, refs of a remote."""
+"""Publishing: commits in the user's name, annotated tags, and refs of a remote."""
 
 from __future__ import annotations
 
@@ -21,38 +21,44 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
-    """Return a tag object for a commit: the tagger is patchmgr, dated as another object."""
+    """Return the content of a tag object for a commit; the tagger is patchmgr.
+
+    The tag's date is the date of `dated`.
+    """
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
     return git_process.raw(head) + message
 
 
 def tag_id(tag: bytes) -> str:
-    """Return the id of a tag object."""
+    """Return the id of a tag object with this content."""
     return object_id("tag", tag)
 
 
 def write_tag(git_dir: Path, tag: bytes) -> None:
-    """Write a tag object; its commit must exist."""
+    """Write a tag object; the commit that it names must exist."""
     git_process.output(["mktag"], git_dir=git_dir, data=tag)
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the ids of those refs that the remote has; raise PatchmgrError "push"."""
+    """Return the id of each ref that exists on the remote, of those named.
+
+    Raises PatchmgrError "push" if the remote cannot be read.
+    """
     printed = _ask(git_dir, remote, ["ls-remote", "--", remote, *names])
     rows = (line.split("\t") for line in git_process.text(printed).splitlines())
     return {name: commit for commit, name in rows if name in names}
 
 
 def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
-    """Fetch what a ref of a remote leads to, and move no ref; a shallow clone stays one."""
+    """Fetch the objects of a remote's ref without moving any ref; a shallow clone stays shallow."""
     arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     arguments += ["--depth=1"] * (git_dir / "shallow").exists()
     _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "give")
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Move refs of a remote, all or none; raise "push" if one no longer has its expected value."""
+    """Move all refs on a remote, or none; raise "push" if one has not its expected old value."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []
@@ -78,7 +84,10 @@ _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 
 
 class Mine(Struct, frozen=True):
-    """The user's own data in commits; without any, the commits are the same for everybody."""
+    """What of the user's identity goes into commits: committer, sign-off trailer and signature.
+
+    With none of them, everybody gets the same commit ids.
+    """
 
     is_committer: bool = False
     signs_off: bool = False
@@ -86,17 +95,18 @@ class Mine(Struct, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Return whether the commits should carry any of the user's data."""
+        """Return whether any of the user's identity goes into the commits."""
         return self.is_committer or self.signs_off or self.signs
 
 
 def as_mine(
     bench: Workbench, base: str, commits: Sequence[str], mine: Mine, config: Path | None
 ) -> tuple[str, ...]:
-    """Rewrite commits of the bench with the user's data, the first one on `base`.
+    """Rewrite commits of the bench, the first one on `base`, with the user's identity.
 
-    `config` is the repository whose configuration gives the user's name and signing settings;
-    without it, the user's own configuration does. Raises PatchmgrError "identity" and "signing".
+    Returns the ids of the new commits. `config` is the repository whose configuration gives the
+    user's name and signing settings; if it is None, the user's global configuration does. Raises
+    PatchmgrError "identity" or "signing".
     """
     asked = config or bench.git_dir
     who = identity(asked, "COMMITTER")

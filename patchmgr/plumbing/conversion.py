@@ -1,6 +1,6 @@
-"""Git's conversions between its contents and the files of a checkout: line ends, encodings, `$Id$`.
+"""Git's conversions between stored contents and files: line ends, encodings, `$Id$`.
 
-Git itself converts, in a throwaway repository with the attributes of the checkout, and without any
+Git itself converts, in a temporary repository with the attributes of the checkout and without the
 configured filters.
 """
 
@@ -38,10 +38,11 @@ _NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 
 
 class Settings(Struct, frozen=True):
-    """The user's configuration for the files of a checkout.
+    """The part of the user's git configuration that affects the files of a checkout.
 
-    `options` pass it to any git process, `env` disables the filters of the checkout's own
-    configuration. `is_plain` says that without a .gitattributes nothing is converted.
+    `options` are options for git with the configuration, and `env` is an environment for git in
+    which the configured filters are disabled. `is_plain` is true if nothing is converted unless a
+    .gitattributes file asks for it.
     """
 
     options: tuple[str, ...]
@@ -50,7 +51,7 @@ class Settings(Struct, frozen=True):
 
 
 def read_settings(git_dir: Path, private: Path) -> Settings:
-    """Ask git for the settings of a checkout."""
+    """Return the settings for a checkout, as git's configuration gives them."""
     line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
     _, printed = git_process.run(
         line, git_dir=private, good=(0, 1), env=git_process.user_environment()
@@ -86,15 +87,15 @@ def read_settings(git_dir: Path, private: Path) -> Settings:
 
 
 def is_attributes(path: str) -> bool:
-    """Return whether a path is a .gitattributes file."""
+    """Return whether the path is that of a .gitattributes file."""
     return path.rpartition("/")[2] == _FILE
 
 
 class Conversion:
     """Git's conversions in one checkout.
 
-    The attributes are those of the new state: its own .gitattributes files, else those on disk,
-    else, as for git, those of HEAD.
+    The attributes are those of the new state: its own .gitattributes files, or else those on disk,
+    or else those of HEAD, as for git.
     """
 
     def __init__(self, root: Path, git_dir: Path, private: Path) -> None:
@@ -113,10 +114,10 @@ class Conversion:
         *,
         around: Mapping[str, Content | None] | None = None,
     ) -> dict[str, Content | None]:
-        """Return git's contents in the form of the checkout.
+        """Return contents that git stores as the checkout would have them.
 
-        `around` are further files of the same state. Raises PatchmgrError "unsupported" if a
-        file needs a filter.
+        `around` are other files of the same state, whose attributes count too. Raises PatchmgrError
+        "unsupported" if a file needs a filter.
         """
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
         attributes = self._attributes(files, {**(around or {}), **state})
@@ -138,9 +139,10 @@ class Conversion:
     def to_git(
         self, found: Mapping[str, WorkFile], state: Mapping[str, Content | None] | None = None
     ) -> dict[str, bytes]:
-        """Return the contents of files as `git add` would store them, on top of a state.
+        """Return the contents of files as `git add` would store them.
 
-        Raises PatchmgrError "unsupported" if a file needs a filter.
+        `state` gives the present contents of the index, which git takes into account. Raises
+        PatchmgrError "unsupported" if a file needs a filter.
         """
         state = state or {}
         files = {p: file.content for p, file in found.items() if file.mode in FILE_MODES}
@@ -170,11 +172,11 @@ class Conversion:
         state: Callable[[], Mapping[str, Content | None]],
         applied: Record | None = None,
     ) -> dict[str, Content | None]:
-        """Return files in git's form, for a wanted state.
+        """Return files of the checkout as git stores them, compared with a wanted state.
 
-        A file that is as git would write it, or as it was when it was `applied`, counts as the
-        state's own, whatever the reverse conversion would give. The state is read only if something
-        may be converted.
+        A file that is just what git would write for the state, or that has not changed since it was
+        `applied`, gets the content of the state, even if the reverse conversion would give another
+        one. `state` is called only if something may be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -201,7 +203,7 @@ class Conversion:
         return done
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:
-        """Return the paths whose attributes ask for a filter."""
+        """Return those paths whose attributes name a filter."""
         with self._bench(paths, self._attributes(paths, {}, is_found=True), refuses=False) as bench:
             return frozenset() if bench is None else frozenset(bench.filtered)
 

@@ -1,4 +1,4 @@
-"""Differences between states of a repository, and searches in one state, by git."""
+"""Differences between states of a repository, and searches in one state, made by git."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Return the files that are new or different, by path: before (or None) and after.
+    """Return the regular files that are new or changed, by path, as entries before and after.
 
-    Only regular files count, on both sides.
+    The entry before is None for a new file, and if the path was not a regular file.
     """
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     printed = git_process.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
@@ -51,9 +51,9 @@ def readable_files(
     is_wanted: Callable[[str], bool],
     bring: Callable[[set[str]], None] = lambda blobs: None,
 ) -> Versions:
-    """Return those of the changed files that are wanted and that the bench can read.
+    """Return those changed files that are wanted and whose contents the bench can read.
 
-    `bring` fetches what the store lacks, as far as anybody has it.
+    `bring` fetches the contents with these blob ids that the store lacks, where possible.
     """
     files = {p: v for p, v in changed_files(bench.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
@@ -72,7 +72,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def importing_files(
     git_dir: Path, commit: str, modules: Sequence[str], names: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return the Python files of a commit that may import one of the names from a module.
+    """Return the Python files of a commit that may import one of the names from one of the modules.
 
     Returns None if contents are missing, as in a partial clone.
     """
@@ -92,7 +92,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return which of the words occur in a commit's files; none if they cannot be searched."""
+    """Return which of the words occur in a commit's files, or none of them if git cannot search."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -108,10 +108,10 @@ def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[s
 def lines_with(
     git_dir: Path, commit: str, words: Sequence[str], suffix: str
 ) -> tuple[tuple[str, int, str], ...] | None:
-    """Return path, number (from 1) and text of a commit's lines with one of the words.
+    """Return the path, line number (from 1) and text of each line that contains one of the words.
 
-    Only files with the suffix are searched, and only a few lines of each are returned. Returns None
-    if contents are missing, as in a partial clone.
+    Only files of the commit with this suffix are searched, and at most 20 lines of each are
+    returned. Returns None if contents are missing, as in a partial clone.
     """
     arguments = ["grep", "-n", "-z", "-w", "-I", "-F", "--no-color", f"--max-count={_OF_A_FILE}"]
     for word in words:
@@ -151,9 +151,10 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many steps between releases were examined, and their changes to the paths.
+    """Return the number of steps between releases that were examined, and their changed hunks.
 
-    `commits` are the releases in the store, the oldest first. Returns None if there is no step.
+    `commits` are the releases in the store, oldest first; only the last 20 steps are examined, and
+    only the given paths. Returns None if there is no step.
     """
     last = commits[-RELEASES - 1 :]
     if len(last) < 2:
@@ -175,9 +176,10 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits before a state were examined, and their changes to the paths.
+    """Return the number of commits that were examined, and their changed hunks.
 
-    Returns None if history or contents are missing, as in a partial clone.
+    Up to 300 commits before the given one are examined, for the given paths. Returns None if
+    history or contents are missing, as in a partial clone.
     """
     try:
         line = ["rev-list", "--first-parent", "--count", f"--max-count={WINDOW + 1}", commit, "--"]
@@ -224,10 +226,10 @@ def commit_diffs(
     folder: str = "",
     scratch: Path | None = None,
 ) -> dict[str, bytes]:
-    """Return for each commit id the diff against its parent, with one git process.
+    """Return the diff of each commit against its parent, by commit id, from a single git process.
 
-    A `folder` stands before each path, after `a/` and `b/`. If `scratch` is given, git's output
-    goes through a file there.
+    `folder` is put before each path, after `a/` and `b/`. If `scratch` is given, git's output goes
+    through a file in that folder.
     """
     if not commits:
         return {}
@@ -263,7 +265,7 @@ def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
 
 
 def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> str:
-    """Return the diff of some paths between two commits, or nothing if contents are missing."""
+    """Return the diff of some paths between two commits, or "" if contents are missing."""
     arguments = ["--literal-pathspecs", "diff-tree", "-r", "-p", *DIFF_FORM, old, new, "--", *paths]
     try:
         return git_process.text(git_process.output(arguments, git_dir=git_dir))
@@ -272,7 +274,7 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
-    """Map each new path to its (added, removed) lines between two trees, None for binaries."""
+    """Return the numbers of added and removed lines by new path, or None for a binary file."""
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
     fields = iter(git_process.text(git_process.output(arguments, git_dir=git_dir)).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
@@ -290,9 +292,10 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
 def changed_lines(
     git_dir: Path, old: str, new: str
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
-    """Map each new path to its hunks between two trees, without context.
+    """Return the hunks of each changed file between two trees, without context, by new path.
 
-    A hunk has its first line and number of lines in the old text, and in the new one.
+    A hunk is four numbers: its first line and number of lines in the old text, then in the new
+    text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
@@ -303,7 +306,7 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the authors of the lines that a commit changes in some files, by number of lines.
+    """Return who last wrote the lines that a commit changes in these files, most lines first.
 
     Raises PatchmgrError if contents are missing, as in a partial clone.
     """

@@ -1,4 +1,4 @@
-"""Archives in the cache: downloaded once, resumed after a break, and always checked."""
+"""Downloads of archives into the cache, resumed after a break, with their digest checked."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class _RangeError(Exception):
 def download(
     archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
 ) -> Path:
-    """Return the archive's file in the folder; download it if it is not there.
+    """Return the path of the archive in the folder, and download it if it is not there.
 
-    The file appears whole and with the right sha256, or not at all. A broken download is continued
-    if a sha256 can prove the result. Raises PatchmgrError "offline", "unreachable-upstream",
-    "checksum-mismatch" or, where nothing can be written, "cache".
+    A file is put there only when it is complete and has the right sha256. A broken download is
+    resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
+    "unreachable-upstream", "checksum-mismatch" or, if the folder cannot be written, "cache".
     """
     if not FILENAME.fullmatch(archive.filename):
         raise PatchmgrError("bad-archive", f"{archive.filename!a} is not a file name of a package")
@@ -74,7 +74,7 @@ def _is_right(path: Path, archive: Archive) -> bool:
 
 
 def sha256_of(file: BinaryIO) -> str:
-    """Return the sha256 (64 hex) of a whole file, and leave the position at its end."""
+    """Return the sha256 (64 hex) of a whole file, and leave the file position at its end."""
     digest = hashlib.sha256()
     file.seek(0)
     while chunk := file.read(_CHUNK):
@@ -88,7 +88,7 @@ def _size(part: BinaryIO) -> int:
 
 @contextlib.contextmanager
 def writing(what: str = "the cache") -> Iterator[None]:
-    """Turn errors of writing to a folder into PatchmgrError."""
+    """Raise PatchmgrError "cache" for an OSError in the `with` block; `what` is what it writes."""
     try:
         yield
     except OSError as fault:

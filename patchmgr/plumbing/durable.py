@@ -1,4 +1,4 @@
-"""Files that survive a crash, and locks on folders for one process at a time."""
+"""Files that survive a crash, and locks on folders that one process at a time can hold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file atomically: a reader, or a crash, sees the old file or the new one."""
+    """Replace a file atomically: after a crash, it is either the old file or the new one."""
     beside = path.with_name(path.name + BESIDE)
     write_synced(beside, content)
     beside.replace(path)
@@ -36,7 +36,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def written_beside(place: Path) -> Iterator[str]:
-    """Yield the name of a temporary file that replaces the real one at the end, if nothing fails.
+    """Yield the name of a temporary file, which replaces the real file if no error is raised.
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
@@ -55,7 +55,7 @@ def written_beside(place: Path) -> Iterator[str]:
 
 
 def make_folders(folder: Path, made: list[Path]) -> None:
-    """Make a folder and its parents, and record which ones were made."""
+    """Make a folder and its missing parents, and append those that were made to `made`."""
     if not folder.is_dir():
         make_folders(folder.parent, made)
         folder.mkdir()
@@ -63,14 +63,14 @@ def make_folders(folder: Path, made: list[Path]) -> None:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove the folders that `make_folders` made, if they are empty."""
+    """Remove those folders that are empty, the last one first."""
     for folder in reversed(folders):
         with suppress(OSError):
             folder.rmdir()
 
 
 def synced(path: Path) -> None:
-    """Wait until a file, or the list of names in a folder, is on disk."""
+    """Wait until a file, or the entries of a folder, are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -79,7 +79,10 @@ def synced(path: Path) -> None:
 
 
 def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") -> PatchmgrError:
-    """Return the error for a file or folder that cannot be written."""
+    """Return the error for a file or folder that cannot be written.
+
+    `left` says what was changed before the error.
+    """
     reason = fault.strerror or str(fault)
     return PatchmgrError(
         "no-space" if fault.errno in _NO_SPACE else "unwritable",
@@ -90,11 +93,12 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
 
 @contextmanager
 def held(folder: Path, *, what: str) -> Iterator[None]:
-    """Lock a folder for this process, with a lock file in it; make the folder if needed.
+    """Hold a lock on a folder during the `with` block, and make the folder if needed.
 
-    The lock file is removed at the end, and the folder if it is empty: a command that only read, or
-    was refused, leaves no trace. Raises PatchmgrError "busy" at once if another process holds the
-    lock. A killed process holds no lock.
+    The lock is a file in the folder. The lock file is removed at the end, and so is the folder if
+    it is empty: a command that only reads, or is refused, leaves nothing behind. Raises
+    PatchmgrError "busy" at once if another process holds the lock. The lock of a killed process is
+    free.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -121,7 +125,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
-    """Lock a folder as `held` does; its parent is made if needed, and removed if left empty."""
+    """Hold a lock on a folder as `held` does; also make its parent, and remove it if left empty."""
     try:
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
@@ -138,9 +142,9 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until an operation is complete; git processes do not get it either.
+    """Delay Ctrl-C until the `with` block ends; git processes started in it do not get it at all.
 
-    It takes effect afterwards, unless there is an error to report.
+    The interrupt takes effect afterwards, unless the block raises an error.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -158,7 +162,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 def is_read_only(folder: Path, fault: BaseException | None) -> bool:
-    """Return whether an error says that this user cannot write to a folder."""
+    """Return whether an error means that this user may not write to the folder."""
     if not isinstance(fault, OSError):
         return False
     return fault.errno == errno.EROFS or (

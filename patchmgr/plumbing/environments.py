@@ -1,7 +1,7 @@
 """Python environments, and the distributions that are installed in them.
 
-Only the environment's interpreter is run, without `site`, so that no `.pth` file runs; no installed
-package is imported.
+Only the environment's interpreter is run, without `site`, so that no `.pth` file is executed. No
+installed package is imported.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 
 
 class Environment(Struct, frozen=True):
-    """The folders where an environment keeps packages.
+    """The folders in which a Python environment keeps packages.
 
-    `managed` are those that the system manages; `owner` is the marker file that says so.
+    `managed` are those folders that the system's package manager owns, and `owner` is the
+    EXTERNALLY-MANAGED file that says so, if there is one.
     """
 
     sites: tuple[Path, ...]
@@ -53,9 +54,10 @@ class Environment(Struct, frozen=True):
 
 
 class Distribution(Struct, frozen=True):
-    """An installed distribution: its name as in the folder of its RECORD, its version, its files.
+    """An installed distribution.
 
-    `site` is the folder that the paths of RECORD start from, `record` maps path to hash.
+    `name` is the normalised name. `site` is the folder that the paths in RECORD are relative to,
+    and `record` maps each of these paths to its digest.
     """
 
     name: str
@@ -66,9 +68,10 @@ class Distribution(Struct, frozen=True):
 
 
 def ask_environment(python: str) -> Environment:
-    """Ask an interpreter (a path, a name on PATH, or an environment's folder) for its folders.
+    """Run an interpreter and return the package folders of its environment.
 
-    Raises PatchmgrError "environment" if it cannot be run.
+    `python` is a path, a name on PATH, or the folder of an environment. Raises PatchmgrError
+    "environment" if it cannot be run.
     """
     given = Path(python)
     found = str(given / "bin/python") if given.is_dir() else shutil.which(python)
@@ -97,17 +100,20 @@ _NAME_ONE = ("name an environment's interpreter, such as .venv/bin/python",)
 
 
 def site_environment(site: Path) -> Environment:
-    """Return the environment for one folder of packages."""
+    """Return an environment with this one folder of packages.
+
+    Raises PatchmgrError "environment" if the folder does not exist.
+    """
     if not site.is_dir():
         raise PatchmgrError("environment", f"there is no folder {site}")
     return Environment((site,))
 
 
 def find_distribution(environment: Environment, package: str) -> Distribution:
-    """Return the installed distribution with that name.
+    """Return the installed distribution of a package.
 
-    Raises PatchmgrError "not-installed", or "environment" where it is installed twice, as an egg,
-    or without RECORD.
+    Raises PatchmgrError "not-installed", or "environment" if the package is installed twice, as an
+    egg, as an editable install, or without a RECORD.
     """
     wanted = normalised_name(package)
     found = [path for site in environment.sites for path in _named(site, wanted)]
@@ -206,7 +212,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Return the paths that another distribution in the folder also lists, and its name."""
+    """Return those paths that another distribution in the same folder lists too, and its name."""
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")):

@@ -1,4 +1,4 @@
-"""Write the commits of a whole series with one `git fast-import`."""
+"""Write the commits of a whole series with one `git fast-import` process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ BRANCH = "refs/heads/series"
 
 
 class Draft(Struct, frozen=True):
-    """A commit to write; its committer is patchmgr, the committer date the author's."""
+    """A commit to write; the committer is patchmgr, and the committer date is the author date.
+
+    `changes` maps each changed path to its new entry, or to None if the file is deleted.
+    """
 
     author: Author
     message: bytes
@@ -35,9 +38,10 @@ def _quoted(path: str) -> bytes:
 
 
 def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """Write one commit per draft, each on the previous one, the first on `parent`.
+    """Write one commit per draft, each with the previous one as parent, and return their ids.
 
-    Returns the commit ids. The objects are one pack in the bench.
+    The parent of the first commit is `parent`; if that is None, the first commit has no parent. All
+    objects are written to one pack in the bench.
     """
     return commits_writer(bench, parent, drafts)()
 
@@ -45,7 +49,10 @@ def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft])
 def commits_writer(
     bench: Workbench, parent: str | None, drafts: Sequence[Draft]
 ) -> Callable[[], tuple[str, ...]]:
-    """Return a function that writes these commits and returns their ids, without the bench."""
+    """Return a function that writes one commit per draft and returns their ids.
+
+    The function does not use the bench, so that it can run in another thread.
+    """
     if not drafts:
         return lambda: ()
     stream = tempfile.TemporaryFile(dir=bench.git_dir)  # noqa: SIM115 - _import closes it

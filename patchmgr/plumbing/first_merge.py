@@ -1,4 +1,7 @@
-"""What the merge driver tries before it loads the program: a merge that is certain without git."""
+"""The quick merge that the merge driver tries before it loads the rest of the program.
+
+It merges only changes that lie far apart, for which git is not needed.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ from patchmgr.engines.text.apart import Text, changes_between, merge_apart
 
 
 def is_merged(base: str, ours: str, theirs: str) -> bool:
-    """Write the merge into the file ours where the changes lie far apart, and say whether they do.
+    """Write the merge into the file `ours` and return True if the changes lie far apart.
 
-    A file that cannot be read is left to the full merge, which reports the error.
+    Otherwise write nothing and return False. A file that cannot be read is left to the full merge,
+    which reports the error.
     """
     texts = []
     try:

@@ -1,4 +1,4 @@
-"""The state of GitHub pull requests, asked with the user's own `gh`."""
+"""The state of GitHub pull requests, read with the user's own `gh`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HOME = re.compile(
 
 
 def pull_state(repository: str, number: int) -> str:
-    """Return whether a pull request is OPEN, CLOSED or MERGED, or else gh's own word.
+    """Return the state of a pull request: OPEN, CLOSED, MERGED, or "unknown: " and gh's reason.
 
-    Raises PatchmgrError "gh" if gh is missing or does not answer.
+    Raises PatchmgrError "gh" if gh is not installed or does not answer in time.
     """
     home = _HOME.fullmatch(repository)
     if home is None:

@@ -1,4 +1,4 @@
-"""Another repository: commits of a fork or a range, changes between trees, StGit stacks."""
+"""Reading another repository: the commits of a fork or range, changed trees, StGit stacks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits to merge, and the commit with a person's result.
+    """Two commits that were merged before, and the commit `made` with a person's result.
 
     `base` is the merge base, or None if git is to find it.
     """
@@ -36,9 +36,10 @@ class PastMerge(Struct, frozen=True):
 
 
 class Clash(Struct, frozen=True):
-    """A path in conflict: its three sides (None if a side has no such file), and the outcome.
+    """A path that conflicts when a past merge is repeated.
 
-    `made` is the file in the resulting commit, or None if that has no file at the path.
+    `base`, `ours` and `theirs` are the three sides, each None if it does not contain the file.
+    `made` is the file in the commit with the person's result, or None if that does not contain it.
     """
 
     path: str
@@ -49,9 +50,10 @@ class Clash(Struct, frozen=True):
 
 
 def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the git directory, and the named merge or the merges of a range `A..B`.
+    """Return the git directory, and either the merge commit named or all merges in a range `A..B`.
 
-    Raises PatchmgrError "usage" if a named commit is not a merge of two.
+    Raises PatchmgrError "unknown-ref" if there is no such commit or range, and "usage" if the
+    commit does not have two parents.
     """
     if not name or name.startswith("-") or "\n" in name or "\0" in name:
         raise PatchmgrError("usage", f"{shown(name)} is not a commit or range A..B")
@@ -75,9 +77,9 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 
 
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the commits of a range `A..B` that rebase those of an older branch.
+    """Return the git directory, and the commits of a range `A..B` that rebase an older branch's.
 
-    They are matched by author, author date and subject; ambiguous ones are left out.
+    Commits are matched by author, author date and subject; ambiguous ones are left out.
     """
     for given in (name, was):
         if not given or given.startswith("-") or "\n" in given or "\0" in given:
@@ -123,7 +125,7 @@ def _by_author(
 
 
 def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
-    """Merge two commits as git does, and yield the conflicts."""
+    """Merge two commits as git does, and yield the paths in conflict."""
     git_process.require_git("merging again")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
@@ -148,7 +150,7 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
 
 
 def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
-    """Return the tree of git's merge of two commits, or None if they conflict."""
+    """Return the id of the tree that git's merge of two commits makes, or None if they conflict."""
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
     return None if code else git_process.text(printed).partition("\0")[0]
@@ -160,7 +162,7 @@ def _on(bench: Workbench, commit: str, base: str) -> str:
 
 
 def is_plain(clash: Clash) -> bool:
-    """Return whether every existing side is a file, not a link or a submodule."""
+    """Return whether every side that exists is a regular file, and no link or submodule."""
     entries = (clash.base, clash.ours, clash.theirs, clash.made)
     return all(entry is None or entry.mode in FILE_MODES for entry in entries)
 
@@ -177,9 +179,9 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)  # no line of a diff begins 
 
 
 def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str, str]]:
-    """Return the commits of `A..B`, oldest first, as mails, and the dates of all of them.
+    """Return the commits of a range `A..B` as mails, oldest first, and their committer dates by id.
 
-    Raises PatchmgrError "usage" if there is no such repository or it is not a range, and
+    Raises PatchmgrError "usage" if there is no such repository or `commits` is not a range, and
     "unknown-ref" if an end of the range does not exist.
     """
     git_dir = find_git_dir(repository)
@@ -191,7 +193,7 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
-    Each mail's first line names its commit.
+    The first line of each mail contains the commit id.
     """
     # Away from the current directory, which git would take for the work tree, attributes and all.
     line = ["format-patch", *_FORM, *revisions, "--"]
@@ -200,7 +202,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def range_ends(commits: str) -> tuple[str, str]:
-    """Return both ends of a range; raise PatchmgrError "usage" if it is not one."""
+    """Return both ends of a range `A..B`; raise PatchmgrError "usage" if it is not a range."""
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
         raise PatchmgrError("usage", f"{commits} is not a range A..B")
@@ -208,7 +210,7 @@ def range_ends(commits: str) -> tuple[str, str]:
 
 
 def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
-    """Return the committer date of each commit, as `2024-01-31 12:00:00 +0100`."""
+    """Return the committer date by commit id, in the form `2024-01-31 12:00:00 +0100`."""
     # --no-walk is for single commits: git walks a range all the same.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
     data = git_process.raw("".join(f"{revision}\n" for revision in revisions))
@@ -218,7 +220,7 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
 
 
 def tree_named(git_dir: Path, name: str) -> str:
-    """Return the tree that a commit, tag, branch or tree id names; raise "unknown-ref" if none."""
+    """Return the id of the tree of a commit, tag, branch or tree; raise "unknown-ref" if none."""
     tree = object_named(git_dir, f"{name}^{{tree}}")
     if tree is None:
         raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")
@@ -226,7 +228,7 @@ def tree_named(git_dir: Path, name: str) -> str:
 
 
 def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
-    """Return the repository's git directory and the stack of a branch (by default the current).
+    """Return the git directory, and the StGit stack of a branch (by default, the current branch).
 
     Raises PatchmgrError "usage" if the branch has no stack.
     """
@@ -256,7 +258,7 @@ PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 def commit_named(git_dir: Path, name: str, repository: Path) -> str:
-    """Return the commit that a name stands for; raise PatchmgrError "unknown-ref"."""
+    """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if none."""
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
         hints = (f"git -C {repository} branch --all",)
@@ -265,7 +267,10 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return URL and branch of the remote that a ref follows, if its name tells."""
+    """Return the URL and branch of the remote that a branch or remote-tracking branch follows.
+
+    Each is None if it is unknown.
+    """
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
     full = git_process.text(
         git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]
@@ -292,7 +297,10 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the commits up to a head that others do not contain, oldest first, with parents."""
+    """Return the commits reachable from head but not from `excluded`, with their parents.
+
+    The commits are in topological order, oldest first.
+    """
     lines = [head, *(f"^{commit}" for commit in excluded)]
     data = "".join(f"{line}\n" for line in lines).encode()
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
@@ -302,7 +310,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the commits that no other one of them contains."""
+    """Return those commits that are not ancestors of another one of them."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
@@ -310,15 +318,15 @@ def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
 
 
 def parents_of(git_dir: Path, commit: str) -> list[str]:
-    """Return the parents of a commit."""
+    """Return the ids of the parents of a commit."""
     arguments = ["rev-list", "--no-walk", "--parents", commit]
     return git_process.text(git_process.output(arguments, git_dir=git_dir)).split()[1:]
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
-    """Return where a branch left another one, and its own commits, oldest first.
+    """Return the commit where a branch left upstream, and the branch's own commits, oldest first.
 
-    Raises PatchmgrError "usage" if they have nothing in common.
+    Raises PatchmgrError "usage" if the branch and upstream have no common history.
     """
     other = tip
     if is_ancestor(git_dir, head, tip):  # else no merge need be looked for, which takes long
@@ -335,7 +343,10 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return the changes between each pair of trees, with one process and without contents."""
+    """Return the changed paths of each pair of trees, found by a single git process.
+
+    Contents are not read.
+    """
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir, data=data))
@@ -350,19 +361,19 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
 
 
 class Told(Struct, frozen=True):
-    """Author and message of a commit."""
+    """The author and the message of a commit."""
 
     author: Author
     message: bytes
 
     @property
     def subject(self) -> str:
-        """Return the first line of the message."""
+        """Return the first line of the message, with leading blank lines skipped."""
         return git_process.text(self.message.lstrip(b"\n").split(b"\n", 1)[0])
 
 
 def told_by(reader: ObjectReader, commit: str) -> Told:
-    """Return author and message of a commit, in UTF-8 if it names another encoding."""
+    """Return the author and the message of a commit, recoded to UTF-8 if needed."""
     found = reader.find(commit)
     assert found is not None
     head, _, message = found.content.partition(b"\n\n")

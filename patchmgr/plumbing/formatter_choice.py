@@ -1,4 +1,4 @@
-"""Which formatters a tree has settings for, from the settings files around a path."""
+"""Which formatters a tree is formatted with, according to its settings files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _MOST_EXTENDED = 4  # settings files that extend each other
 
 
 class Chosen(Struct, frozen=True):
-    """A formatter and its settings; `is_sure` says that upstream is known to format with it."""
+    """A formatter and the content of its settings file.
+
+    `is_sure` is true if upstream is known to format with it.
+    """
 
     tool: str
     settings: bytes
@@ -36,7 +39,7 @@ class Chosen(Struct, frozen=True):
 
 
 class SettingsFiles(Struct, frozen=True):
-    """The settings files of a tree; `read` returns a file, or None if it cannot be read."""
+    """The settings files of a tree; `read` returns the content of a file, or None if unreadable."""
 
     read: Callable[[str], bytes | None]
 

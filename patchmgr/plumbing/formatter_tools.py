@@ -1,4 +1,4 @@
-"""Formatters as processes, in a throwaway folder with only their settings."""
+"""Formatters as processes, each run in a temporary folder with nothing but its settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ENVIRONMENT = {
 
 
 class Toolbox(Closing):
-    """The installed formatters; none is run before it is needed."""
+    """The installed formatters; each is looked up when it is first needed."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
@@ -57,13 +57,13 @@ class Toolbox(Closing):
         self._made: dict[tuple[str, bytes, str, str], bytes | None] = {}
 
     def close(self) -> None:
-        """Delete the tools' leftovers."""
+        """Delete the temporary folder that the formatters ran in."""
         home, self._home = self._home, None
         if home is not None:
             home.cleanup()
 
     def find(self, tool: str) -> Path | None:
-        """Return the program with that name: next to the running interpreter, or on PATH."""
+        """Return the path of a formatter next to the running interpreter or on PATH, or None."""
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
             found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))
@@ -71,11 +71,11 @@ class Toolbox(Closing):
         return self._paths[tool]
 
     def miss(self, tool: str, path: str) -> None:
-        """Record that the tool for a file is not installed."""
+        """Record that the formatter for the file at a path is not installed."""
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
-        """Return what to install for the files at these paths, one sentence per tool."""
+        """Return a sentence for each formatter missing for these paths: how to install it."""
         return tuple(
             f"upstream formats with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())
@@ -83,10 +83,10 @@ class Toolbox(Closing):
         )
 
     def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
-        """Format a text as a file of that kind; return None if the tool refuses it.
+        """Return the text formatted as the file at a path, or None if the formatter rejects it.
 
-        Raises PatchmgrError "helper" if the tool does not answer in time, or is killed: a busy
-        machine must not change a result.
+        Raises PatchmgrError "helper" if the formatter is killed or does not answer in time, so that
+        a busy machine does not change a result.
         """
         name = f"file{Path(path).suffix}"
         key = (tool, settings, name, blob_id(content))

@@ -1,4 +1,4 @@
-"""The formatters that a tree has settings for, ready to run."""
+"""The formatters that the settings files of a tree name, ready to run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ Read = Callable[[str], "bytes | None"]
 
 
 class TreeFormatter:
-    """The formatters (`Formatter`) that the settings of one tree name; each file is read once."""
+    """The formatters (`Formatter`) that the settings of one tree name.
+
+    Each settings file is read once.
+    """
 
     def __init__(self, read: Read, tools: Toolbox) -> None:
         self._read = read
@@ -30,7 +33,7 @@ class TreeFormatter:
         self._known: dict[str, bytes | None] = {}
 
     def styles(self, path: str) -> tuple[Style, ...]:
-        """Return the installed formatters for the file at a path."""
+        """Return the installed formatters for the file at a path, as functions on its text."""
         found: list[Style] = []
         for chosen in self.chosen(path):
             if self._tools.find(chosen.tool) is not None:
@@ -40,7 +43,7 @@ class TreeFormatter:
         return tuple(found)
 
     def chosen(self, path: str) -> tuple[Chosen, ...]:
-        """Return the formatters for the file at a path, the likeliest first."""
+        """Return the formatters for the file at a path with their settings, the likeliest first."""
         from patchmgr.plumbing.formatter_choice import SettingsFiles
 
         return SettingsFiles(self._file).chosen(path)
@@ -54,7 +57,10 @@ class TreeFormatter:
 
 
 def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> Read:
-    """Return a reader of a tree's plain files; a file whose content is missing does not exist."""
+    """Return a function that returns the content of a regular file of the tree.
+
+    The function returns None if there is no such file or its content is missing from the store.
+    """
 
     def read(path: str) -> bytes | None:
         entry = tree.entry(path)
@@ -70,7 +76,11 @@ def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> 
 
 
 def work_tree_reader(start: Path) -> Read | None:
-    """Return a reader of plain files of the work tree around a folder, or None without one."""
+    """Return a function that reads regular files of the git work tree around a folder.
+
+    The function returns None for a file that cannot be read. Without a work tree, None is returned
+    instead of a function.
+    """
     root = next((p for p in (start, *start.parents) if (p / ".git").exists()), None)
     if root is None:
         return None

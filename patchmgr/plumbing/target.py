@@ -1,8 +1,9 @@
-"""A folder that series are applied to: the record of what is applied, and its changes.
+"""A folder that series are applied to: the record of what is applied, and changes to it.
 
-Record and journal live in a private folder on the same file system. A change is first written
-beside the files that it replaces, then described in the journal, and only then moved into place:
-the next run after a crash drops a change that had not started to move, and finishes one that had.
+The record and the journal are in a private folder on the same file system. New files are first
+written beside the files that they replace, then listed in the journal, and only then moved into
+place. After a crash, the next run discards a change if no file was moved yet, and finishes it
+otherwise.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionErr
 
 
 class Replacement(Struct, frozen=True):
-    """A file to put in place (None: to delete), and what is there now."""
+    """A file to write, or to delete if `wanted` is None; `before` is the state it must have."""
 
     path: str
     before: FileState | None
@@ -58,9 +59,9 @@ class Replacement(Struct, frozen=True):
 class Exchange(Struct, frozen=True):
     """All changes that one command makes in a target.
 
-    `originals` are the contents that the record names. In a checkout, `head` has the commits to
-    move from and to (equal if HEAD stays), `index` has the entries to change, and git is told not
-    to look for the `hidden` paths.
+    `originals` maps the names used in the record to contents. In a checkout, `head` is the old and
+    the new commit of HEAD (the same if HEAD stays), `index` maps paths to new index entries, and
+    the `hidden` paths are marked skip-worktree.
     """
 
     files: tuple[Replacement, ...]
@@ -136,7 +137,7 @@ _SPARE = 16 * 1024
 class Target:
     """A folder that series are applied to.
 
-    `_stage_more`, `_finish_more` and `_is_resumable` do what differs by kind of target.
+    Subclasses define `_stage_more`, `_finish_more` and `_is_resumable` for their kind of target.
     """
 
     fault = "broken-target"
@@ -150,7 +151,10 @@ class Target:
         self._staging = folder / "staging"
 
     def record(self) -> Record | None:
-        """Return what is applied, or None if nothing is."""
+        """Return the record of what is applied, or None if nothing is.
+
+        Raises PatchmgrError "broken-target" if it cannot be read.
+        """
         path = self._folder / _RECORD
         if not path.exists():
             return None
@@ -166,7 +170,10 @@ class Target:
             ) from fault
 
     def original(self, name: str) -> bytes:
-        """Return an old content named in the record."""
+        """Return a kept original content by its name in the record.
+
+        Raises PatchmgrError "broken-target" if it cannot be read.
+        """
         if not name.isdigit():
             raise PatchmgrError("broken-target", f"the record in {self._folder} names {name}")
         try:
@@ -177,7 +184,10 @@ class Target:
             ) from fault
 
     def original_file(self, file: AppliedFile) -> WorkFile | None:
-        """Return the old file named in a record, or None if there was none."""
+        """Return the file that an applied file replaced, or None if it replaced none.
+
+        Raises PatchmgrError "broken-target" if the kept content was changed.
+        """
         if file.before is None or file.original is None:
             return None
         content = self.original(file.original)
@@ -191,20 +201,21 @@ class Target:
 
     @property
     def private(self) -> Path:
-        """Return the folder of the record and the journal."""
+        """Return the folder that contains the record and the journal."""
         return self._folder
 
     @property
     def is_interrupted(self) -> bool:
-        """Return whether a change was begun but not finished."""
+        """Return whether a change was begun and not finished."""
         return (self._folder / _JOURNAL).exists()
 
     @uninterrupted()
     def recover(self) -> str | None:
-        """Finish or drop an interrupted change, and return which; None if there was none.
+        """Finish or discard an interrupted change; return a sentence that says which, or None.
 
-        Raises PatchmgrError if a file was edited since, or if only some files were put back:
-        finishing would restore what somebody threw away.
+        None means that there was no interrupted change. Raises PatchmgrError if a file was edited
+        since, or if only some of the files were put back: to finish the change would undo what a
+        person did.
         """
         path = self._folder / _JOURNAL
         try:
@@ -273,7 +284,7 @@ class Target:
 
     @uninterrupted()
     def replace(self, exchange: Exchange) -> None:
-        """Make the whole change, or nothing if something cannot be written."""
+        """Make the whole change, or change nothing if something cannot be written."""
         journal = _planned(self.tree, exchange)
         self._stage_or_drop(exchange, journal, "moving")
         self._refuse_saved(journal)
@@ -292,9 +303,10 @@ class Target:
 
     @uninterrupted()
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
-        """Write a whole change next to its place, and return its token.
+        """Write the new files beside the old ones, and return a token for the change.
 
-        `finish` puts it in place, once the journal of the workspace `decider` names the token.
+        `finish` moves them into place, after the journal of the workspace `decider` names the
+        token.
         """
         journal, token = _planned(self.tree, exchange), secrets.token_hex(8)
         journal |= {"token": token, "decider": str(decider)}
@@ -303,13 +315,13 @@ class Target:
         return token
 
     def finish(self, token: str) -> None:
-        """Put the change prepared under the token in place."""
+        """Move the files that were prepared under this token into place."""
         journal = parse_json((self._folder / _JOURNAL).read_bytes())
         if journal.get("token") == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
-        """Discard the prepared change."""
+        """Delete the files that were prepared."""
         self._drop(parse_json((self._folder / _JOURNAL).read_bytes()))
 
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
@@ -410,7 +422,7 @@ class Target:
         return _short_state(found_state(self.tree.read(path)))
 
     def is_below_file(self, path: str, changed: Collection[str]) -> bool:
-        """Return whether a file of the same change is, still or already, in a parent's place."""
+        """Return whether the change has, or had, a file where the path needs a folder."""
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:

@@ -22,7 +22,7 @@ _NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 
 
 class WorkFile(Struct, frozen=True):
-    """A file on disk: git's mode (octal string), content, and permission bits."""
+    """A file on disk: git's mode (octal string), its content, and its permission bits."""
 
     mode: str
     content: bytes
@@ -30,23 +30,23 @@ class WorkFile(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a file is written before it moves: an existing folder, and the folders to make."""
+    """Where a new file is written before it is moved: a folder, and those folders to make first."""
 
     folder: str
     missing: tuple[str, ...]
 
 
 class WorkTree:
-    """A folder whose files are written to temporary names first and then moved into place."""
+    """A folder in which files are written under temporary names and then moved into place."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def read(self, path: str) -> WorkFile | None:
-        """Return the file, or None if nothing is there.
+        """Return the file at the path, or None if nothing is there.
 
-        Raises PatchmgrError "unsafe-path" if a parent is not a folder (a symbolic link, say), or
-        if there is no file but a folder or a device.
+        Raises PatchmgrError "unsafe-path" if a parent is not a folder (for example, a symbolic
+        link), or if something other than a file or a link is there.
         """
         try:
             with self._parent(path) as (parent, name):
@@ -67,7 +67,7 @@ class WorkTree:
             return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, file.read(), bits)
 
     def is_folder(self, path: str) -> bool:
-        """Return whether a folder (no link to one) is there."""
+        """Return whether the path is a folder, and not a link to one."""
         try:
             with self._parent(path) as (parent, name):
                 found = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -76,7 +76,7 @@ class WorkTree:
         return stat.S_ISDIR(found.st_mode)
 
     def below(self, folder: str) -> Iterator[tuple[str, bool]]:
-        """Yield each path below a folder, and whether it is a folder itself."""
+        """Yield each path below a folder, and whether that path is a folder."""
         top = os.path.join(os.fsencode(self.root), git_process.raw(folder))
         for at, folders, files in os.walk(top):
             for names, are_folders in ((folders, True), (files, False)):
@@ -88,8 +88,8 @@ class WorkTree:
     def place(self, path: str, leaving: Collection[str]) -> Place:
         """Return where new content for the path can be written, on the path's file system.
 
-        The same change deletes the files that are `leaving`: folders in their places cannot be made
-        earlier.
+        `leaving` are files that the same change deletes; no folder can be made in place of one of
+        them yet.
         """
         missing: list[str] = []
         present = ""
@@ -104,12 +104,12 @@ class WorkTree:
         return Place(missing[-1] if missing else present, tuple(missing))
 
     def make_folder(self, path: str) -> None:
-        """Make a folder if there is none."""
+        """Make a folder unless it exists."""
         with self._parent(path) as (parent, name), suppress(FileExistsError):
             os.mkdir(name, dir_fd=parent)
 
     def write(self, path: str, mode: str, content: bytes, *, permissions: int | None) -> None:
-        """Write a new file; `permissions` None leaves them to the umask."""
+        """Write a new file; if `permissions` is None, the umask decides them."""
         with self._parent(path) as (parent, name):
             if mode == SYMLINK:
                 os.symlink(content, name, dir_fd=parent)
@@ -123,7 +123,7 @@ class WorkTree:
                 os.fsync(file.fileno())
 
     def move(self, beside: str, path: str) -> None:
-        """Move a file into place; a hard link elsewhere keeps the old content."""
+        """Move a file into place; other hard links to the replaced file keep the old content."""
         for folder in parents_of(path):
             self.make_folder(folder)
         with self._parent(beside) as (source, old), self._parent(path) as (target, new):
@@ -131,19 +131,19 @@ class WorkTree:
             os.replace(old, new, src_dir_fd=source, dst_dir_fd=target)
 
     def delete(self, path: str) -> None:
-        """Delete a file, if it is there, and the folders that it leaves empty."""
+        """Delete a file if it exists, and the parent folders that become empty."""
         self.remove(path)
         folder = os.path.dirname(path)
         while folder and self.remove_folder(folder):
             folder = os.path.dirname(folder)
 
     def remove(self, path: str) -> None:
-        """Delete a file, if it is there."""
+        """Delete a file if it exists."""
         with suppress(FileNotFoundError), self._parent(path) as (parent, name):
             os.unlink(name, dir_fd=parent)
 
     def remove_folder(self, path: str) -> bool:
-        """Delete a folder if it exists and is empty; return whether it was."""
+        """Delete a folder if it exists and is empty; return whether it was deleted."""
         try:
             with self._parent(path) as (parent, name):
                 os.rmdir(name, dir_fd=parent)
@@ -189,9 +189,10 @@ def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
 
 
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:
-    """Return the permission bits for a file that replaces another, None for a new one.
+    """Return the permission bits for a file that replaces `found`, or None if they do not matter.
 
-    They are the old file's; if git's mode is executable, whoever may read the file may run it.
+    They are the old file's bits. If git's mode becomes executable, everybody who may read the file
+    may execute it. None is returned for a new file and for symbolic links.
     """
     if found is None or SYMLINK in (mode, found.mode):
         return None
