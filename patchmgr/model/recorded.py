@@ -86,7 +86,7 @@ class Source(Struct, frozen=True):
 
 
 class Recalled(Struct, frozen=True):
-    """A resolution that a run replayed, and the patches (with their series) where it was used."""
+    """A resolution that a run replayed, and the patches (with their series) that used it."""
 
     recorded: Recorded
     places: tuple[str, ...] = ()

@@ -151,10 +151,11 @@ class Clone(Struct, frozen=True, dict=True):
         self._look("update-index", "-q", "--refresh")
 
     def take(self, bench: Path, head: str, base: str) -> None:
-        """Copy the commits from base to head, with their objects, from the bench into the clone.
+        """Copy the commits from base to head, with their objects, into the clone.
 
-        If the clone contains base, only objects that are not reachable from base are sent.
-        Otherwise the objects of base are sent too, and the store must have all of them.
+        They are read from the temporary repository `bench`. If the clone contains base, only
+        objects that are not reachable from base are sent. Otherwise the objects of base are sent
+        too, and the store must have all of them.
         """
         wanted = f"{head}\n^{base}\n" if self.can_take(bench, base) else f"{head}\n"
         # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.

@@ -102,11 +102,12 @@ class Mine(Struct, frozen=True):
 def as_mine(
     bench: Workbench, base: str, commits: Sequence[str], mine: Mine, config: Path | None
 ) -> tuple[str, ...]:
-    """Rewrite commits of the bench, the first one on `base`, with the user's identity.
+    """Rewrite commits, the first one on `base`, with the user's identity.
 
-    Returns the ids of the new commits. `config` is the repository whose configuration gives the
-    user's name and signing settings; if it is None, the user's global configuration does. Raises
-    PatchmgrError "identity" or "signing".
+    Returns the ids of the new commits. They are read from and written to the temporary repository
+    `bench`. `config` is the repository whose configuration gives the user's name and signing
+    settings; if it is None, the user's global configuration does. Raises PatchmgrError "identity"
+    or "signing".
     """
     asked = config or bench.git_dir
     who = identity(asked, "COMMITTER")

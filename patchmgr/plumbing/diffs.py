@@ -51,9 +51,10 @@ def readable_files(
     is_wanted: Callable[[str], bool],
     bring: Callable[[set[str]], None] = lambda blobs: None,
 ) -> Versions:
-    """Return those changed files that are wanted and whose contents the bench can read.
+    """Return those changed files that are wanted and whose contents can be read.
 
-    `bring` fetches the contents with these blob ids that the store lacks, where possible.
+    The temporary repository `bench` reads them. `bring` fetches the contents with these blob ids
+    that the store lacks, where possible.
     """
     files = {p: v for p, v in changed_files(bench.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}

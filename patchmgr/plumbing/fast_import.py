@@ -41,7 +41,7 @@ def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft])
     """Write one commit per draft, each with the previous one as parent, and return their ids.
 
     The parent of the first commit is `parent`; if that is None, the first commit has no parent. All
-    objects are written to one pack in the bench.
+    objects are written to one pack in the temporary repository.
     """
     return commits_writer(bench, parent, drafts)()
 
@@ -51,7 +51,7 @@ def commits_writer(
 ) -> Callable[[], tuple[str, ...]]:
     """Return a function that writes one commit per draft and returns their ids.
 
-    The function does not use the bench, so that it can run in another thread.
+    The function does not use the object `bench`, so that it can run in another thread.
     """
     if not drafts:
         return lambda: ()

@@ -1,4 +1,4 @@
-"""The one module that runs git: a clean environment, stated exit codes, bytes in and out."""
+"""The one module that runs git, with a clean environment, named exit codes, and bytes for data."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ _OF_THE_SYSTEM = re.compile(
 def clean_environment(
     extra: Mapping[str, str] | None = None, *, for_network: bool = False
 ) -> dict[str, str]:
-    """Return the environment for git, which keeps only what is needed to find programs.
+    """Return an environment for git that keeps only the variables needed to find programs.
 
-    For the network, the user's own git configuration, credentials and proxies stay in force:
-    fetched objects are named by their content.
+    For the network, the user's own git configuration, credentials and proxies are kept too; this is
+    safe because fetched objects are checked against their ids.
     """
     kept = _KEPT + (_KEPT_FOR_NETWORK if for_network else ())
     environment = {name: os.environ[name] for name in kept if name in os.environ}
@@ -94,22 +94,25 @@ def clean_environment(
 
 
 def user_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return an environment with the configuration of the user's own git.
+    """Return an environment for git that keeps the user's own configuration.
 
-    The system's configuration counts, too, as it says which repositories of other people are
-    trusted (safe.directory). Other calls name the repository and need no such trust.
+    The system's configuration counts too, as it lists the foreign repositories that are trusted
+    (safe.directory).
     """
     return clean_environment({"GIT_CONFIG_NOSYSTEM": "0", **(extra or {})}, for_network=True)
 
 
 @functools.cache
 def git_words() -> str:
-    """Return git's own version line; raise PatchmgrError "git" if git is not on PATH."""
+    """Return the output of `git version`; raise PatchmgrError "git" if git is not on PATH."""
     return text(output(["version"])).strip()
 
 
 def git_version() -> tuple[int, int, int]:
-    """Return the version of git; raise PatchmgrError "git" if it reports none."""
+    """Return the version of git as three numbers.
+
+    Raises PatchmgrError "git" if git is not on PATH or prints no version.
+    """
     found = _VERSION.match(git_words())
     if found is None:
         raise PatchmgrError("git", f"git says that it is {git_words()!r}", (_INSTALL,))
@@ -117,7 +120,7 @@ def git_version() -> tuple[int, int, int]:
 
 
 def require_git(what: str) -> None:
-    """Raise PatchmgrError "git" if git is too old for the named feature."""
+    """Raise PatchmgrError "git" if git is too old; `what` names the feature that needs it."""
     version = git_version()
     if version < MINIMUM_GIT:
         shown = ".".join(map(str, version))
@@ -127,19 +130,22 @@ def require_git(what: str) -> None:
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Return whether this git never fetches from the promisor remotes of a foreign repository."""
+    """Return whether this git can be kept from fetching what a foreign repository asks it to fetch.
+
+    Older versions do not know GIT_NO_LAZY_FETCH.
+    """
     major, minor, patch = version
     return (major, minor) >= (2, 45) or (major == 2 and patch >= _SAFE.get(minor, 1 << 30))
 
 
 def search_path() -> str:
-    """Return the absolute folders of PATH; relative ones are not trusted."""
+    """Return PATH without its relative folders, which are not trusted."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(filter(os.path.isabs, folders))
 
 
 def command(arguments: Sequence[str], git_dir: Path | None = None) -> list[str]:
-    """Return the whole git command line with pinned configuration."""
+    """Return the command line of git with our configuration and these arguments."""
     line = ["git"]
     for setting in _CONFIG:
         line += ["-c", setting]
@@ -157,10 +163,10 @@ def run(
     good: Collection[int] = (0,),
     env: Mapping[str, str] | None = None,
 ) -> tuple[int, bytes]:
-    """Run git to its end and return exit code and output.
+    """Run git to its end and return its exit code and output.
 
-    `env` is what `clean_environment` returns, by default when it is called without arguments.
-    Raises PatchmgrError "git" with command, code and stderr if the exit code is not a good one.
+    `env` is the environment; by default, it is that of `clean_environment()`. Raises PatchmgrError
+    "git" with the command, the exit code and the message if the exit code is not in `good`.
     """
     env = clean_environment() if env is None else env
     line = command(arguments, git_dir)
@@ -182,16 +188,17 @@ def output(
     data: bytes = b"",
     env: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run git and return its output; any exit code but 0 raises."""
+    """Run git and return its output; raise PatchmgrError for any exit code but 0."""
     return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
 
 
 def output_by_files(
     arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
 ) -> bytes:
-    """Run git as `output` does, with an open file as its input, from its current position.
+    """Run git as `output` does, with the rest of an open file as input.
 
-    Its output goes through a file in the folder `scratch`, so that no thread has to copy it.
+    The output goes through a temporary file in the folder `scratch`, so that no thread has to copy
+    it.
     """
     line, env = command(arguments, git_dir), clean_environment()
     with tempfile.TemporaryFile(dir=scratch) as printed:
@@ -208,12 +215,16 @@ def output_by_files(
 
 
 def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
-    """Run git for a person at the terminal, with their configuration; return its exit code."""
+    """Run git on the user's terminal and with the user's configuration; return its exit code."""
     return subprocess.run(["git", *arguments], cwd=cwd, env=env, check=False).returncode
 
 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
-    """Return the error for a failed git command: "system" if git is not at fault."""
+    """Return the error for a git command that failed.
+
+    Its kind is "no-space" for a full disk, "system" for another fault of the machine, or else
+    "git".
+    """
     said = stderr.decode(errors="replace").strip().splitlines()
     lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]
     if any("No space left on device" in line for line in said):
@@ -228,7 +239,7 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
 
 
 def spawn(arguments: Sequence[str], *, git_dir: Path) -> subprocess.Popen[bytes]:
-    """Start a git process that answers on a pipe; its messages are discarded."""
+    """Start a git process that reads requests from a pipe; its error messages are discarded."""
     try:
         return subprocess.Popen(
             command(arguments, git_dir),

@@ -1,4 +1,4 @@
-"""A git upstream: a blobless partial clone of what is tracked, in the store."""
+"""A git upstream, whose store is a partial clone without blobs."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
-    """Return tag and commit of the final releases after one commit up to another, by version.
+    """Return the tag and commit of each final release after `start` and up to `end`, by version.
 
-    Order and bounds go by version, because a release is often tagged on a branch of its own. A
-    commit without such a tag counts as the highest version that it contains.
+    The order and the limits go by version, because a release is often tagged on a branch of its
+    own. A commit without a release tag counts as the highest version among its ancestors.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if _version(name)}
     low, high = _bound(store, start, tags), _bound(store, end, tags)
@@ -64,13 +64,13 @@ def _bound(store: Path, commit: str, tags: dict[str, str]) -> Version | None:
 
 
 def first_release(store: Path, commit: str) -> str | None:
-    """Return the tag of the lowest version that contains a commit, or None."""
+    """Return the tag of the lowest version that contains a commit, or None if none does."""
     found = {v: n for n in _names(store, TAGS, f"--contains={commit}") if (v := _version(n))}
     return found[min(found)] if found else None
 
 
 def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
-    """Return the names, without the prefix, of the tags on a commit, including annotated ones."""
+    """Return the names of the tags on a commit, annotated ones included, without the prefix."""
     return _names(repository, prefix, f"--points-at={commit}")
 
 
@@ -88,7 +88,7 @@ def _version(name: str) -> Version | None:
 
 
 def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...]:
-    """Return every Nth commit after one up to another, by first parents, oldest first."""
+    """Return every Nth first-parent commit after `start` and up to `end`, oldest first."""
     arguments = ["rev-list", "--first-parent", "--reverse", f"^{start}", end, "--"]
     commits = git_process.output(arguments, git_dir=store).decode().split()
     return tuple(commits[step - 1 :: step])
@@ -116,7 +116,10 @@ _PROMISOR = (
 
 
 def check_url(url: str) -> str:
-    """Return the URL; refuse one that could run a command; a path becomes absolute."""
+    """Return the URL, with a local path made absolute.
+
+    Raises PatchmgrError "usage" for a URL that could run a command, or a path that does not exist.
+    """
     problem = url_problem(url)
     if problem is not None:
         raise PatchmgrError("usage", f"{url!r} {problem}")
@@ -134,7 +137,7 @@ def _for_network() -> dict[str, str]:
 
 
 class Remote(Struct, frozen=True):
-    """What a remote offers: its default branch, and the ids of its branches and tags."""
+    """The refs of a remote: its default branch, and the commit ids of its branches and tags."""
 
     head: str | None
     heads: dict[str, str]
@@ -142,7 +145,7 @@ class Remote(Struct, frozen=True):
 
 
 class GitUpstream:
-    """The git side (`Side`) of one upstream; `reader` reads its store."""
+    """An upstream (`Side`) that is a git repository; `reader` reads its store."""
 
     step = "commit"
     has_history = True
@@ -157,7 +160,7 @@ class GitUpstream:
         self.store = reader.git_dir
 
     def list_remote(self) -> Remote:
-        """Ask the remote for its refs; raise PatchmgrError "unreachable-upstream"."""
+        """Read the refs of the remote; raise PatchmgrError "unreachable-upstream" if that fails."""
         arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self.url]
         try:
             printed = git_process.output(arguments, env=_for_network())
@@ -171,9 +174,10 @@ class GitUpstream:
         return remote
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Fetch the tracked branch, all tags and the wanted branches; return the tip.
+        """Fetch the tracked branch, the branches in `wanted` and all tags.
 
-        Objects that the store can read already are not transferred.
+        Returns the commit of the tracked branch. Objects that are in the store are not transferred
+        again.
         """
         remote = self.list_remote()
         source = self._source()
@@ -204,7 +208,10 @@ class GitUpstream:
         return remote.heads[branch]
 
     def tracked(self, remote: Remote) -> str:
-        """Return the tracked branch; raise PatchmgrError if there is none."""
+        """Return the name of the tracked branch.
+
+        Raises PatchmgrError "unknown-ref" if the remote does not have it.
+        """
         branch = self._branch or remote.head
         if branch is None or branch not in remote.heads:
             raise PatchmgrError(
@@ -215,17 +222,17 @@ class GitUpstream:
         return branch
 
     def fetch_commit(self, commit: str) -> None:
-        """Fetch one commit alone, without history and contents.
+        """Fetch a single commit, without its history and contents.
 
-        It gets no ref: if git said that it has a shallow commit, a server would send no contents of
-        it.
+        No ref is made for it. If git knew the commit to be shallow, a server would not send its
+        contents later.
         """
         self._transfer([commit], "--depth=1")
 
     def pull(self, number: int) -> str:
-        """Fetch the head of a pull request from GitHub or GitLab; return its commit.
+        """Fetch the head of a pull request from GitHub or GitLab, and return its commit id.
 
-        Raises PatchmgrError "unknown-ref" if there is none with that number.
+        Raises PatchmgrError "unknown-ref" if the remote has no pull request with this number.
         """
         names = [f"refs/pull/{number}/head", f"refs/merge-requests/{number}/head"]
         printed = self._offered(names)
@@ -238,7 +245,7 @@ class GitUpstream:
         return commit
 
     def pull_heads(self) -> tuple[PullHead, ...]:
-        """Return the heads of all pull requests that the remote (GitHub or GitLab) offers."""
+        """Return the heads of all pull requests on the remote (GitHub or GitLab)."""
         rows = (line.split("\t") for line in self._offered(_PULLS).splitlines())
         offered = {name: commit for commit, name in rows}
         return tuple(
@@ -256,14 +263,17 @@ class GitUpstream:
             raise self._unreachable(fault.message) from fault
 
     def bring_pulls(self, pulls: Sequence[PullHead]) -> None:
-        """Fetch the heads of pull requests, without contents."""
+        """Fetch the heads of these pull requests, without file contents."""
         present = self.reader.kinds({one.head for one in pulls})
         missing = [one for one in pulls if one.head not in present]
         if missing:
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch single objects (blobs, commits) that the store lacks, all at once."""
+        """Fetch those of the objects (blobs, commits) that are not in the store, with one request.
+
+        Objects that `seen` can read are not fetched: by default, `seen` reads the store.
+        """
         if not ids:
             return
         missing = sorted(set(ids) - (seen or self.reader).kinds(ids).keys())
@@ -271,26 +281,29 @@ class GitUpstream:
             self._transfer(missing)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch those of the objects that the upstream has; a missing one fails when it is read.
+        """Fetch objects as `fetch_objects` does, and ignore errors.
 
-        Objects that `seen` can read (the store, or a repository that borrows from it) are skipped.
+        An object that is still missing raises an error when it is read.
         """
         with contextlib.suppress(PatchmgrError):
             self.fetch_objects(ids, seen)
 
     def tip(self) -> str | None:
-        """Return the commit of the tracked branch as the store knows it."""
+        """Return the commit of the tracked branch when it was last fetched, or None."""
         return self.reader.commit(HEAD)
 
     def version_of(self, pin: Pin) -> None:
-        """Return None: a commit has no version."""
+        """Return None, as a commit has no version."""
 
     def bring_pin(self, pin: Pin) -> None:
-        """Fetch a pinned commit."""
+        """Fetch the pinned commit, unless it is in the store."""
         self.resolve(pin.commit)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tip, and how many of its commits the pin does not contain."""
+        """Return the tip of the tracked branch, and the number of its commits that the pin lacks.
+
+        Each is None if it is unknown.
+        """
         tip = self.tip()
         if tip is not None and self.reader.commit(pin.commit) is not None:
             with contextlib.suppress(PatchmgrError):
@@ -298,19 +311,23 @@ class GitUpstream:
         return tip, None
 
     def history(self, base: Resolved, target: Resolved) -> GitHistory:
-        """Return what upstream did between two states."""
+        """Return the history of upstream from one state to another."""
         return GitHistory(self.store, base.commit, target.commit)
 
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many commits before a state were examined, and their changes to the paths."""
+        """Return the number of commits that were examined, and their changed hunks.
+
+        The commits before the given one are examined, for the given paths. Returns None if history
+        or contents are missing.
+        """
         return recent_changes(self.store, commit, paths, scratch=scratch)
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return the tagged releases after one commit up to another, or every Nth commit."""
+        """Return the tagged releases between two commits, or every Nth commit if `every` is N."""
         if every is not None:
             commits = every_commit(self.store, start.commit, end.commit, every)
             found: Iterable[tuple[str, str]] = zip(commits, commits, strict=True)
@@ -388,9 +405,9 @@ class GitUpstream:
         )
 
     def resolve(self, ref: str) -> Resolved:
-        """Return the commit of a ref; ask the remote if the store does not know it.
+        """Return the commit of a ref; fetch from the remote if the store does not contain it.
 
-        Raises PatchmgrError "unknown-ref" with the nearest names.
+        Raises PatchmgrError "unknown-ref", with the nearest names as a hint.
         """
         commit = self._commit_of(ref)
         if commit is None:

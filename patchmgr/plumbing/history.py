@@ -1,4 +1,4 @@
-"""Upstream's changes between two commits, for some paths, from one `git log`."""
+"""Upstream's changes to some paths between two commits, read with one `git log`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FEW_PATHS = 100
 
 
 class GitHistory(Struct, frozen=True):
-    """The first-parent history of a git upstream from base to target."""
+    """The first-parent history of a git upstream, from the commit `base` to the commit `target`."""
 
     git_dir: Path
     base: str
     target: str
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
-        """Return the commits that touch any of the paths, oldest first."""
+        """Return the commits that change any of the paths, oldest first."""
         asked = paths if len(paths) <= _FEW_PATHS else ()
         steps = self._steps(asked)
         return steps if asked else tuple(_touching(steps, frozenset(paths)))
@@ -56,15 +56,18 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return a key for this history."""
+        """Return the two ends, which identify this history."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
-        """Return the name of the commit before a step."""
+        """Return a name for the first parent of a commit."""
         return f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return commit and subject of the object that a header names, if it is in the range."""
+        """Return the id and subject of the commit that a header names, or None.
+
+        None means that there is no such commit in this history.
+        """
         if named.pull is not None:
             return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
         if named.commit is None:
@@ -80,12 +83,12 @@ class GitHistory(Struct, frozen=True):
         return (commit, subject.rstrip("\n")) if inside else None
 
     def count(self) -> int:
-        """Return the number of commits in the target that are not in the base."""
+        """Return the number of commits that the target contains and the base does not."""
         arguments = ["rev-list", "--count", f"^{self.base}", self.target, "--"]
         return int(git_process.output(arguments, git_dir=self.git_dir))
 
     def distance(self) -> tuple[int, int]:
-        """Return how many commits only the target has, and how many only the base."""
+        """Return the numbers of commits that only the target contains, and only the base."""
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
         back, count = git_process.output(arguments, git_dir=self.git_dir).split()
@@ -93,7 +96,7 @@ class GitHistory(Struct, frozen=True):
 
 
 def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
-    """Return subject, author, and the date of the commit."""
+    """Return the subject, author and date (`2024-01-31`) of a commit."""
     arguments = ["log", "-1", "--no-color", "--format=%an%n%cs%n%s", commit, "--"]
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
     author, date, subject = printed.rstrip("\n").split("\n", 2)
@@ -101,7 +104,10 @@ def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
 
 
 def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[str, str] | None:
-    """Return the commit between two states whose subject ends in `(#number)`, and the subject."""
+    """Return the id and subject of the commit whose subject ends in `(#number)`, or None.
+
+    Only first-parent commits that the target contains and the base does not are searched.
+    """
     arguments = [
         "log", "--first-parent", "-z", "--no-color", "--format=tformat:%H%n%s", "--fixed-strings",
         f"--grep=(#{number})", f"^{base}", target, "--",
@@ -115,7 +121,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 
 
 def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, str]]:
-    """Yield the commits that only the target has, the newest first, each with its subject."""
+    """Yield the id and subject of each commit that only the target contains, newest first."""
     arguments = ["log", "-z", "--no-color", "--format=tformat:%H %s", f"^{base}", target, "--"]
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
     for record in filter(None, printed.split("\0")):
@@ -124,9 +130,9 @@ def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, st
 
 
 class KnownHistory:
-    """A history that is read once, for all paths that will be needed.
+    """A history that is read once, for all paths that will be asked for.
 
-    `prepare` reads the steps in advance.
+    `prepare` is called with the steps when they have been read, and returns the steps to use.
     """
 
     def __init__(
@@ -141,7 +147,7 @@ class KnownHistory:
         self._steps: tuple[Step, ...] | None = None
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
-        """Return the steps that touch any of the paths, oldest first."""
+        """Return the steps that change any of the paths, oldest first."""
         if not self._paths.issuperset(paths):
             return tuple(self._prepare(self._history.steps(paths)))
         if self._steps is None:
@@ -150,19 +156,20 @@ class KnownHistory:
         return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 
     def before(self, commit: str) -> str:
-        """Return the commit before a step."""
+        """Return the state before the commit of a step."""
         return self._history.before(commit)
 
     def known(self) -> tuple[Step, ...]:
-        """Return the steps that touch any of the initial paths."""
+        """Return the steps that change any of the paths that this history was made for."""
         return self.steps(tuple(self._paths))
 
 
 class ReleaseHistory(Struct, frozen=True):
-    """The releases of a package from after the base to the target, in version order.
+    """The releases of a package after the base and up to the target, in version order.
 
-    `lookup` gives commit and subject of a version; it may have to download the release. If the
-    target is older than the base, it is the only version, and `newer` counts the releases after it.
+    `lookup` returns the commit and subject of a version; it may have to download the release. If
+    the target is older than the base, it is the only version, and `newer` is the number of releases
+    after it.
     """
 
     git_dir: Path
@@ -172,7 +179,7 @@ class ReleaseHistory(Struct, frozen=True):
     newer: int = 0
 
     def steps(self, paths: Sequence[str]) -> tuple[Step, ...]:
-        """Return the releases that touch any of the paths, oldest first."""
+        """Return the releases that change any of the paths, oldest first."""
         found: list[Step] = []
         before = self.base
         for version in self.versions:
@@ -188,11 +195,11 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return a key for this history."""
+        """Return the base and the versions, which identify this history."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
-        """Return the commit of the release before a given one."""
+        """Return the commit of the release that precedes the given commit, or the base."""
         before = self.base
         for version in self.versions:
             found, _ = self.lookup(version)
@@ -202,13 +209,19 @@ class ReleaseHistory(Struct, frozen=True):
         return before
 
     def find(self, named: Named) -> tuple[str, str] | None:
-        """Return commit and subject of a release that a header names, if it is between the ends."""
+        """Return the commit and subject of the release that a header names, or None.
+
+        None means that this history does not contain such a release.
+        """
         if named.release is None or named.release not in self.versions or self.newer:
             return None
         return self.lookup(named.release)
 
     def distance(self) -> tuple[int, int]:
-        """Return how many releases there are up to a newer target, and back to an older one."""
+        """Return the number of releases to a newer target, and that to an older one.
+
+        One of the two numbers is 0.
+        """
         return (0, self.newer) if self.newer else (len(self.versions), 0)
 
 
@@ -231,7 +244,10 @@ def _after(raw: str) -> dict[str, Entry | None]:
 def messages_with(
     git_dir: Path, base: str, tips: Sequence[str], words: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return the commits that only the tips have and whose message has one of the words."""
+    """Return the id and message of each commit whose message contains one of the words.
+
+    Only commits that one of the tips contains and the base does not are searched.
+    """
     arguments = [
         "log", "-z", "--no-color", "--format=tformat:%H%n%B", "--fixed-strings",
         *(f"--grep={word}" for word in words), f"^{base}", *tips, "--",
@@ -249,7 +265,10 @@ _LANDED = re.compile(
 
 
 def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
-    """Return the pull request numbers that commits up to a tip name as their own."""
+    """Return the numbers of the pull requests that the commits up to a tip have merged.
+
+    The numbers are read from subjects and from messages of merge commits.
+    """
     form = f"--format={_RECORD}%s%n%b"
     arguments = ["log", "--first-parent", "--no-color", form, tip, "--"]
     printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
@@ -257,14 +276,14 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
 
 
 def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
-    """Return those commits that a tip does not contain, and their ancestors."""
+    """Return those commits, and those of their ancestors, that the tip does not contain."""
     data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
     printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
     return frozenset(printed.decode().split())
 
 
 def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
-    """Return the seconds since 1970 when each commit was committed."""
+    """Return the committer date of each commit by its id, in seconds since 1970."""
     data = "".join(f"{commit}\n" for commit in commits).encode()
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ct", "--stdin"]
     printed = git_process.output(arguments, git_dir=git_dir, data=data).decode()
@@ -273,7 +292,7 @@ def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
 
 
 def raw_changes(printed: str) -> Iterator[tuple[str, Entry | None, Entry | None]]:
-    """Yield path, old file and new file of each change in git's `--raw -z` output."""
+    """Yield the path, the old entry and the new entry of each change in git's `--raw -z` output."""
     fields = printed.split("\x00")
     for meta, path in zip(fields[0::2], fields[1::2], strict=False):
         old_mode, new_mode, old, new, _ = meta.lstrip("\n:").split(" ")
@@ -285,7 +304,10 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
-    """Map old path to new path for the files that move between two trees (50 % alike)."""
+    """Return the new path by old path of the files that were renamed between two trees.
+
+    A file counts as renamed if at least 50 % of it is the same.
+    """
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     printed = git_process.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
     fields = git_process.text(printed).split("\x00")
@@ -293,6 +315,6 @@ def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
 
 
 def is_ancestor(git_dir: Path, old: str, new: str) -> bool:
-    """Return whether a commit is another one or an ancestor of it."""
+    """Return whether the commit `old` is `new` or an ancestor of it."""
     arguments = ["merge-base", "--is-ancestor", old, new]
     return git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[0] == 0

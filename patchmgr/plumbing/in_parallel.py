@@ -1,4 +1,4 @@
-"""Compute in other processes, while this one goes on."""
+"""Run functions in other processes while this one goes on."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ FEW = 8
 
 @contextmanager
 def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Callable[[], list[R]]]:
-    """Start the function on all values; the returned function gives the results, in order.
+    """Start calling the function on each value, in several processes.
 
-    Values and results must be picklable. An error is raised in this process.
+    Yields a function that waits for the results and returns them in the order of the values. Values
+    and results must be picklable. An error of the function is raised when the results are asked
+    for.
     """
     cores = os.cpu_count() or 1
     if len(values) < FEW or cores < 2:
@@ -39,10 +41,10 @@ def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Cal
 
 
 def beside(find: Callable[[], T]) -> Callable[[], T]:
-    """Start computing a value in a forked process; the returned function waits for it.
+    """Start computing a value in a forked process, and return a function that waits for the value.
 
-    The value must be picklable. If a fork gains nothing or fails, or another thread is running, the
-    value is computed in this process as soon as it is asked for.
+    The value must be picklable. If another thread is running, or there is only one core, the value
+    is computed in this process when it is asked for, and also if the forked process fails.
     """
     if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
         return find

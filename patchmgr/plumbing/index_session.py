@@ -1,4 +1,4 @@
-"""Access to a package index, with the settings of pip and uv; errors name no host."""
+"""Access to a package index with the settings of pip and uv; error messages never name a host."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ _NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
 
 
 class IndexSettings(Struct, frozen=True):
-    """The sources of releases. Locations may contain credentials, which are never printed.
+    """Where releases are looked up, and how.
 
-    `index_url` is "" if settings forbid an index: then only `find_links` counts. `cert` is a file
-    or a directory of certificates, None for those that come with requests.
+    `index_url` is "" if the settings forbid the use of an index; only `find_links` is used then.
+    `cert` is a file or folder of certificates, or None for those that the requests library brings.
+    Locations may contain credentials, which are never printed.
     """
 
     index_url: str = DEFAULT_INDEX
@@ -64,12 +65,15 @@ class IndexSettings(Struct, frozen=True):
         return "IndexSettings()"
 
     def index_urls(self) -> tuple[str, ...]:
-        """Return every index, the main one first, each once."""
+        """Return the URLs of all indexes without repetitions, the main index first."""
         urls = (self.index_url, *self.extra_index_urls)
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 
     def trusts(self, url: str) -> bool:
-        """Return whether certificates are not checked: pip's --trusted-host, with port or not."""
+        """Return whether the URL's host is trusted without a check of its certificate.
+
+        The hosts are those of pip's --trusted-host, with or without a port.
+        """
         host = urlsplit(url).netloc.rpartition("@")[2]
         return not {host, host.partition(":")[0]}.isdisjoint(self.trusted_hosts)
 
@@ -77,9 +81,10 @@ class IndexSettings(Struct, frozen=True):
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     """Return the settings of this user.
 
-    For each setting, the first of these that has it wins: pip's variables, uv's, pip's files, uv's
-    file. Files in the current directory do not count: a workspace must not choose where code comes
-    from. Raises PatchmgrError "bad-settings" for a file that cannot be read.
+    Each setting is taken from the first of these that contains it: pip's variables, uv's variables,
+    pip's files, uv's file. Files in the current folder are not read, because a workspace must not
+    choose where code comes from. Raises PatchmgrError "bad-settings" for a file that cannot be
+    read.
     """
     named = [(name, text) for name, text in environ.items() if name.startswith("PIP_")]
     pip = _source((_pip_key(name[4:]), text) for name, text in named)
@@ -253,7 +258,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL without the credentials of a configured index."""
+    """Return the URL without credentials, if they are those of a configured index."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url
@@ -261,7 +266,7 @@ def without_login(url: str, settings: IndexSettings) -> str:
 
 
 def with_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL with the credentials of the configured index on the same host, if any."""
+    """Return the URL with the credentials, if any, of a configured index on the same host."""
     parts = urlsplit(url)
     login = _logins(settings).get((parts.scheme, parts.netloc))
     return urlunsplit(parts._replace(netloc=login)) if login else url
@@ -279,7 +284,7 @@ def _logins(settings: IndexSettings) -> dict[tuple[str, str], str]:
 
 @contextmanager
 def open_session() -> Iterator[Session]:
-    """Open a session; .netrc is read as requests does."""
+    """Yield an HTTP session, which reads .netrc as the requests library does."""
     with Session() as session:
         session.headers["User-Agent"] = f"patchmgr/{__version__}"
         yield session
@@ -289,10 +294,10 @@ def open_session() -> Iterator[Session]:
 def answer(
     session: Session, url: str, *, settings: IndexSettings, headers: Mapping[str, str], what: str
 ) -> Iterator[Response]:
-    """Request a URL and stream the answer, whatever its status.
+    """Request a URL and yield the response, of any status, as a stream.
 
-    Raises PatchmgrError "unreachable-upstream" if nobody answers, or the answer breaks off; `what`
-    says in the message what was requested.
+    `what` names in error messages what was requested. Raises PatchmgrError "unreachable-upstream"
+    if the server does not respond or the connection breaks.
     """
     target = with_login(url, settings)
     parts = urlsplit(target)
@@ -317,7 +322,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not answer a request."""
+    """Return the error for an index that does not answer; `what` is what was requested."""
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
 
 

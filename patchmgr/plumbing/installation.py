@@ -1,7 +1,7 @@
 """An installed package as a target of `apply`: a folder that pip and uv also write to.
 
-Record and journal live beside the package's metadata, in `.patchmgr/<name>/` of the same folder:
-no installer lists or removes them, and they go with the environment.
+The record and the journal are in `.patchmgr/<name>/` of the folder with the package. No installer
+lists or removes this folder, and it is deleted together with the environment.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class FileState(str, Enum):
-    """How a file of a package compares with its wheel and with what was applied."""
+    """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"
@@ -38,7 +38,7 @@ class FileState(str, Enum):
 
 
 class Installation(Target):
-    """The files of one distribution in a folder of packages."""
+    """The files of one installed distribution, as a target."""
 
     fault = "edited-package"
     mending = ("install the package again, then delete that file",)
@@ -49,11 +49,11 @@ class Installation(Target):
         self.distribution = distribution
 
     def held(self) -> AbstractContextManager[None]:
-        """Lock the package for one command; empty folders are removed afterwards."""
+        """Hold a lock on the package in the `with` block, and then remove empty folders."""
         return held_briefly(self._folder, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
-        """Return a file as an import finds it; for a link, the file it points to."""
+        """Return the file that an import would read, or None; a symbolic link is followed."""
         if refusal(path) is not None:
             return self.file(path)
         try:
@@ -64,7 +64,7 @@ class Installation(Target):
             return self.file(path)
 
     def file(self, path: str) -> WorkFile | None:
-        """Return an installed file; raise PatchmgrError "unsafe-path" for a link."""
+        """Return an installed file, or None; raise "unsafe-path" for a symbolic link."""
         reason = refusal(path)
         if reason is not None:
             raise PatchmgrError("unsafe-path", f"{path!a} {reason}")
@@ -78,12 +78,16 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether a content is the wheel's own; None if RECORD does not say."""
+        """Return whether a content is the wheel's own, or None if RECORD has no digest for it."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
     def state(self, path: str, applied: AppliedFile | None, *, is_current: bool) -> FileState:
-        """Return the state of a file; `is_current` says that the patched version is installed."""
+        """Return the state of a file.
+
+        `applied` is the file's row in the record, or None if no series changed it. `is_current` is
+        true if the installed version is the one that was patched.
+        """
         try:
             found = self.seen(path)
         except PatchmgrError:
@@ -113,7 +117,7 @@ class Installation(Target):
 
 
 def compiled_files(root: Path, path: str) -> Iterator[str]:
-    """Yield the paths of a module's `.pyc` files, for any version of Python."""
+    """Yield the paths of the `.pyc` files that any version of Python made from a module."""
     stem, _, kind = path.rpartition("/")[2].rpartition(".")
     if kind != "py":
         return
@@ -132,7 +136,7 @@ def _cache_of(path: str) -> str:
 
 
 def replaced_paths(target: Installation, record: Record | None) -> Collection[str]:
-    """Return the paths of a record whose files an installer has replaced since."""
+    """Return the paths in a record whose files an installer has replaced since."""
     is_current = record is not None and record.onto == target.distribution.version
     return {
         file.path
@@ -142,7 +146,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return what is left of an uninstalled package that had a series in it."""
+    """Return what is left of an uninstalled package that was patched, or None."""
     name = normalised_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():
@@ -156,10 +160,10 @@ Read = Callable[[str], "WorkFile | None"]
 def original_reader(
     target: Installation, record: Record | None, *, is_for_writing: bool = True
 ) -> Read:
-    """Return a reader of the package's files without the applied series.
+    """Return a function that reads a file of the package as it was before the series was applied.
 
-    Unless nothing will be written, it raises PatchmgrError "edited-package" if somebody else edited
-    a file, and "unsafe-path" for a link.
+    It raises PatchmgrError "edited-package" for a file that somebody else edited. If
+    `is_for_writing`, it also raises "unsafe-path" for a symbolic link.
     """
     look = target.file if is_for_writing else target.seen
     gone = replaced_paths(target, record)
@@ -181,7 +185,7 @@ def original_reader(
 
 
 def edited(target: Installation, path: str) -> PatchmgrError:
-    """Return the error for a file that somebody edited."""
+    """Return the error for a file of a package that somebody edited."""
     name = target.distribution.name
     return PatchmgrError(
         "edited-package",

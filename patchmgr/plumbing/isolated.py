@@ -1,4 +1,4 @@
-"""Work on syntax trees in a separate process: a crash or a gigabyte costs only that answer."""
+"""Structural merges in a separate process, so that a crash ends only that process."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 
 
 class StructureApart:
-    """A structural merge in another process.
+    """Structural merges, done in a separate process.
 
-    The process starts with the first file. A file that crashes a fresh process has no solution: it
-    would always crash it. If the process does not answer in time, is killed or cannot work at all,
-    PatchmgrError "helper" is raised: the load of a machine must not change a result. Answers known
-    from earlier runs are reused.
+    The process is started for the first file. A file that makes a fresh process crash counts as one
+    that cannot be merged, because it would always crash it. If the process is killed, cannot start
+    or does not answer in time, PatchmgrError "helper" is raised, so that a busy machine does not
+    change a result. Answers cached by earlier runs are used again.
     """
 
     def __init__(
@@ -54,25 +54,25 @@ class StructureApart:
         self._has_answered = False
 
     def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
-        """Merge a file by its structure, or None if that is not sure."""
+        """Return the structural merge of a file, or None if it is not reliable enough."""
         key = ("merge", *texts.sides(), path, marked, str(self._least))
         question = ("merge", texts, path, marked, self._least)
         return self._known(key, Resolved, path, question)
 
     def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-        """Return the suspicious places in a merge."""
+        """Return the suspicious places in a merge, one sentence each."""
         key = ("names" if names else "suspect", *texts.sides(), merged, path)
         question = ("suspect", texts, merged, path, names)
         return self._known(key, tuple[str, ...], path, question) or ()
 
     def edits(self, pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-        """Return the edits that turn parts of a file into other texts, from top to bottom."""
+        """Return the edits that turn the first text of each pair into the second, in order."""
         key = ("edits", path, *(text for pair in pairs for text in pair))
         found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
         return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
 
     def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
-        """Return what the hunks of a patch do to a file; nothing for a new or deleted file."""
+        """Return the edits that the hunks of a patch make; none for a new or deleted file."""
         if None in (change.old_path, change.new_path) or not change.hunks:
             return ()
         sides = ((hunk.old(), hunk.new()) for hunk in change.hunks)
@@ -100,9 +100,10 @@ class StructureApart:
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
-        """Start checking merges in the background; the returned function waits for the answers.
+        """Start to examine several merges, and return a function that waits for the results.
 
-        Unbound names are left to the audit. Nothing else may be asked before that.
+        A result lists the suspicious places of one merge. Undefined names are not looked for, as
+        the audit finds them. No other request may be made before the function returns.
         """
         if not questions:
             return lambda: ()
@@ -140,7 +141,7 @@ class StructureApart:
         return (pickle.loads(answer),)
 
     def begin(self) -> None:
-        """Start the process early: it needs a while before it can answer."""
+        """Start the process ahead of the first request, because starting takes a while."""
         if self._process is None:
             self._start(is_early=True)
 
@@ -188,13 +189,16 @@ _PROGRAM = (
 
 
 def write_message(sink: IO[bytes], message: bytes) -> None:
-    """Send a message with its length in front."""
+    """Write a message, preceded by its length."""
     sink.write(len(message).to_bytes(_SIZE, "big") + message)
     sink.flush()
 
 
 def read_message(source: IO[bytes], end: float | None) -> bytes:
-    """Read a message; raise EOFError if there is none, TimeoutError if time is up."""
+    """Read and return a message.
+
+    Raises EOFError if the input ends, and TimeoutError if the time `end` has passed.
+    """
     size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
     return _read_bytes(source, size, end)
 

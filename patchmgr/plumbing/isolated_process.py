@@ -1,4 +1,4 @@
-"""The process that works on syntax trees; it answers until its input ends."""
+"""The process that does structural merges; it answers requests until its input ends."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from patchmgr.plumbing.isolated import MOST_MEMORY, NO_MEMORY, read_message, wri
 
 
 def answer_all(is_early: bool) -> None:
-    """Answer requests from standard input until it ends: the whole life of the process.
+    """Answer the requests on standard input until it ends.
 
-    An early one loads its modules before the first request.
+    If `is_early`, load the modules that most requests need before the first request.
     """
     if is_early:
         importlib.import_module("pyflakes.checker")  # most questions need it

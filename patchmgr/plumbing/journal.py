@@ -1,8 +1,8 @@
-"""Changes to a workspace, made as a whole or not at all.
+"""Changes to a workspace, each made as a whole or not at all.
 
-A change is written aside (`.patchmgr/staging`), described in a journal, and only then moved into
-place: a reader after a crash finds the journal and finishes the move, or no journal and the old
-state.
+New files are first written to `.patchmgr/staging`, then listed in a journal, and only then moved
+into place. After a crash, the next run finds either a journal, and finishes the change, or no
+journal and the old state.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store to move with a change; `old` None accepts any value."""
+    """A ref of a store to move together with a change; any old value will do if `old` is None."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -70,10 +70,10 @@ Finisher = Callable[[Path, str], None]
 
 
 class Change(Struct):
-    """Files to write (None: to delete) by path below the workspace, and refs to move.
+    """The files to write, by path in the workspace (None deletes), and the refs to move.
 
-    `spent` are private files (below `.patchmgr/`) that the change makes obsolete, `steps` the
-    changes in checkouts that belong to it: prepared first, and made once it is decided.
+    `spent` lists private files (in `.patchmgr/`) that are deleted because the change makes them
+    obsolete. `steps` are changes of checkouts that are made together with this one.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
@@ -92,21 +92,22 @@ class _Plan(Struct, frozen=True):
 
 
 class Journal:
-    """The journal of a workspace, and the only way to change its files."""
+    """The journal of a workspace, through which all its files are changed."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     @property
     def is_there(self) -> bool:
-        """Return whether there is a journal of an unfinished change."""
+        """Return whether there is a journal, which means that a change was not finished."""
         return (self._root / _JOURNAL).exists()
 
     @uninterrupted()
     def recover(self, move_refs: RefMover, finish_step: Finisher) -> bool:
-        """Finish a change that a killed command had described; return whether there was one.
+        """Finish the change of an interrupted command; return whether there was one.
 
-        A branch that can no longer be moved (its store is gone, say) is left: it can be rebuilt.
+        A branch that can no longer be moved, for example because its store was deleted, is left as
+        it is: it can be rebuilt.
         """
         if not self.is_there:
             shutil.rmtree(self._root / _STAGING, ignore_errors=True)
@@ -122,7 +123,7 @@ class Journal:
 
     @uninterrupted()
     def make(self, change: Change, move_refs: RefMover) -> None:
-        """Make a change as a whole or not at all."""
+        """Make the whole change, or change nothing if something cannot be written."""
         for path in change.files:
             refuse_links(self._root, path)
         made: list[Path] = []
@@ -215,7 +216,7 @@ class Journal:
 
 
 def is_decided(root: str, token: str) -> bool:
-    """Return whether the journal of a workspace names a step, which must then be finished."""
+    """Return whether the journal of a workspace names the token, whose step must be finished."""
     try:
         document = read_json(Path(root), _JOURNAL) or {}
         return any(named == token for _, named in document.get("steps", ()))

@@ -1,8 +1,8 @@
-"""A git worktree for resolving a rebase: made, moved from state to state, removed.
+"""A git worktree in which a person resolves a rebase.
 
-Its private folder records what it shows, and the ref `refs/worktree/patchmgr` keeps the files as
-the last command left them. A person's later changes that no command has read go to git's stash
-before the worktree moves.
+Its private git directory records what the worktree shows, and the ref `refs/worktree/patchmgr`
+keeps the files as the last command left them. Before a command changes the worktree, later changes
+by a person that no command has read are saved with `git stash`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
 class Stand(Struct, frozen=True):
     """What a worktree shows: the first patch that stops a rebase, or a whole series.
 
-    HEAD is at `head`, and `left` is the commit with the files as they were left. `files` are those
-    in conflict: the path in the patch, and the path in the worktree. While the worktree moves,
-    `moving_from` has its earlier files; afterwards it is empty.
+    `head` is the commit of HEAD, and `left` a commit with the files as the last command left them.
+    `files` are the files in conflict, each as its path in the patch and its path in the worktree.
+    `moving_from` is the tree that is being replaced while a command changes the worktree, and is
+    empty otherwise.
     """
 
     workspace: str
@@ -63,7 +64,7 @@ Stages = Mapping[str, Sequence["Entry | None"]]
 
 
 class LinkedWorktree:
-    """A worktree made by patchmgr; `seen` are its files as the last command left them."""
+    """A worktree made by patchmgr; `seen` is the tree that the last snapshot wrote, or ""."""
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
@@ -89,7 +90,10 @@ class LinkedWorktree:
         return git_process.output(arguments, git_dir=private, cwd=root, data=data, env=env)
 
     def require_branch(self, stand: Stand) -> None:
-        """Raise PatchmgrError "dirty-checkout" if another branch, or git, is at work here."""
+        """Raise PatchmgrError "dirty-checkout" if another branch is checked out, or git is busy.
+
+        Git is busy if a merge, a rebase or the like is in progress.
+        """
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
@@ -104,7 +108,7 @@ class LinkedWorktree:
             )
 
     def snapshot(self) -> str:
-        """Return the tree of all files that git tracks, as they are now."""
+        """Write a tree with the present content of all tracked files, and return its id."""
         if (self.clone.private / "index.lock").exists():
             hint = f"if none is, delete {self.clone.private / 'index.lock'}"
             where = self.clone.root
@@ -127,7 +131,7 @@ class LinkedWorktree:
         return self._ask("write-tree", index=True).decode().strip()
 
     def changes(self, old: str, new: str) -> Changes:
-        """Return the files in which two trees differ."""
+        """Return the files that differ between two trees."""
         arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", old or _EMPTY, new)
         fields = git_process.text(self._ask(*arguments)).split("\0")[:-1]
         rows = (
@@ -137,7 +141,7 @@ class LinkedWorktree:
         return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Return the entries of those files that the tree has."""
+        """Return the entries, by path, of those files that the tree contains."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
@@ -146,22 +150,22 @@ class LinkedWorktree:
         return {path: Entry(mode, blob) for path, (mode, _, blob) in facts.items()}
 
     def unmerged(self) -> frozenset[str]:
-        """Return the files in conflict in the index."""
+        """Return the paths that are in conflict in the index."""
         rows = git_process.text(self._ask("ls-files", "--unmerged", "-z")).split("\0")[:-1]
         return frozenset(row.partition("\t")[2] for row in rows)
 
     def blob(self, entry: Entry) -> bytes:
-        """Return a content."""
+        """Return the content of an entry."""
         return self._ask("cat-file", "blob", entry.blob)
 
     def with_entries(self, tree: str, entries: Mapping[str, Entry | None]) -> str:
-        """Return a tree with some files replaced (None: removed)."""
+        """Write a tree with some entries replaced (None removes the file), and return its id."""
         self._ask("read-tree", tree, index=True)
         self._set_index(_stage(path, entry) for path, entry in entries.items())
         return self._ask("write-tree", index=True).decode().strip()
 
     def show(self, stand: Stand, stages: Stages) -> bool:
-        """Move the worktree to a state; return whether it had edits, which go to git's stash."""
+        """Change the worktree to show a state; return whether edits were saved with `git stash`."""
         before, has_edits = self.stand(), False
         if before is not None:
             self.require_branch(before)
@@ -190,14 +194,14 @@ class LinkedWorktree:
         self._ask("update-index", "-z", "--index-info", data=data, index=True)
 
     def is_untouched(self) -> bool:
-        """Return whether a person has changed nothing in the worktree."""
+        """Return whether nobody has changed a file or HEAD since the last command."""
         stand = self.stand()
         if stand is None or self.clone.head() != stand.head or self.clone.untracked():
             return False
         return not self._beyond([stand.left, stand.moving_from], self.snapshot())
 
     def edits(self, stand: Stand) -> Changes:
-        """Return the changes since the worktree was last left."""
+        """Return the changes since the last command left the worktree."""
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
@@ -206,7 +210,7 @@ class LinkedWorktree:
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 
     def stash(self, base: str, tree: str) -> None:
-        """Put the difference between two trees into git's stash."""
+        """Save the difference between two trees as an entry of `git stash`."""
         stand = self.stand()
         about = f"beside {stand.patch}" if stand is not None and stand.patch else "of a rebase"
         message = f"patchmgr: edits {about}"
@@ -230,7 +234,7 @@ class LinkedWorktree:
             git_process.output(["update-ref", "-d", name], git_dir=git_dir)
 
     def release(self) -> None:
-        """Give the worktree to the person: no rebase is shown in it any more."""
+        """Record that the worktree no longer shows a rebase; it stays for the user."""
         stand = self.stand()
         if stand is not None:
             self._note(replace(stand, series="", patch="", files=()))
@@ -247,7 +251,7 @@ def _stage(path: str, entry: Entry | None, number: int = 0) -> str:
 
 
 def find_worktree(folder: Path) -> LinkedWorktree | None:
-    """Return the patchmgr worktree at a folder, or None."""
+    """Return the worktree at a folder, or None if patchmgr did not make one there."""
     try:
         tree = LinkedWorktree(open_clone(folder))
     except PatchmgrError:
@@ -256,7 +260,7 @@ def find_worktree(folder: Path) -> LinkedWorktree | None:
 
 
 def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
-    """Make a worktree without files at a folder that is free."""
+    """Make a worktree without files in a free folder."""
     if is_half_made(folder):
         (folder / ".git").unlink()
     git_process.output(["worktree", "prune"], git_dir=clone.git_dir)
@@ -272,7 +276,7 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
 
 
 def is_free(folder: Path) -> bool:
-    """Return whether a worktree can be made at a folder."""
+    """Return whether the folder does not exist or is empty, apart from a half-made worktree."""
     if not os.path.lexists(folder):
         return True
     is_empty = folder.is_dir() and not folder.is_symlink() and not os.listdir(folder)
@@ -280,7 +284,7 @@ def is_free(folder: Path) -> bool:
 
 
 def is_half_made(folder: Path) -> bool:
-    """Return whether a killed command left a worktree without files at a folder."""
+    """Return whether an interrupted command left a worktree without files in the folder."""
     if not folder.is_dir() or folder.is_symlink() or os.listdir(folder) != [".git"]:
         return False
     try:
@@ -293,7 +297,7 @@ def is_half_made(folder: Path) -> bool:
 
 
 def free_branch(clone: Clone, series: str) -> str:
-    """Return a name that no branch has."""
+    """Return a name for the branch of a series that no other branch has."""
     known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
     names = chain([series], (f"{series}-{n}" for n in count(2)))
     return BRANCHES + next(name for name in names if name not in known)

@@ -1,4 +1,4 @@
-"""Make patchmgr the merge driver of a repository: its local configuration and attributes."""
+"""Set up patchmgr as the merge driver of a repository, in its configuration and attributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _END = b"# patchmgr merge-driver: end"
 
 
 class Installation(Struct, frozen=True):
-    """The merge-driver settings of a repository; empty if nothing is installed."""
+    """The merge-driver settings of a repository: git configuration, and lines of info/attributes.
+
+    Both are empty if the driver is not installed.
+    """
 
     git_dir: Path
     settings: tuple[tuple[str, str], ...] = ()
@@ -26,7 +29,7 @@ class Installation(Struct, frozen=True):
 
 
 def installed(repository: Path) -> Installation:
-    """Return the merge-driver settings of a repository."""
+    """Return the merge-driver settings of the repository."""
     git_dir = find_git_dir(repository)
     _, printed = git_process.run(
         [*_config(git_dir), "--null", "--get-regexp", r"^merge\.patchmgr\."], good=(0, 1)
@@ -39,7 +42,11 @@ def installed(repository: Path) -> Installation:
 
 
 def install(found: Installation, wanted: Installation) -> None:
-    """Change a repository's merge-driver settings: attributes are added last, removed first."""
+    """Change the merge-driver settings of a repository from the found to the wanted ones.
+
+    Attributes are added after the configuration and removed before it, so that they never name a
+    driver that is not configured.
+    """
     before, _, after = _split(_attributes(found.git_dir))
     if not wanted.lines:
         _write_attributes(found.git_dir, before + after)

@@ -1,8 +1,9 @@
-"""The refs of one workspace in a store that all of the user's workspaces share.
+"""The refs of one workspace in a store that all workspaces of the user share.
 
-A workspace's `refs/heads/x` is `refs/patchmgr/<id>/heads/x` in a store. The id is kept in the
-workspace's private folder, so a workspace that is moved keeps its refs. A note in the cache says
-where the workspace with an id is: if that still exists, a copy of it gets an id of its own.
+The workspace's `refs/heads/x` is `refs/patchmgr/<id>/heads/x` in a store. The id is in the private
+folder of the workspace, so that the workspace keeps its refs when it is moved. A note in the cache
+folder records the path of the workspace with each id. If that workspace still exists, another one
+with the same id is a copy, and gets a new id.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def own_ref(root: Path, name: str) -> str:
-    """Return the full name that a ref of the workspace has in a store."""
+    """Return the full name in a store of a ref of the workspace."""
     return f"{REFS}{_own_id(root) or _made_of(root)}/{name.removeprefix('refs/')}"
 
 
 def claim(root: Path) -> None:
-    """Give the workspace an id unless it has one, and record its place.
+    """Give the workspace an id unless it has one, and record its path in the cache folder.
 
-    A read-only one is identified by its path.
+    The id of a read-only workspace is a digest of its path.
     """
     try:
         if _own_id(root) is None:
@@ -62,7 +63,7 @@ def claim(root: Path) -> None:
 
 
 def gone() -> Iterator[str]:
-    """Yield the ids of workspaces that no longer exist and have no recent changes."""
+    """Yield the ids of workspaces that no longer exist and were not used for 90 days."""
     with suppress(OSError):
         for note in sorted(_notes().iterdir()):
             root = _noted(note)
@@ -75,7 +76,7 @@ def gone() -> Iterator[str]:
 
 
 def forget(name: str) -> None:
-    """Delete the record of an id."""
+    """Delete the record of a workspace id."""
     (_notes() / name).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Objects of a repository through one persistent `git cat-file --batch-command`."""
+"""Objects of a repository, read through one `git cat-file --batch-command` process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE = 64  # questions: they fit into the smallest pipe, a page, as their an
 
 
 class Found(Struct, frozen=True):
-    """An object as cat-file returns it."""
+    """An object: its id, its kind ("blob", "commit", ...) and its content."""
 
     id: str
     kind: str
@@ -30,7 +30,7 @@ class Found(Struct, frozen=True):
 
 
 class ObjectReader(Closing):
-    """Reads objects by name; the process starts with the first read."""
+    """Reads objects by name; the git process is started for the first read."""
 
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
@@ -51,7 +51,7 @@ class ObjectReader(Closing):
         self._processes.clear()
 
     def find(self, name: str) -> Found | None:
-        """Return the object with that name (an id, or a revision), or None."""
+        """Return the object with this name (an id or a revision), or None if there is none."""
         if "\n" in name or not name:
             return None
         ((process, words),) = self._answers("contents", [name])
@@ -114,12 +114,12 @@ class ObjectReader(Closing):
         return process
 
     def commit(self, name: str) -> str | None:
-        """Return the full id of the commit with that name, or None."""
+        """Return the id of the commit with this name, or None if there is none."""
         found = self.find(f"{name}^{{commit}}")
         return found.id if found is not None and found.kind == "commit" else None
 
     def tree_of(self, commit: str) -> str:
-        """Return the tree id of a commit."""
+        """Return the tree id of a commit; raise "missing-object" if there is no such commit."""
         found = self.find(commit)
         if found is None or found.kind != "commit":
             raise PatchmgrError("missing-object", f"there is no commit {commit}")
@@ -137,7 +137,10 @@ class ObjectReader(Closing):
         return found.content
 
     def listing(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Map each name in one tree object to (mode, id)."""
+        """Return the mode and id of each entry of a tree, by name.
+
+        Raises PatchmgrError "missing-object" if there is no such tree.
+        """
         known = self._trees.get(tree)
         if known is None:
             found = self.find(tree)
@@ -148,7 +151,7 @@ class ObjectReader(Closing):
 
 
 def object_named(git_dir: Path, name: str) -> str | None:
-    """Return the object that a name stands for (also a tag object), or None."""
+    """Return the id of the object with this name (also of a tag object), or None."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))
     return None if code else printed.decode().strip()
@@ -165,7 +168,7 @@ def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 class StoredTree:
-    """The files of a tree in a repository, read only along the requested paths."""
+    """The files of a tree in a repository; only the requested folders are read."""
 
     def __init__(self, reader: ObjectReader, tree: str) -> None:
         self.id = tree
@@ -173,7 +176,7 @@ class StoredTree:
         self._keys: dict[str, dict[str, list[str]]] = {}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the path, or None if there is none."""
+        """Return the file at the path, or None if there is no file."""
         found = self._find(path)
         return None if found is None or found[0] == TREE_MODE else Entry(*found)
 
@@ -183,7 +186,7 @@ class StoredTree:
         return found is not None and found[0] == TREE_MODE
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the files in a folder itself ("" is the root)."""
+        """Return the names of the files directly in a folder ("" is the root)."""
         found = self._find(folder) if folder else (TREE_MODE, self.id)
         if found is None or found[0] != TREE_MODE:
             return ()
@@ -191,7 +194,7 @@ class StoredTree:
         return tuple(name for name, (mode, _) in listed if mode != TREE_MODE)
 
     def files(self) -> Iterator[str]:
-        """Yield the paths of all files."""
+        """Yield the paths of all files in the tree."""
         return self._walk(self.id, "")
 
     def files_below(self, path: str) -> Iterator[str]:
@@ -201,7 +204,10 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files whose paths have the same key for each component."""
+        """Yield the other files of the tree whose paths have the same key in each component.
+
+        `key` maps the name of a folder or file to its key.
+        """
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):
             found = [

@@ -1,4 +1,4 @@
-"""The log of operations: what every change to a workspace replaced, within a size limit."""
+"""The log of operations: what every change to a workspace replaced, up to a size limit."""
 
 from __future__ import annotations
 
@@ -44,15 +44,16 @@ _WORK = ".patchmgr/rebase/"
 
 
 def write_operation(operation: Operation) -> bytes:
-    """Return an entry of the log."""
+    """Return an operation as the content of its file in the log."""
     document = {"format": FORMAT, **msgspec.to_builtins(operation)}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_operation(raw: bytes, *, name: str) -> Operation:
-    """Read an entry; raise "broken-workspace" if it is malformed.
+    """Return the operation in a file of the log; `name` is the file's name for messages.
 
-    The log may come from somebody else's workspace, so nothing in it is trusted.
+    Raises PatchmgrError "broken-workspace" if the file is malformed. As the log may come with
+    somebody else's workspace, nothing in it is trusted.
     """
     try:
         document = parse_json(raw)
@@ -73,14 +74,14 @@ LARGEST = 1 << 30
 
 
 class Contents:
-    """A folder of contents below a root; existing contents are never rewritten."""
+    """A folder of contents by sha256; a content that is there is never rewritten."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._root, self._path = root, path
         self._folder = root / path
 
     def keep(self, content: bytes) -> str:
-        """Keep a content and return its sha256 (64 hex)."""
+        """Save a content and return its sha256 (64 hex)."""
         name = hashlib.sha256(content).hexdigest()
         place = self._place(name)
         if not place.exists():
@@ -90,11 +91,14 @@ class Contents:
         return name
 
     def has(self, name: str) -> bool:
-        """Return whether the content is kept."""
+        """Return whether the content with this sha256 is saved."""
         return self._place(name).exists()
 
     def read(self, name: str) -> bytes:
-        """Return a content; raise PatchmgrError "forgotten" if it is missing or damaged."""
+        """Return the content with this sha256.
+
+        Raises PatchmgrError "forgotten" if it is missing or damaged.
+        """
         try:
             unpacking = zlib.decompressobj()
             content = unpacking.decompress(self._place(name).read_bytes(), LARGEST)
@@ -105,11 +109,11 @@ class Contents:
         return content
 
     def size(self) -> int:
-        """Return how many bytes are on disk."""
+        """Return the size of all contents on disk, in bytes."""
         return sum(path.stat().st_size for path in self._files())
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Delete all other contents."""
+        """Delete all contents but those with these sha256."""
         for path in list(self._files()):
             if path.name not in names:
                 with suppress(OSError):
@@ -141,7 +145,7 @@ _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
 class Told(Struct, frozen=True):
-    """The log's description of a change; `of` are the operations that it undoes or repeats."""
+    """How the log describes a change; `of` are the numbers of the operations undone or repeated."""
 
     command: str
     kind: OperationKind = OperationKind.DONE
@@ -149,7 +153,7 @@ class Told(Struct, frozen=True):
 
 
 class OperationLog:
-    """The log of one workspace."""
+    """The log of operations of one workspace."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -161,7 +165,7 @@ class OperationLog:
         return tuple(sorted(int(m[1]) for name in names if (m := _ENTRY.fullmatch(name))))
 
     def read(self, number: int) -> Operation:
-        """Return the operation with that number."""
+        """Return the operation with this number."""
         path = _path(number)
         return read_operation(read_plain(self._root, path, limit=_LONGEST) or b"", name=path)
 
@@ -170,9 +174,10 @@ class OperationLog:
         return (self.read(number) for number in self.numbers())
 
     def note(self, change: Change, told: Told) -> None:
-        """Add the log's entry to a change; a change that is not an operation gets none.
+        """Add the log's entry to a change that will be made, and save all contents it replaces.
 
-        All contents that it replaces are saved before it is made.
+        A change of no file, target or ref gets no entry. Edits by a person that the change found in
+        a checkout get an entry of their own.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)
@@ -263,11 +268,11 @@ class OperationLog:
         return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
 
     def keep_record(self, record: Record) -> str:
-        """Save a record in its written form, and return its sha256."""
+        """Save a target's record in its written form, and return the sha256 of that."""
         return self.contents.keep(_record_bytes(record))
 
     def prune(self) -> None:
-        """Drop the oldest operations if there are too many, or their contents are too large."""
+        """Delete the oldest operations if there are too many, or their contents are too large."""
         numbers = self.numbers()
         if not numbers or numbers[-1] % _EVERY:
             return
@@ -301,7 +306,7 @@ def _record_bytes(record: Record) -> bytes:
 
 
 def record_digest(record: Record | None) -> str | None:
-    """Return the sha256 by which the log identifies a record."""
+    """Return the sha256 of a record in its written form, or None for no record."""
     return None if record is None else hashlib.sha256(_record_bytes(record)).hexdigest()
 
 

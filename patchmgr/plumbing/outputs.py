@@ -1,4 +1,4 @@
-"""Write output that a person named: a whole file or nothing, or a folder."""
+"""Write output to a place that the user named: a whole file or nothing, or a folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from patchmgr.plumbing.durable import BESIDE, replace_file, synced, unwritable, 
 def refresh_folder(
     place: Path, files: Mapping[str, bytes], *, is_ours: Callable[[str], bool]
 ) -> None:
-    """Write the files in their order, then delete other files.
+    """Write the files to a folder in this order, then delete all other files from it.
 
-    A run that is killed leaves the first of the files new and the others as they were. Raises
-    PatchmgrError "usage" if the folder contains foreign names.
+    If the command is killed, the first files are new and the others unchanged. Raises PatchmgrError
+    "usage" if `is_ours` is false for the name of an entry in the folder.
     """
     check_ours(place, is_ours=is_ours)
     try:
@@ -39,7 +39,10 @@ def refresh_folder(
 
 
 def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
-    """Refuse an output place that has foreign files."""
+    """Raise PatchmgrError "usage" if the folder contains entries that patchmgr did not write.
+
+    `is_ours` returns whether an entry's name is one that patchmgr writes.
+    """
     if not os.path.lexists(place):
         return
     is_free = place.is_dir() and not place.is_symlink()
@@ -50,7 +53,7 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
 
 
 def read_named(path: Path, *, limit: int = -1) -> bytes:
-    """Return a file that a person named, up to one byte more than its limit.
+    """Return the content of a file that the user named, or its first `limit` + 1 bytes if larger.
 
     Raises PatchmgrError "usage" if it cannot be read.
     """
@@ -63,7 +66,7 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write to a temporary file and rename it; write in place if it is special or hard-linked."""
+    """Write a file by renaming a temporary one, or in place if it is special or hard-linked."""
     found = path.lstat() if os.path.lexists(path) else None
     if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_nlink > 1):
         try:

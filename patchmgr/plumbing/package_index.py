@@ -1,4 +1,4 @@
-"""The releases of a package on the configured indexes, one archive each."""
+"""The releases of a package on the configured indexes, with one archive for each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Rank = tuple[bool, int, str]
 
 
 class Archive(Struct, frozen=True):
-    """A file of a release: `kind` is "sdist" or "wheel"; `url` has no credentials."""
+    """A file of a release; `kind` is "sdist" or "wheel", and `url` contains no credentials."""
 
     filename: str
     url: str
@@ -46,18 +46,18 @@ class Archive(Struct, frozen=True):
 
 
 class Release(Struct, frozen=True):
-    """A version of a package in PEP 440's normal form, and the archive to import."""
+    """A version of a package, in PEP 440's normal form, and the archive to import for it."""
 
     version: str
     archive: Archive
 
 
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
-    """Return every release, in version order, pre-releases and yanked ones too.
+    """Return all releases of a package in version order, including pre-releases and yanked ones.
 
-    All indexes and find-links count, as with pip. Among the archives of a version, an sdist comes
-    first, then a wheel for any platform, then other wheels; a yanked one is the last choice. Raises
-    PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
+    All indexes and find-links are searched, as pip does. The archive of a version is preferably an
+    sdist, then a wheel for any platform, then another wheel; a yanked archive is the last choice.
+    Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
     """
     name = normalised_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}

@@ -1,4 +1,4 @@
-"""A package upstream: releases of the configured index, imported into the store on demand."""
+"""A package upstream: releases on the configured index, imported into the store when needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VERSIONS = "patchmgr-versions"
 
 
 class Imported(Struct, frozen=True):
-    """The commit of a release in the store, and the archive it was made from."""
+    """The commit of a release in the store, and the name and sha256 of its archive."""
 
     commit: str
     archive: str
@@ -38,7 +38,7 @@ class Imported(Struct, frozen=True):
 
 
 def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | None:
-    """Return the imported release, or None if the store does not have it."""
+    """Return the imported release of this version, or None if it is not in the store."""
     form = "--format=%(objectname)%0a%(contents)"
     shown = git_process.text(
         git_process.output(["for-each-ref", form, folder + version], git_dir=store)
@@ -49,14 +49,14 @@ def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | No
 
 
 def newest_ref(store: Path) -> str | None:
-    """Return the ref of the newest release at the store's last fetch."""
+    """Return the ref of the release that was the newest at the last fetch, or None."""
     arguments = ["symbolic-ref", "--quiet", NEWEST]
     code, printed = git_process.run(arguments, git_dir=store, good=(0, 1))
     return None if code else git_process.text(printed).strip()
 
 
 class PackageUpstream:
-    """The package side (`Side`) of one upstream; `reader` reads its store."""
+    """An upstream (`Side`) that is a package of an index; `reader` reads its store."""
 
     step = "release"
     has_history = False
@@ -72,7 +72,7 @@ class PackageUpstream:
         self.store = reader.git_dir
 
     def releases(self) -> tuple[Release, ...]:
-        """Return the releases in the index, in version order; asked once per run."""
+        """Return the releases on the index, in version order; the index is read once per run."""
         if self._listed is None:
             from patchmgr.plumbing import index_session, package_index
 
@@ -84,7 +84,10 @@ class PackageUpstream:
         return self._listed
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the newest final release and the wanted ones; return the newest one's commit."""
+        """Import the newest final release and those in `wanted`; return the newest one's commit.
+
+        Raises PatchmgrError "unknown-ref" if there is no final release, or a wanted one is unknown.
+        """
         newest = newest_final(self.releases())
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
@@ -95,9 +98,9 @@ class PackageUpstream:
         return commit
 
     def resolve(self, ref: str) -> Resolved:
-        """Return the commit of a release; download it if the store does not have it.
+        """Return the release with this version or commit; import it if it is not in the store.
 
-        Raises PatchmgrError "unknown-ref" with the nearest names.
+        Raises PatchmgrError "unknown-ref", with the nearest versions as a hint.
         """
         version = self._known_version(ref) or self._listed_version(ref)
         found = imported(self.store, version)
@@ -144,15 +147,15 @@ class PackageUpstream:
         return releases.import_release(self.store, self._package, release, path, progress=said)
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch nothing: the store has every release as a whole."""
+        """Do nothing, as the store contains all objects of each imported release."""
 
     def tip(self) -> None:
-        """Return None: releases are not a branch of the project."""
+        """Return None, as releases are not on a branch."""
 
     def bring_pin(self, pin: Pin) -> str:
-        """Fetch the pinned release and return its version.
+        """Import the pinned release and return its version.
 
-        Raises PatchmgrError "checksum-mismatch" if the index has another archive of it.
+        Raises PatchmgrError "checksum-mismatch" if the index has another archive for it.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
         if imported(self.store, version) is None:
@@ -167,7 +170,7 @@ class PackageUpstream:
         return version
 
     def version_of(self, pin: Pin) -> str:
-        """Return the version of a pinned release that the store has."""
+        """Return the version of a pinned release."""
         known = references(self.store, RELEASES)
         named = pin.ref.removeprefix("v")  # another archive of that release came since
         return next((v for v, commit in known.items() if commit == pin.commit), named)
@@ -181,7 +184,7 @@ class PackageUpstream:
         )
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
-        """Return the history from base to target: every final release between, then the target."""
+        """Return the history from base to target: the final releases between, then the target."""
         assert base.version is not None and target.version is not None
         versions = self._versions()
         names = _final_between(versions, base.version, target.version)
@@ -198,7 +201,11 @@ class PackageUpstream:
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return the final releases between two, as the index has them now."""
+        """Return the final releases between two releases, as the index lists them now.
+
+        They are imported if they are not in the store; `say` is told which. Raises PatchmgrError
+        "usage" if `every` is given.
+        """
         if every is not None:
             raise PatchmgrError("usage", "--every N counts commits; a package has releases only")
         assert start.version is not None and end.version is not None
@@ -214,13 +221,20 @@ class PackageUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many releases in the store were examined, and their changes to the paths."""
+        """Return the number of steps between releases that were examined, and their changed hunks.
+
+        Only final releases in the store are examined, for the given paths. Returns None if there is
+        no step.
+        """
         known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
         return release_changes(self.store, commits, paths, scratch=scratch)
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest final release, and how many releases the pin is behind."""
+        """Return the newest final release, and the number of final releases after the pin.
+
+        Both are None if the index was never read.
+        """
         if not (self.store / _VERSIONS).exists():
             return None, None
         start = Version(pin.ref.removeprefix("v"))
@@ -236,7 +250,10 @@ class PackageUpstream:
 
 
 def newest_final(releases: Iterable[Release]) -> Release | None:
-    """Return the newest release that is not a pre-release; a yanked one where nothing else is."""
+    """Return the newest release that is not a pre-release, or None.
+
+    A yanked release is returned only if all final releases were yanked.
+    """
     finals = [release for release in releases if not Version(release.version).is_prerelease]
     finals.sort(key=lambda release: (not release.archive.yanked, Version(release.version)))
     return finals[-1] if finals else None

@@ -1,4 +1,4 @@
-"""Read plain files below a folder that may contain anything, without following links."""
+"""Read regular files in a folder that may contain anything, without following symbolic links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
-    """Return the names in a folder below the root, sorted, or none if there is no folder."""
+    """Return the names in a folder, sorted, or nothing if the folder does not exist.
+
+    `path` is relative to `root`. Raises PatchmgrError "broken-workspace" if there are more than
+    `limit` names, and "unsafe-path" if the path contains a symbolic link.
+    """
     with _opened(root, path) as folder:
         if folder is None:
             return ()
@@ -29,10 +33,10 @@ def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
 
 
 def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
-    """Return a file's content, or None if there is none.
+    """Return the content of a file, or None if it does not exist.
 
-    Raises PatchmgrError "unsafe-path" for a link in the path, and "broken-workspace" for a file
-    that is not plain or exceeds the limit.
+    `path` is relative to `root`. Raises PatchmgrError "unsafe-path" if the path contains a symbolic
+    link, and "broken-workspace" if it is not a regular file or larger than `limit` bytes.
     """
     above, _, name = path.rpartition("/")
     with _opened(root, above) as folder:
@@ -55,7 +59,7 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
 
 
 def read_json(root: Path, path: str) -> Any:
-    """Return the JSON document in a private file of patchmgr, or None if there is none.
+    """Return the JSON document in a private file of patchmgr, or None if the file does not exist.
 
     Raises PatchmgrError as `read_plain` does, and "broken-workspace" if the file is not JSON.
     """
@@ -67,7 +71,10 @@ def read_json(root: Path, path: str) -> Any:
 
 
 def refuse_links(root: Path, path: str) -> None:
-    """Refuse to write through a link: a private folder may come with somebody else's workspace."""
+    """Raise PatchmgrError "unsafe-path" if a part of the path is a symbolic link.
+
+    Nothing is written through a link, as a private folder may come with somebody else's workspace.
+    """
     at = root
     for part in path.split("/"):
         at = at / part

@@ -1,4 +1,4 @@
-"""Programs run for a person: in a throwaway checkout, a resolver, an editor, a pager."""
+"""Programs run for the user: checks in a temporary checkout, resolvers, editors, pagers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _GRACE = 5.0
 
 
 class ThrowAway(Closing):
-    """A checkout that borrows the objects of a repository; leaving the context deletes it."""
+    """A temporary checkout that borrows the objects of a repository.
+
+    It is deleted at the end of the `with` block.
+    """
 
     def __init__(self, lender: Path) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="patchmgr-check-"))
@@ -39,11 +42,11 @@ class ThrowAway(Closing):
         alternates.write_text(f"{(lender / 'objects').resolve()}\n", errors="surrogateescape")
 
     def close(self) -> None:
-        """Delete it."""
+        """Delete the checkout."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def check_out(self, commit: str) -> None:
-        """Write the files of a commit; untracked files stay."""
+        """Check out a commit, overwriting tracked files; untracked files stay."""
         arguments = ["checkout", "--quiet", "--force", "--detach", commit]
         try:
             git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
@@ -54,10 +57,12 @@ class ThrowAway(Closing):
     def run(
         self, command: Sequence[str], *, timeout: float, log: Path, told: Mapping[str, str]
     ) -> tuple[int, float]:
-        """Run a command here; return its exit code (TIMED_OUT if it was ended) and the seconds.
+        """Run a command in the checkout; return its exit code and the time taken, in seconds.
 
-        Its output is appended to the log, and all its processes end with it. It has the user's
-        environment, without variables that name another git repository, and with the given ones.
+        The exit code is TIMED_OUT if the command exceeded `timeout`, and 127 if it could not be
+        started. The output is appended to the file `log`. All processes that the command started
+        end with it. Its environment is the user's without the GIT_ variables, plus the variables in
+        `told`.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
         start = time.monotonic()
@@ -88,7 +93,7 @@ class ThrowAway(Closing):
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all processes that it started: first politely, then by force."""
+    """End a command and all processes that it started: first with SIGTERM, then with SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -97,7 +102,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def whole_tree(git_dir: Path, commit: str) -> set[str]:
-    """Return the ids of all blobs of a commit."""
+    """Return the ids of all blobs in the tree of a commit."""
     printed = git_process.text(git_process.output(["ls-tree", "-r", "-z", commit], git_dir=git_dir))
     rows = [line.split("\t", 1)[0].split(" ") for line in printed.split("\0") if line]
     return {row[2] for row in rows if row[1] == "blob"}
@@ -107,18 +112,21 @@ _PIECE = 1 << 16
 
 
 class Resolver(Struct, frozen=True):
-    """A shell command with a time limit and a limit on the size of its answer."""
+    """A shell command that proposes resolutions, with limits on its time and its output.
+
+    `most` is the limit on the output, in bytes.
+    """
 
     command: str
     seconds: float
     most: int = 1 << 25
 
     def ask(self, question: bytes) -> bytes:
-        """Return what the program prints when given a question on standard input.
+        """Run the command with a question on standard input, and return what it prints.
 
-        It runs in an empty folder, with only PATH from the user's environment; all processes that
-        it started end with it. Raises PatchmgrError "resolver-timeout", "resolver-too-large" and
-        "resolver-failed".
+        The command runs in an empty folder, with only PATH from the user's environment. All
+        processes that it started end with it. Raises PatchmgrError "resolver-timeout",
+        "resolver-too-large" or "resolver-failed".
         """
         with tempfile.TemporaryDirectory(prefix="patchmgr-resolver-") as folder:
             # A file, so that nobody has to be there to hand it on.
@@ -171,7 +179,7 @@ _GOOD = (EXIT_DONE, EXIT_CONFLICTS, EXIT_FINDINGS)
 
 
 def answer_of(root: Path, words: Sequence[str], data: bytes = b"") -> tuple[bool, str]:
-    """Run a command in a workspace; return whether it succeeded, and its output."""
+    """Run a patchmgr command in a workspace; return whether it succeeded, and its output."""
     done = subprocess.run(
         [sys.executable, "-m", "patchmgr", "-C", str(root), *words],
         input=data,
@@ -198,7 +206,7 @@ def page(text: bytes) -> None:
 def pager_command() -> str:
     """Return the pager that git would run: GIT_PAGER, core.pager, PAGER, or git's default.
 
-    Git is asked outside of any repository: a pager that a repository names is not run.
+    Git is asked outside of any repository, so that a pager that a repository configures is not run.
     """
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
     environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
@@ -226,7 +234,7 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Open a text in the user's editor and return the edited text.
+    """Open a text in the user's editor and return the edited text; `name` is the name of the file.
 
     Raises PatchmgrError "editor" if the editor fails.
     """
@@ -247,7 +255,10 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 
 
 class ToolFile(Struct, frozen=True):
-    """A file to merge: its name, its sides (None: no such file), and its present content."""
+    """A file to merge with a merge tool: its path, its sides, and its present content.
+
+    A content is None if there is no such file.
+    """
 
     path: str
     base: bytes | None
@@ -257,7 +268,7 @@ class ToolFile(Struct, frozen=True):
 
 
 def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
-    """Return the user's settings for merge tools in a folder, as names and values."""
+    """Return the user's git settings for merge tools in a folder, as pairs of name and value."""
     _, printed = git_process.run(
         ["config", "--null", "--get-regexp", _SETTINGS],
         cwd=folder,
@@ -272,10 +283,10 @@ def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
 def run_tool(
     file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
 ) -> tuple[bool, bytes | None]:
-    """Let git open the tool on a file; return whether it succeeded, and the file afterwards.
+    """Open a file in a merge tool with `git mergetool`; return its success and the merged content.
 
-    The tool runs with the terminal and the environment of the user. The file is None if it was
-    deleted.
+    The tool runs on the user's terminal and in the user's environment. The content is None if the
+    file was deleted.
     """
     with tempfile.TemporaryDirectory(prefix="patchmgr-mergetool-") as place:
         root = Path(place)
@@ -309,9 +320,9 @@ _PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")  # of another repositor
 
 
 def run_in(folder: Path, command: str) -> int:
-    """Run a shell command in a folder, with the user's environment; return its exit code.
+    """Run a shell command in a folder, in the user's environment, and return its exit code.
 
-    Its output goes to stderr: stdout is for results.
+    What the command prints goes to stderr, because stdout is for results.
     """
     env = {name: value for name, value in os.environ.items() if name not in _PLACES}
     line = ["sh", "-c", command]

@@ -1,4 +1,4 @@
-"""Pull requests of GitHub and merge requests of GitLab, by the user's own `gh` or `glab`."""
+"""Pull requests on GitHub and merge requests on GitLab, through the user's own `gh` or `glab`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SYNC = "patchmgr/sync-"
 
 
 class RefusedError(Exception):
-    """The server does not let this token do something; the message is the server's."""
+    """The server does not allow this token to do something; the message is the server's."""
 
 
 class Request(Struct, frozen=True):
-    """A pull request as the server has it."""
+    """A pull request as the server describes it; `head` is the id of its last commit."""
 
     number: int
     url: str
@@ -43,10 +43,10 @@ class Request(Struct, frozen=True):
 
 
 class Forge(Struct, frozen=True):
-    """The interface of a server: its program, its paths, and its names for fields.
+    """How to talk to a kind of server: the program, the paths of its API, and the names of fields.
 
-    `others` asks for everybody's open pull requests, and `head` is the ref of one. `checks` is None
-    if a commit has none that are neutral.
+    `others` is the query for all open pull requests onto a base, and `head` the name of the ref of
+    a pull request. `checks` is None if the server does not support neutral check runs.
     """
 
     program: str
@@ -64,7 +64,7 @@ class Forge(Struct, frozen=True):
 
 
 class PullRequests(Struct, frozen=True):
-    """The pull requests from one branch to another, in a folder's repository."""
+    """The pull requests from one branch to another, in the repository of a folder."""
 
     forge: Forge
     folder: Path
@@ -72,24 +72,24 @@ class PullRequests(Struct, frozen=True):
     base: str
 
     def find(self) -> tuple[Request, ...]:
-        """Return the pull requests, newest first; those from forks are left out."""
+        """Return these pull requests, newest first, without those from forks."""
         head, base = (quote(name, safe="") for name in (self.branch, self.base))
         query = self.forge.query.format(head=head, base=base)
         rows = self._ask("GET", f"{self.forge.path}?{query}")
         return tuple(self._read(row) for row in rows if _is_own(row))
 
     def open(self, title: str, body: str) -> Request:
-        """Open a pull request."""
+        """Open a pull request and return it."""
         sent = self._sent(head=self.branch, base=self.base, title=title, body=body)
         return self._read(self._ask("POST", self.forge.path, sent))
 
     def change(self, number: int, title: str, body: str, *, closes: bool = False) -> None:
-        """Change the title and body of a pull request."""
+        """Change the title and body of a pull request, and close it if `closes` is true."""
         sent = self._sent(title=title, body=body) | dict([self.forge.closed] if closes else [])
         self._ask(self.forge.update, f"{self.forge.path}/{number}", sent)
 
     def comment(self, number: int, text: str, *, instead: int | None = None) -> None:
-        """Add a comment to a pull request, or change one that is there."""
+        """Add a comment to a pull request, or replace the comment with the id `instead`."""
         if instead is None:
             self._ask("POST", self.forge.comments.format(number=number), {"body": text})
         else:
@@ -97,7 +97,11 @@ class PullRequests(Struct, frozen=True):
             self._ask(self.forge.update, path, {"body": text})
 
     def check(self, commit: str, title: str, text: str, *, is_done: bool) -> None:
-        """Give a commit a check run, neutral while something is left, if the token may."""
+        """Create a check run for a commit: a success if `is_done`, else neutral.
+
+        Nothing happens if the token may not do so, or if the server does not support neutral check
+        runs.
+        """
         sent = {
             "name": "patchmgr sync", "head_sha": commit, "status": "completed",
             "conclusion": "success" if is_done else "neutral",
@@ -113,7 +117,10 @@ class PullRequests(Struct, frozen=True):
             yield int(row["id"]), str(row["body"])
 
     def others(self) -> Iterator[Request]:
-        """Yield the open pull requests onto the base, from forks too, without those of syncs."""
+        """Yield the open pull requests onto the base, including those from forks.
+
+        Those that `patchmgr sync` made are left out.
+        """
         query = self.forge.others.format(base=quote(self.base, safe=""))
         for row in self._rows(f"{self.forge.path}?{query}"):
             branch = row["head"]["ref"] if "head" in row else row["source_branch"]
@@ -121,11 +128,11 @@ class PullRequests(Struct, frozen=True):
                 yield self._read(row)
 
     def head_ref(self, number: int) -> str:
-        """Return the ref that leads to a pull request's head, in a fork too."""
+        """Return the ref of a pull request's head, which exists also if the head is in a fork."""
         return self.forge.head.format(number=number)
 
     def paths(self, number: int) -> Iterator[str]:
-        """Yield the paths of the files that a pull request changes, old and new."""
+        """Yield the paths, old and new, of the files that a pull request changes."""
         for row in self._rows(self.forge.files.format(number=number)):
             yield from (str(row[name]) for name in _PATHS if row.get(name))
 

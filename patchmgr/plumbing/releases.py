@@ -1,4 +1,4 @@
-"""Releases of a package as commits of a bare git store."""
+"""Import releases of a package as commits of a bare git store."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ class _Content(Struct, frozen=True):
 def import_release(
     store: Path, package: str, release: Release, archive_path: Path, *, progress: Progress
 ) -> str:
-    """Import an archive as one commit without parents and return its id.
+    """Import an archive as one commit without parents, and return its id.
 
-    The id depends on the archive alone. `refs/upstream/releases/<version>` names it when all is
-    written; an earlier commit, from another archive of the version, stays reachable below
-    `refs/upstream/replaced/`. An archive that is in the store already is not read again.
+    The id depends on nothing but the archive. When all objects are written, the ref
+    `refs/upstream/releases/<version>` is moved to the commit. If it named another commit, imported
+    from another archive of this version, that one stays reachable through
+    `refs/upstream/replaced/`. An archive that was imported before is not read again.
 
-    Raises PatchmgrError "bad-archive", "checksum-mismatch", "cache" where the store cannot be
-    written, or "busy"; the store then stays as it was.
+    Raises PatchmgrError "bad-archive", "checksum-mismatch", "busy" or, if the store cannot be
+    written, "cache"; the store is then unchanged.
     """
     archive = release.archive
     _check_names(release)
@@ -86,7 +87,10 @@ def import_release(
 
 
 def seconds_of(mtime: int) -> int:
-    """Return the date for a commit made from an archive, from the newest time in it."""
+    """Return the date for an archive's commit, in seconds since 1970.
+
+    It is the newest time in the archive, or the nearest date between 1980 and 2100.
+    """
     return min(max(mtime, _OLDEST), _NEWEST)
 
 
@@ -173,13 +177,16 @@ _ARCHIVAL = frozenset({".git_archival.txt", ".git_archival.json"})
 
 
 class Packaging(Struct, frozen=True):
-    """What identifies a release's generated files: its normalised name and its version."""
+    """The package and version of a release, by which generated files are recognized.
+
+    `package` is the normalised name.
+    """
 
     package: str
     version: str
 
     def is_generated(self, path: str, content: bytes) -> bool:
-        """Return whether a build tool generated the file, so that no upstream commit has it."""
+        """Return whether a build tool generated the file, so that upstream never committed it."""
         folder, _, name = path.rpartition("/")
         if path == "PKG-INFO" or self._is_egg_info(folder) or name.endswith(".pyc"):
             return True
@@ -223,7 +230,10 @@ class Packaging(Struct, frozen=True):
 
 
 def upstream_commit(content: bytes) -> str | None:
-    """Return the commit id, 7 to 40 hex, that a generated file names; the longest of several."""
+    """Return the commit id (7 to 40 hex) that a generated file names, or None.
+
+    If it names several, the longest is returned.
+    """
     found: list[str] = []
     for pair in _pairs(_text(content[:_LARGEST])):
         if _names(pair, _REVISION_NAME) and (match := _COMMIT.fullmatch(pair[1])):

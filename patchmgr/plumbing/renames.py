@@ -1,4 +1,4 @@
-"""Where upstream moved files, by git's own similarity, for the paths that a series needs."""
+"""Find where upstream moved the files that a series needs, by git's measure of similarity."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def find_renames(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Return old path to new path for those of the paths that upstream moved (50 % alike).
+    """Return the new path, by old path, of those files that upstream moved (50 % the same).
 
-    A file without a match between the two ends is followed move by move: several moves may make it
-    too different. Paths that a patch must not have are never a destination. `bring` fetches blobs
-    that the store lacks.
+    A file that has no match at the other end is followed one move at a time through the history
+    `way`, because several moves may change it too much. A path that no patch may use is never a new
+    path. `bring` fetches blobs that are not in the store.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(bench, base, onto, gone, bring)
@@ -75,10 +75,11 @@ def moved_folders(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Return the new places, by path, for new files whose folder upstream moved as a whole.
+    """Return the new path, by old path, of new files whose folder upstream moved as a whole.
 
-    As in git, the file is directly in the folder, nothing is left in that folder, and one new
-    folder got more of its files than any other; here it must have more than half of them.
+    As in git, a folder has moved if no file is left in it and one new folder received more of its
+    files than any other. Here, the new folder must also have received more than half of them. Only
+    files directly in the folder are moved with it.
     """
     found: dict[str, str] = {}
     known: dict[str, str | None] = {}
@@ -151,5 +152,5 @@ def _name(path: str) -> str:
 
 
 def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
-    """Return those of the blobs that the bench can read."""
+    """Return those of the blobs that the temporary repository can read."""
     return {blob for blob, kind in bench.reader.kinds(blobs).items() if kind == "blob"}

@@ -1,4 +1,4 @@
-"""The services that commands need from an upstream, however it is followed."""
+"""What commands need from an upstream, whether it is a git repository, a package or an archive."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from patchmgr.plumbing.stores import Resolved
 
 
 class Side(Protocol):
-    """One way to follow an upstream: its git repository, or the releases of its package.
+    """An upstream that is a git repository, the releases of a package, or an archive.
 
-    `step` is the word for one step between states; `has_history` says that the steps are the
+    `step` is the word for one step between states. `has_history` is true if the steps are the
     project's own commits. `reader` reads the store.
     """
 
@@ -26,45 +26,54 @@ class Side(Protocol):
     store: Path
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Fetch the tracked state and the wanted states; return the tracked state's commit."""
+        """Fetch the tracked state and those in `wanted`, and return the tracked state's commit."""
         ...
 
     def resolve(self, ref: str) -> Resolved:
-        """Return the state of a ref; raise PatchmgrError "unknown-ref" with the nearest names."""
+        """Return the state that a ref names; raise PatchmgrError "unknown-ref" if there is none."""
         ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch the objects that the upstream has and that are in neither the store nor `seen`."""
+        """Fetch those objects that are not in the store and that `seen` cannot read.
+
+        An object that cannot be fetched raises an error when it is read.
+        """
         ...
 
     def tip(self) -> str | None:
-        """Return the commit of the tracked branch as the store knows it."""
+        """Return the commit of the tracked branch when it was last fetched, or None."""
         ...
 
     def version_of(self, pin: Pin) -> str | None:
-        """Return the version of a pinned release that the store has."""
+        """Return the version of the pinned release, or None for a commit."""
         ...
 
     def bring_pin(self, pin: Pin) -> str | None:
-        """Fetch a pinned state; return its version if it is a release."""
+        """Fetch the pinned state, and return its version, or None for a commit."""
         ...
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked state as of the last fetch, and how many steps the pin is behind."""
+        """Return the tracked state at the last fetch, and the number of steps to it from the pin.
+
+        Each is None if it is unknown.
+        """
         ...
 
     def history(self, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
-        """Return what upstream did between two states."""
+        """Return the history of upstream from one state to another."""
         ...
 
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of the last steps were examined, and their changes to the paths."""
+        """Return the number of the last steps that were examined, and their changed hunks.
+
+        Only changes to the given paths are returned. Returns None if the steps are unknown.
+        """
         ...
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return the releases after one state up to another, or every Nth commit."""
+        """Return the releases between two states, or every Nth commit if `every` is N."""
         ...

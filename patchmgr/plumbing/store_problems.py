@@ -1,4 +1,4 @@
-"""Faults and leftovers of a store, and how each is put right."""
+"""Faults of a store and files left over in it, and how each is repaired or deleted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OLD_HEADS = "refs/heads/"  # where all workspaces had them until 2026
 
 
 class Kind(str, Enum):
-    """The kind of a fault (to repair) or a leftover (to prune)."""
+    """The kinds of faults, which can be repaired, and of leftovers, which can be pruned."""
 
     BROKEN_STORE = "broken store"
     MISSING_ALTERNATE = "missing alternate"
@@ -45,7 +45,7 @@ class Kind(str, Enum):
 
     @property
     def is_broken(self) -> bool:
-        """Return whether this is a fault for --repair rather than a leftover for --prune."""
+        """Return whether this is a fault, repaired by --repair, and not a leftover for --prune."""
         return self in _BROKEN
 
 
@@ -55,7 +55,10 @@ _BROKEN = (
 
 
 class StoreProblem(Struct, frozen=True):
-    """A problem of a store: the name of a ref, or a path below or beside the store."""
+    """A fault or leftover of a store.
+
+    `what` is the name of a ref, a path in the store, or the folder that the store borrows from.
+    """
 
     kind: Kind
     store: Path
@@ -69,7 +72,7 @@ def all_stores() -> Iterator[Path]:
 
 
 def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
-    """Yield the problems of a store; without git, its refs are not checked."""
+    """Yield the problems of a store; if there is no git, its refs are not checked."""
     if not store.name.endswith(".git"):
         if _is_older(store, _DAY):
             yield StoreProblem(Kind.TEMPORARY, store, ".")
@@ -128,7 +131,10 @@ def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]
 
 
 def mend(problem: StoreProblem) -> None:
-    """Repair a fault, or delete a leftover."""
+    """Repair a fault, or delete a leftover.
+
+    Raises PatchmgrError "cache" if the store cannot be written.
+    """
     store, what = problem.store, problem.what
     try:
         if problem.kind is Kind.BROKEN_STORE and what == "HEAD":
@@ -157,7 +163,7 @@ def _is_older(path: Path, seconds: float) -> bool:
 
 
 def git_state() -> tuple[str, bool, str]:
-    """Return git's version, whether it is new enough, and what is wrong with it."""
+    """Return git's version, whether it is new enough, and what is wrong with it ("" if nothing)."""
     try:
         version = git_process.git_version()
     except PatchmgrError as fault:

@@ -1,4 +1,4 @@
-"""Where upstream objects are kept: bare repositories in the user's cache directory."""
+"""The stores of upstream objects: bare repositories in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Resolved(Struct, frozen=True):
-    """An upstream state by id; version, archive and sha256 belong to releases, None for git."""
+    """An upstream state and its commit; `archive`, `sha256` and `version` are None for git."""
 
     ref: str
     commit: str
@@ -37,7 +37,7 @@ class Resolved(Struct, frozen=True):
 
 
 def cache_folder() -> Path:
-    """Return the folder of all stores and downloads: patchmgr's folder in the user's cache."""
+    """Return patchmgr's folder in the user's cache, which holds all stores and downloads."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base and os.path.isabs(base):
         return Path(base) / "patchmgr"
@@ -45,14 +45,17 @@ def cache_folder() -> Path:
 
 
 def store_path(kind: str, origin: str) -> Path:
-    """Return the store of a git URL or a package, shared by all workspaces of the user."""
+    """Return the path of the store for a git URL or a package.
+
+    All workspaces of the user share the store.
+    """
     digest = hashlib.sha256(f"{kind}:{origin}".encode("utf-8", "surrogateescape")).hexdigest()[:12]
     last = _UNSAFE.sub("-", origin.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")) or "store"
     return cache_folder() / "stores" / f"{last[:60]}-{digest}.git"
 
 
 def create_store(path: Path) -> Path:
-    """Make an empty bare repository at the path unless there is one."""
+    """Make an empty bare repository at the path unless there is one, and return the path."""
     if (path / "HEAD").exists():
         # Benches that killed runs left go a day later.
         with suppress(OSError), os.scandir(path / "tmp") as entries:
@@ -80,9 +83,10 @@ def create_store(path: Path) -> Path:
 
 
 def borrow(store: Path, lender: Path) -> None:
-    """Let the store read another repository's objects in place.
+    """Let the store read another repository's objects through git's alternates.
 
-    Raises PatchmgrError "usage" if the other one is not a repository, "git" if it is shallow.
+    Raises PatchmgrError "usage" if the lender is not a repository, and "git" if it is a shallow
+    clone.
     """
     git_dir = find_git_dir(lender).resolve()
     refuse_shallow(str(lender), git_dir)
@@ -94,28 +98,28 @@ def borrow(store: Path, lender: Path) -> None:
 
 
 def lenders(store: Path) -> list[str]:
-    """Return the folders of objects that a store borrows from."""
+    """Return the object folders that a store borrows from."""
     with suppress(OSError):
         return os.fsdecode((store / _ALTERNATES).read_bytes()).splitlines()
     return []
 
 
 def gone_lenders(store: Path) -> list[str]:
-    """Return those of the folders that a store borrows from which do not exist any more."""
+    """Return those object folders that a store borrows from and that no longer exist."""
     return [lender for lender in lenders(store) if not os.path.isdir(lender)]
 
 
 def forget_upstream(store: Path) -> None:
-    """Stop borrowing, and forget upstream's refs: the next fetch brings all of upstream."""
+    """Stop borrowing objects and delete upstream's refs, so that the next fetch gets everything."""
     (store / _ALTERNATES).unlink(missing_ok=True)
     refs = listed(store, "refs/upstream/")
     move_refs(store, [RefMove(name, None) for name, _, target in refs if not target])
 
 
 def refuse_shallow(name: str, git_dir: Path) -> None:
-    """Raise PatchmgrError "git" if a repository has only the last commits of its history.
+    """Raise PatchmgrError "git" if a repository is a shallow clone.
 
-    Which commits upstream has since a pin cannot be told there.
+    In a shallow clone, the commits between a pin and upstream's tip may be missing.
     """
     if (git_dir / "shallow").exists():
         raise PatchmgrError(
@@ -126,19 +130,19 @@ def refuse_shallow(name: str, git_dir: Path) -> None:
 
 
 def is_ref_name(name: str) -> bool:
-    """Return whether git accepts the full name of a ref."""
+    """Return whether git accepts this full name for a ref."""
     return git_process.run(["check-ref-format", name], good=(0, 1))[0] == 0
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Map each ref name (without the prefix) to its id; no object is read."""
+    """Return the id of each ref below a prefix, by name without the prefix; no object is read."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 
 def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
-    """Return name, id and target ("" if it is not symbolic) of all refs below a prefix.
+    """Return the name, id and target of each ref below a prefix; the target is "" if not symbolic.
 
-    Reads no object, which may be missing.
+    No object is read, so that a missing one does no harm.
     """
     form = "--format=%(refname) %(objectname) %(symref)"
     printed = git_process.text(git_process.output(["for-each-ref", form, prefix], git_dir=store))
@@ -147,9 +151,10 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
 
 
 class RefMove(Struct, frozen=True):
-    """A ref to move by compare-and-swap; `new` None deletes it.
+    """A ref to set to the id `new`, or to delete if `new` is None.
 
-    `old` None accepts any value, forty zeros require that it does not exist.
+    The ref must still have the id `old`; if `old` is None, any will do, and forty zeros mean that
+    the ref must not exist.
     """
 
     name: str
@@ -158,7 +163,7 @@ class RefMove(Struct, frozen=True):
 
 
 def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
-    """Move all refs in one transaction, or none."""
+    """Move all refs in one transaction, or none of them."""
     if not moves:
         return
     lines = []
@@ -172,7 +177,7 @@ def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
 
 
 def adopt_pack(store: Path, bench: Path) -> None:
-    """Move the packs of a bench into the store: the pack first, its index last."""
+    """Move the packs of a temporary repository into the store, each pack before its index."""
     target = store / "objects" / "pack"
     target.mkdir(parents=True, exist_ok=True)
     for index in sorted((bench / "objects" / "pack").glob("*.idx")):

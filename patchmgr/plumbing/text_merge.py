@@ -1,6 +1,6 @@
-"""Git's own three-way text merge (merge-ort) through `git merge-tree`.
+"""Git's own three-way text merge (merge-ort), through `git merge-tree`.
 
-Git is not run if the two sides' changes are far enough apart to leave only one result.
+Git is not run if the changes of the two sides are so far apart that only one result is possible.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _PAIRS = 64
 
 
 class GitTextMerge:
-    """Merges texts as the files of three synthetic commits on a workbench.
+    """Merges texts as the files of three temporary commits.
 
     This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
-    choose the algorithm before git 2.44. With `spares_git`, git is not run for merges that are
+    choose the algorithm before git 2.44. If `spares_git`, git is not run for merges that are
     certain without it, nor for those in `kept` from an earlier run.
     """
 
@@ -44,11 +44,11 @@ class GitTextMerge:
         )
 
     def merge(self, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        """Merge two versions of a text over their base."""
+        """Merge two versions of a text, given their common base."""
         return self.merge_all([(base, ours, theirs)])[0]
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> tuple[Merge, ...]:
-        """Merge several texts, each given as base, ours and theirs, in one process."""
+        """Merge several texts with one git process; each is given as base, ours and theirs."""
         found: list[Merge | None] = [_trivial(*sides) for sides in texts]
         keys = {n: tuple(map(self._id, texts[n])) for n, merge in enumerate(found) if merge is None}
         missing: dict[tuple[str, ...], int] = {}

@@ -1,4 +1,4 @@
-"""A throwaway repository on top of a store: a run's objects stay apart until published."""
+"""A temporary repository on top of a store, for a run's objects until they are published."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_HELD = 1 << 24  # bytes
 
 
 class Made(Closing):
-    """Contents by id, with a limit on the bytes held in memory."""
+    """Contents by id; beyond a limit on the bytes in memory, the oldest are moved to a file."""
 
     def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
         self._folder = folder
@@ -36,7 +36,7 @@ class Made(Closing):
         return name in self._held or name in self._laid
 
     def get(self, name: str) -> bytes | None:
-        """Return a content, or None if there is none of that id."""
+        """Return the content with this id, or None if there is none."""
         if name not in self._laid:
             return self._held.get(name)
         assert self._file is not None
@@ -46,7 +46,7 @@ class Made(Closing):
         return content
 
     def add(self, name: str, content: bytes) -> None:
-        """Keep a content; raise OSError if older ones must go to disk and the disk is full."""
+        """Keep a content; raise OSError if older ones cannot be moved to disk."""
         if name in self:
             return
         self._held[name] = content
@@ -68,7 +68,7 @@ class Made(Closing):
         del self._held[name]
 
     def close(self) -> None:
-        """Forget all contents."""
+        """Delete all contents."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
@@ -81,9 +81,9 @@ _HEAD = 64  # bytes that the line before a blob has at most
 
 
 class ReadAhead(Closing):
-    """Reads blobs in the order in which they will be needed.
+    """Reads blobs in the background, in the order in which they will be needed.
 
-    A blob that has not arrived yet must be read some other way.
+    A blob that has not been read yet must be read in another way.
     """
 
     def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
@@ -108,7 +108,7 @@ class ReadAhead(Closing):
             raise
 
     def get(self, blob: str) -> bytes | None:
-        """Return a blob's content, or None if it is not there yet."""
+        """Return a blob's content, or None if it has not been read yet."""
         if blob not in self._wanted:
             return None
         while blob not in self._places:
@@ -133,7 +133,7 @@ class ReadAhead(Closing):
         return True
 
     def close(self) -> None:
-        """End git and forget the file."""
+        """End the git process and delete the file with the contents."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -162,10 +162,10 @@ _CONFIG = """\
 
 
 class Workbench(Closing):
-    """A bare repository that borrows the objects of others and keeps its own apart.
+    """A temporary bare repository that borrows objects from others and keeps its own apart.
 
-    Blobs that a run makes are held apart; `write_loose` and `fast_import` put what git
-    must see into the bench. Leaving the context deletes it.
+    Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write what git
+    must see into the repository. The repository is deleted at the end of the `with` block.
     """
 
     def __init__(self, lenders: Sequence[Path], *, folder: Path | None = None) -> None:
@@ -187,7 +187,7 @@ class Workbench(Closing):
         self._written: set[str] = set()
 
     def close(self) -> None:
-        """End the processes and delete the bench."""
+        """End the git processes and delete the repository."""
         self.reader.close()
         if self._ahead is not None:
             self._ahead.close()
@@ -195,14 +195,14 @@ class Workbench(Closing):
         shutil.rmtree(self.git_dir, ignore_errors=True)
 
     def read(self, blob: str) -> bytes:
-        """Return a blob's content."""
+        """Return a blob's content; raise PatchmgrError "missing-object" if it is missing."""
         made = self._made.get(blob)
         if made is None and self._ahead is not None:
             made = self._ahead.get(blob)
         return self.reader.blob(blob) if made is None else made
 
     def read_ahead(self, blobs: Sequence[str]) -> None:
-        """Start reading blobs that will be needed, in that order, unless few or too many are."""
+        """Start to read blobs in this order, unless there are too few or too many of them."""
         if self._ahead is None and FEW < len(blobs) <= MOST:
             with suppress(OSError):  # without it everything takes a little longer
                 self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
@@ -214,15 +214,15 @@ class Workbench(Closing):
         return name
 
     def is_made(self, blob: str) -> bool:
-        """Return whether the blob was made in this run."""
+        """Return whether the blob was added in this run."""
         return blob in self._made
 
     def tree(self, commit: str) -> StoredTree:
-        """Return the files of a commit."""
+        """Return the tree of a commit."""
         return StoredTree(self.reader, self.reader.tree_of(commit))
 
     def write_loose(self, kind: str, content: bytes) -> str:
-        """Write one loose object into the bench and return its id."""
+        """Write one loose object into the repository and return its id."""
         name = object_id(kind, content)
         if name not in self._written:
             folder = self.git_dir / "objects" / name[:2]
@@ -234,7 +234,7 @@ class Workbench(Closing):
         return name
 
     def write_commit(self, tree: str, parent: str | None, message: str) -> str:
-        """Write a commit with a dummy author, for merging, and return its id."""
+        """Write a commit with a dummy author and date, for merging, and return its id."""
         who = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> 0 +0000"
         above = "" if parent is None else f"parent {parent}\n"
         head = f"tree {tree}\n{above}author {who}\ncommitter {who}\n"
