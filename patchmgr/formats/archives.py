@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
 class Kind(enum.Enum):
-    """The kind of a member; any other kind is refused while reading."""
+    """The kind of an archive member. A member of any other kind is refused while reading."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -34,10 +34,10 @@ class Kind(enum.Enum):
 
 
 class Member(Struct, frozen=True):
-    """A member as the archive has it: only its size and kind are checked.
+    """A member of an archive, of which only the size and the kind have been checked.
 
-    `content` is the target of a symbolic link; `target` names the earlier member that a hard
-    link shares its content with.
+    `mtime` is in seconds. For a symbolic link, `content` is its target. For a hard link, `target`
+    is the name of the earlier member with the same content.
     """
 
     name: str
@@ -49,7 +49,10 @@ class Member(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """Limits on the content of an archive; `free_bytes` are allowed at any compression ratio."""
+    """Limits on the unpacked content of an archive.
+
+    It may have at most `ratio` times the size of the archive, or `free_bytes` if that is more.
+    """
 
     members: int = 500_000
     file_bytes: int = 1 << 30
@@ -59,7 +62,7 @@ class Limits(Struct, frozen=True):
 
 
 class Budget:
-    """Counts the bytes read from an archive, and stops at its limits."""
+    """Counts the members and bytes read from an archive, and raises an error above the limits."""
 
     def __init__(self, limits: Limits, archive_size: int) -> None:
         self._limits = limits
@@ -67,20 +70,20 @@ class Budget:
         self._left = min(limits.total_bytes, max(limits.free_bytes, archive_size * limits.ratio))
 
     def member(self) -> None:
-        """Count one member."""
+        """Count one member; raise "bad-archive" if there are too many."""
         self._members += 1
         if self._members > self._limits.members:
             raise bad(f"has more than {self._limits.members} members")
 
     def take(self, size: int) -> None:
-        """Count bytes before they are read."""
+        """Count bytes that are about to be read; raise "bad-archive" if they are too many."""
         if size < 0 or size > self._limits.file_bytes or size > self._left:
-            raise bad("unpacks to more than it may (is it a bomb?)")
+            raise bad("unpacks to more than the limit allows (it may be a zip bomb)")
         self._left -= size
 
 
 def bad(reason: str) -> PatchmgrError:
-    """Return the error for a refused archive; the message continues after its name."""
+    """Return the error for a refused archive; the caller puts its name before `reason`."""
     return PatchmgrError("bad-archive", reason)
 
 
@@ -95,10 +98,10 @@ _LONGEST = 4096
 
 
 def safe_path(name: str) -> str:
-    """Return the member's path without empty and `.` parts.
+    """Return the path of a member without empty and `.` components.
 
-    Raises ValueError, saying what is wrong, for a path that could leave the tree or be taken
-    for git's own directory by any file system.
+    Raises ValueError for a path that could lead out of the tree, or that some file system takes
+    for a path in git's own directory.
     """
     if len(name) > _LONGEST:
         raise ValueError("has too long a name")
@@ -108,17 +111,16 @@ def safe_path(name: str) -> str:
         raise ValueError("has an absolute path")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise ValueError("leaves the archive")
+        raise ValueError("has a path that leads out of the archive")
     if is_below_git(parts):
         raise ValueError("is inside a .git directory")
     return "/".join(parts)
 
 
 def is_inside(link: str, target: str) -> bool:
-    """Return whether a symbolic link at the path `link` stays inside the tree, whatever is there.
+    """Return whether a symbolic link at the path `link` can only lead to a path inside the tree.
 
-    `..` may only stand at the start of the target: after a name it would go up from wherever that
-    name leads.
+    `..` is allowed only at the start of the target: a name before it could itself be a link.
     """
     if not target or target.startswith("/") or _DRIVE.match(target):
         return False
@@ -147,8 +149,8 @@ _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath
 def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
     """Yield the members of an unpacked tar stream; memory is bounded by the largest file.
 
-    Headers are decoded by tarfile; the walk is ours because tarfile reads extended headers of
-    any claimed size into memory and takes twice as long.
+    tarfile decodes the headers but does not walk the stream: it would read extended headers of
+    any claimed size into memory, and take twice as long.
     """
     everywhere: dict[bytes, bytes] = {}
     here: dict[bytes, bytes] = {}
@@ -242,9 +244,9 @@ _ENCRYPTED_FLAG = 0x1
 
 
 def zip_members(file: BinaryIO, budget: Budget) -> Iterator[Member]:
-    """Yield the members in the order of the central directory.
+    """Yield the members of a zip file in the order of its central directory.
 
-    A name without the UTF-8 flag is taken as raw bytes; times are taken as UTC.
+    A name without the UTF-8 flag is taken as raw bytes. Times are taken as UTC.
     """
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
@@ -304,7 +306,7 @@ _Place = Callable[[str], "str | None"]
 
 
 class ArchiveFile(Struct, frozen=True):
-    """One file of a release; `mode` is git's octal string and `mtime` in seconds."""
+    """A file or link of a release; `mode` is git's octal mode, and `mtime` is in seconds."""
 
     path: str
     mode: str
@@ -313,10 +315,10 @@ class ArchiveFile(Struct, frozen=True):
 
 
 def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of an sdist, without its top folder, in archive order.
+    """Yield the files of an sdist in archive order; their paths lack its top folder.
 
-    Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large:
-    use nothing until all is read. The file must be seekable.
+    Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large,
+    so use none of the files before all are read. `file` must be seekable.
     """
     count = 0
     for found in _files(file, limits, _TopFolder().inside):
@@ -327,9 +329,9 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of any archive, without the folder that contains them all, if there is one.
+    """Yield the files of any archive, with the checks of `read_sdist`.
 
-    As safe as `read_sdist`.
+    If one top folder contains all files, their paths lack it.
     """
     members = (member for member, _ in _placed(file, limits, lambda path: path))
     paths = [safe_path(m.name) for m in members if m.kind is not Kind.DIRECTORY]
@@ -340,7 +342,7 @@ def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[Archive
 
 
 def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the text files that a wheel installs beside its metadata; as safe as `read_sdist`."""
+    """Yield the text files of a wheel that are not metadata, with the checks of `read_sdist`."""
     files = _files(file, limits, _installed_path)
     return (found for found in files if _is_text(found))
 
@@ -378,7 +380,7 @@ def _checked(member: Member, place: _Place) -> str | None:
     except ValueError as fault:
         raise refused(member.name, str(fault)) from fault
     if path == "" and member.kind is not Kind.DIRECTORY:
-        raise refused(member.name, "is in place of the top folder")
+        raise refused(member.name, "has the name of the top folder but is not a folder")
     return path
 
 
@@ -411,7 +413,10 @@ class _TopFolder:
         self._name: str | None = None
 
     def inside(self, path: str) -> str:
-        """Return the path below the top folder, "" for the folder itself."""
+        """Return the path below the top folder, "" for the folder itself.
+
+        The first path names the top folder. Raises ValueError for a path outside of it.
+        """
         top, _, rest = path.partition("/")
         if self._name is None and top:
             self._name = top
@@ -439,7 +444,7 @@ def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
     is_directory = member.kind is Kind.DIRECTORY
     seen = kinds.get(path)
     if seen is not None and not (is_directory and seen is Kind.DIRECTORY):
-        raise refused(member.name, "is in it twice")
+        raise refused(member.name, "appears in it twice")
     kinds[path] = member.kind
     for folder in parents_of(path):
         if kinds.setdefault(folder, Kind.DIRECTORY) is not Kind.DIRECTORY:
@@ -462,5 +467,5 @@ def _file(path: str, member: Member) -> ArchiveFile:
     if member.kind is Kind.SYMLINK:
         mode = SYMLINK
         if not is_inside(path, decode_path(member.content)):
-            raise refused(member.name, "is a link out of the archive")
+            raise refused(member.name, "is a link that leads out of the archive")
     return ArchiveFile(path, mode, member.content, member.mtime)

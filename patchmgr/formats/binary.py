@@ -1,4 +1,4 @@
-"""Git's binary patches: decode base 85 and zlib to a payload, and apply it to the old content."""
+"""Git's binary patches: decode them (base 85 and zlib) and apply them to the old content."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _COPY_ALL = 0x10000
 
 
 def read_binary(reader: PatchReader) -> BinaryChange:
-    """Read a binary patch after its "GIT binary patch" line and return the forward half.
+    """Read a binary patch after its "GIT binary patch" line and return its forward change.
 
-    The reverse half, if there is one, must be sound too; it is dropped.
+    The reverse change, if there is one, is checked but not returned.
     """
     forward = _read_half(reader)
     if forward is None:
@@ -29,17 +29,16 @@ def read_binary(reader: PatchReader) -> BinaryChange:
 
 
 def apply_binary(change: BinaryChange, old: bytes) -> bytes:
-    """Return the new content; raise "bad-patch" if a delta does not fit the old content."""
+    """Return the new content; raise "bad-patch" if the delta was made for other old content."""
     if change.method == "literal":
         return change.payload
     return apply_delta(change.payload, old)
 
 
 def apply_delta(delta: bytes, old: bytes) -> bytes:
-    """Return the content that a git delta makes from the old one.
+    """Return the content that a git delta makes from the content `old`.
 
-    Raises "bad-patch" if the bytes are not a delta, or a delta that is cut off or made for other
-    content.
+    Raises "bad-patch" if the delta is malformed, truncated, or made for other content.
     """
     try:
         return _applied(delta, old)
@@ -52,14 +51,14 @@ def _applied(delta: bytes, old: bytes) -> bytes:
     old_size, at = _size(delta, 0)
     new_size, at = _size(delta, at)
     if old_size != len(old):
-        raise _misfit(f"is made for a content of {old_size} bytes and meets {len(old)}")
+        raise _misfit(f"is made for a file of {old_size} bytes, but the old file has {len(old)}")
     if new_size > MAX_CONTENT:
-        raise _misfit("makes a content that is too large")
+        raise _misfit("makes a file that is too large")
     made = bytearray()
     while at < len(delta) and len(made) <= new_size:
         at = _step(delta, at, old, made)
     if len(made) != new_size:
-        raise _misfit("does not make the size that it names")
+        raise _misfit("makes a file of another size than it states")
     return bytes(made)
 
 
@@ -86,7 +85,7 @@ def _copy(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
             at += 1
     start, size = numbers[0], numbers[1] or _COPY_ALL
     if start + size > len(old):
-        raise _misfit("copies from beyond the old content")
+        raise _misfit("copies from beyond the end of the old content")
     made += old[start : start + size]
     return at
 
@@ -100,7 +99,7 @@ def _size(delta: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if not byte & 0x80:
             return value, at
-    raise _misfit("names an impossible size")
+    raise _misfit("states an impossible size")
 
 
 def _misfit(problem: str) -> PatchmgrError:
@@ -114,7 +113,7 @@ def _read_half(reader: PatchReader) -> BinaryChange | None:
         return None
     head, size = reader.at, int(match[2])
     if size > MAX_CONTENT:
-        raise reader.fault(f"a binary content of {size} bytes is too large")
+        raise reader.fault(f"the binary content of {size} bytes is too large")
     reader.at += 1
     packed = bytearray()
     while reader.line is not None and reader.line != b"\n":

@@ -26,13 +26,13 @@ class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
-    """Read the file; raise PatchmgrError "bad-accepted" with what is wrong."""
+    """Read the accepted findings; raise PatchmgrError "bad-accepted" if the file is malformed."""
     table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
     return converted(table, _AcceptedDocument, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
 
 
 def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
-    """Return the bytes of the file, sorted by id, or None if nothing is accepted."""
+    """Return the file with these findings, sorted by id, or None if there are none."""
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None
@@ -52,14 +52,14 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
-    """Read the file; raise PatchmgrError "bad-decisions" with what is wrong and where."""
+    """Read the decisions; raise PatchmgrError "bad-decisions", naming the malformed decision."""
     table = read_toml(raw, kind=_KIND, what=DECISIONS, limit=MAX_FILE)
     rows = converted(table, _Document, kind=_KIND, what=f"{DECISIONS}:").decision
     return tuple(_read(row, f"{DECISIONS}: decision {n}") for n, row in enumerate(rows, 1))
 
 
 def write_decisions(decisions: Iterable[Decision]) -> bytes:
-    """Return the bytes of the file: sorted, each decision once."""
+    """Return the file with these decisions, sorted and without duplicates."""
     content: dict[str, Any] = {"format": FORMAT}
     if tables := [_written(decision) for decision in sorted(set(decisions), key=_order)]:
         content["decision"] = tables
@@ -76,11 +76,9 @@ def _order(d: Decision) -> tuple[object, ...]:
 def _read(table: Any, where: str) -> Decision:
     decision = converted(table, Decision, kind=_KIND, what=where)
     if any(passage.lines and not passage.digest for passage in decision.passages):
-        raise PatchmgrError(_KIND, f"{where}: a passage with lines has no digest")
+        raise PatchmgrError(_KIND, f"{where}: a passage that counts lines lacks their digest")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
-        raise PatchmgrError(
-            _KIND, f"{where}: it has neither a passage nor a commit that explains it"
-        )
+        raise PatchmgrError(_KIND, f"{where} needs a passage, or a commit that explains it")
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

@@ -1,4 +1,4 @@
-"""Export formats: which patches each keeps as they are, how it writes the rest, and its files."""
+"""Export formats: which patches each keeps unchanged, how it rewrites others, and its files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 
 
 class DiffShape(Struct, frozen=True):
-    """The form in which git writes the diffs of patches that must be rewritten.
+    """How git writes the diff of a patch that must be rewritten.
 
-    `folder` stands before each path, after `a/` and `b/`.
+    `folder` is put before each path, after `a/` and `b/`.
     """
 
     finds_renames: bool = True
@@ -34,10 +34,10 @@ class DiffShape(Struct, frozen=True):
 
 
 class Pinned(Struct, frozen=True):
-    """The input of an export besides patches: the pin, the npm package, the lines of the series.
+    """What an export reads besides patches: the pin, the npm package, the lines of the series.
 
-    `repository` is upstream's. For each upstream commit that a header names, `landed` has the first
-    release that contains it, or None if no release does.
+    `repository` is the URL of upstream. `landed` maps each upstream commit that a header names to
+    the first release that contains it, or to None if no release does.
     """
 
     commit: str
@@ -57,23 +57,23 @@ class Item(Struct, frozen=True):
 
 
 class Parcel(Struct, frozen=True):
-    """An exported patch."""
+    """An exported patch, with the bytes that were written for it."""
 
     item: Item
     content: bytes
 
     @property
     def is_kept(self) -> bool:
-        """Return whether the patch is exported byte for byte."""
+        """Return whether the exported bytes are those of the patch file."""
         return self.content == self.item.patch.raw
 
 
 class Form(Struct, frozen=True):
-    """A format for exports; by default mails in a folder, with a series file.
+    """An export format. By default, it is a folder of mails with a series file.
 
-    `is_file` means that there is one file, under the empty path; `takes_all`, that guards and
-    conditions keep no patch out; `is_whole`, that all patches become one diff; `names_releases`,
-    that the format reads `Pinned.landed`.
+    `is_file` says whether `files` returns a single file, under the empty path. `takes_all` says
+    whether patches are exported even if guards or conditions leave them out. `is_whole` says
+    whether all patches become one diff. `names_releases` says whether it reads `Pinned.landed`.
     """
 
     is_file: bool = False
@@ -82,25 +82,24 @@ class Form(Struct, frozen=True):
     names_releases: bool = False
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Return the form of the diffs."""
+        """Return how git writes the diffs of rewritten patches."""
         return DiffShape()
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
         """Raise PatchmgrError if the format cannot hold the series."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether git am takes it as it is, so that its bytes can stay."""
+        """Return for each patch whether its file can be exported unchanged."""
         return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a patch rewritten for the format, with a diff that git wrote."""
+        """Return a patch file rewritten for the format, given its diff as git writes it."""
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
         """Return all files by path: the patches under their names, and the series file.
 
-        Comments in the series file stay where they are; a rewritten patch no longer needs -pN or
-        -R.
+        The series file keeps its comments. The lines of rewritten patches lose -pN and -R.
         """
         files = {p.item.patch.name: p.content for p in parcels}
         lines = tuple(x for x in pinned.lines if x.name is None or x.name in files)
@@ -108,31 +107,31 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return which parts of a patch readers of the format ignore, each as a clause."""
+        """Return the parts of a patch that the format's tools ignore, each as a clause."""
         return ()
 
 
 def is_mail(item: Item) -> bool:
-    """Return whether git am takes the patch as it is."""
+    """Return whether git am can apply the patch file unchanged."""
     return item.patch.is_mailbox and item.line.is_usual
 
 
 def moves_files(file: FilePatch) -> bool:
-    """Return whether a change is more than edited lines: moved files or binary contents."""
+    """Return whether a change renames or copies the file, or has binary content."""
     return file.is_rename or file.is_copy or file.binary is not None
 
 
 class Quilt(Form, frozen=True):
-    """`QUILT_PATCHES=DIR quilt push -a`."""
+    """Patches and a series file, for `QUILT_PATCHES=DIR quilt push -a`."""
 
     takes_all: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep everything."""
+        """Keep all patches unchanged."""
         return (True,) * len(items)
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return what quilt ignores."""
+        """Return the parts of a patch that quilt ignores."""
         patch, found = parcel.item.patch, []
         if parcel.item.line.guards:
             found.append("has guards, which quilt takes for comments: it will apply it")
@@ -146,24 +145,24 @@ _SUFFIX = re.compile(r"\.(?:patch|diff)$")
 
 
 class Mailbox(Form, frozen=True):
-    """`git am FILE`."""
+    """One mailbox with all patches, for `git am FILE`."""
 
     is_file: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the mails that can be split from the mailbox again."""
+        """Keep each mail that git can split from the mailbox again."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return the mailbox."""
+        """Return the mailbox as the only file."""
         return {"": b"".join(parcel.content for parcel in parcels)}
 
 
 class NumberedMails(Form, frozen=True):
-    """`git am DIR/*`."""
+    """One numbered mail per patch, for `git am DIR/*`."""
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return one file per mail; their names sort in order."""
+        """Return one file per mail, with names that sort in the order of the series."""
         width = max(4, len(str(len(parcels))))
         return {
             f"{number:0{width}}-{_stem(parcel.item.patch.name)}.patch": parcel.content
@@ -176,26 +175,26 @@ def _stem(name: str) -> str:
 
 
 class Gbp(Form, frozen=True):
-    """As `gbp pq export` would: -p1, no renames, a header with author and subject."""
+    """Patches as `gbp pq export` writes them: -p1, no renames, a header with author and subject."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Write moved files whole: dpkg-source reads no renames."""
+        """Write a rename as a deleted and a new file, since dpkg-source reads no renames."""
         return DiffShape(finds_renames=False)
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
-        """Refuse binary files, which dpkg-source does not take."""
+        """Raise PatchmgrError for a binary file, which dpkg-source refuses."""
         for item in items:
             for file in item.patch.files:
                 if file.binary is not None:
                     path, name = shown(file.path), shown(item.patch.name)
                     raise PatchmgrError(
                         "not-exportable",
-                        f"Patch {name} changes the binary file {path}, and debian/patches has none",
+                        f"debian/patches cannot hold the binary file {path} of patch {name}",
                         ("put such files into a separate patch with a guard",),
                     )
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep patches that dpkg-source can read and that name an author."""
+        """Keep each patch that dpkg-source can read and that names an author."""
         return tuple(
             item.line.is_usual
             and item.patch.author is not None
@@ -204,13 +203,13 @@ class Gbp(Form, frozen=True):
         )
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the changes without lines: dpkg-source reads only lines."""
+        """Return the changes of modes and of empty files, which dpkg-source ignores."""
         files = parcel.item.patch.files
         bare = [f for f in files if not f.hunks and not moves_files(f)]
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
         bits = [f for f, old, new in modes if old and new and old != new]
         return tuple(
-            f"changes {shown(file.path)} by more than lines, which dpkg-source does not do"
+            f"changes more of {shown(file.path)} than its lines, which dpkg-source ignores"
             for file in [*bare, *bits]
         )
 
@@ -219,17 +218,17 @@ _BASE = re.compile(rb"^# This series applies on GIT commit [0-9a-f]{40}$", re.MU
 
 
 class StGit(Form, frozen=True):
-    """Subject, author and text above each diff, and the base commit of all patches."""
+    """Patches as `stg export` writes them, and a series file that names their base commit."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep patches that are not mails: StGit would read a mail's header as text."""
+        """Keep each patch that is not a mail, since StGit would read a mail's header as text."""
         return tuple(
             not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
             for i in items
         )
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a patch as `stg export` writes it, with its date."""
+        """Return a patch file as `stg export` writes it, with the author's date."""
         subject, _, body = item.patch.message.partition(b"\n")
         who = encode_path(written_person(item.author.name, item.author.email))
         when = encode_path(written_date(item.author.date))
@@ -238,7 +237,7 @@ class StGit(Form, frozen=True):
         return b"".join([*parts, b"\n\n" if text else b"", b"---\n\n", diff])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return the patches under their names, and the series file with its base."""
+        """Return the patches under their names, and the series file with the base commit."""
         files = Form.files(self, parcels, pinned)
         line = b"# This series applies on GIT commit " + pinned.commit.encode()
         series, number = _BASE.subn(line, files["series"])
@@ -254,16 +253,19 @@ _DIFF_WORDS = (
 
 
 class PatchPackage(Form, frozen=True):
-    """One file per patch, named by package, version and position."""
+    """Patches for npm's patch-package, in files named by package, version and position."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Ask for paths in `node_modules`."""
+        """Have git put the package's folder in `node_modules` before each path."""
         package = _package(pinned)
         folder = package.folder if package is not None else "node_modules"
         return DiffShape(finds_renames=False, folder=folder)
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
-        """Refuse binary files, links, bytes that are not UTF-8, and a package without a name."""
+        """Raise PatchmgrError for a binary file, a link, or lines that are not UTF-8.
+
+        Also raises it if patches must be rewritten and the package is unknown.
+        """
         package = _package(pinned)
         for item in items:
             _check_utf8(item)
@@ -272,16 +274,16 @@ class PatchPackage(Form, frozen=True):
                 if not {file.old_mode, file.new_mode} <= {None, "100644", "100755"}:
                     what = "link"
                 if what is not None:
-                    where = f"{what} {shown(file.path)}, and patch-package has none"
+                    where = f"{what} {shown(file.path)}, which patch-package cannot hold"
                     message = f"Patch {shown(item.patch.name)} changes the {where}"
                     raise PatchmgrError("not-exportable", message)
         if package is None and not all(self.kept(items, pinned)):
-            message = "patch-package needs the package and its version"
-            hint = "name them: --npm NAME@VERSION, or --npm NAME where the pin is a release"
+            message = "patch-package needs the name and version of the package"
+            hint = "give them: --npm NAME@VERSION, or --npm NAME if the pin is a release"
             raise PatchmgrError("usage", message, (hint,))
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep all patches if all came from patch-package for the requested package."""
+        """Keep all patches if all came from patch-package for the wanted package, else none."""
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
@@ -291,13 +293,13 @@ class PatchPackage(Form, frozen=True):
         return (is_same,) * len(items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a canonical patch whose header has nothing that looks like a diff."""
+        """Return a canonical patch; lines of its header that look like a diff are indented."""
         header = canonical_header(item.patch, author=item.author)
         lines = split_lines(header)
         return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return one file per patch; a single one has no number."""
+        """Return one file per patch. The name of a single patch has no number."""
         if all(parcel.is_kept for parcel in parcels):
             return {parcel.item.patch.name: parcel.content for parcel in parcels}
         package = _package(pinned)
@@ -330,12 +332,12 @@ def _package(pinned: Pinned) -> PackagePatch | None:
         release = _RELEASE.fullmatch(pinned.ref)
         if release is None:
             hint = f"name it: --npm {shown(name)}@1.2.3"
-            message = f"{shown(pinned.ref)} is not a version of a package"
+            message = f"the pin {shown(pinned.ref)} is not a version of the npm package"
             raise PatchmgrError("usage", message, (hint,))
         version = release[1]
     package = PackagePatch((name,), version)
     if read_name(written_name(package)) != package:
-        message = f"{shown(pinned.package)} is not a package of npm with a version"
+        message = f"{shown(pinned.package)} is not a package name of npm with a version"
         raise PatchmgrError("usage", message, ("write it as: --npm NAME@1.2.3",))
     return package
 
@@ -356,37 +358,37 @@ def _title(item: Item) -> str:
 
 
 class OneDiff(Form, frozen=True):
-    """`git apply FILE`."""
+    """One diff of all patches, for `git apply FILE`."""
 
     is_file: bool = True
     is_whole: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep a single patch without a header: it already is such a diff."""
+        """Keep the only patch of a series if it is a diff without a header, else none."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return one diff of all patches."""
+        """Return the diff itself, without a header."""
         return diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return the diff."""
+        """Return the diff as the only file."""
         return {"": parcels[0].content if parcels else b""}
 
 
 class Yocto(Form, frozen=True):
-    """Mails whose `Upstream-Status` field gives their status upstream."""
+    """Mails with Yocto's `Upstream-Status` field, which gives their status upstream."""
 
     field: str = STATUS
 
     def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
-        """Return the fields that the format requires in a header; an empty one is to be removed."""
+        """Return the fields that the format requires; a field with an empty value is removed."""
         return {STATUS: yocto_status(item.patch)}
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the mails whose header has the required fields already."""
+        """Keep each mail that already has the required fields."""
         return tuple(
             is_mail(i)
             and all((i.patch.says(k) or "") == v for k, v in self.fields(i, pinned).items())
@@ -394,24 +396,24 @@ class Yocto(Form, frozen=True):
         )
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a canonical patch with the fields in its text."""
+        """Return a canonical patch with the required fields in its message."""
         mail = canonical_header(item.patch, author=item.author) + diff
         return with_fields(mail, self.fields(item, pinned))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return what a reader of the field will not see."""
+        """Return the faults for which tools would reject the status field, each as a clause."""
         patch = parse_patch(parcel.content, name=parcel.item.patch.name)
         return tuple(f"will be asked: {problem}" for problem in stance_problems(patch, self.field))
 
 
 class Suse(Yocto, frozen=True):
-    """Mails with their upstream status in `Patch-mainline`, `Git-commit` and `Git-repo`."""
+    """Mails with SUSE's status fields: `Patch-mainline`, `Git-commit` and `Git-repo`."""
 
     names_releases: bool = True
     field: str = MAINLINE
 
     def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
-        """Return SUSE's fields; Git-commit and Git-repo only if upstream has the patch."""
+        """Return SUSE's fields; Git-commit and Git-repo are empty unless upstream has the patch."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 

@@ -1,7 +1,7 @@
-"""Settings of source formatters: a project's own, reduced to harmless ones.
+"""Settings of source formatters, read from a project and reduced to harmless keys.
 
-Only values of known keys are passed on, so that no tool is told to read, run or write anything
-else.
+Only known keys are passed on to a formatter, so that a project cannot make it run a program, or
+read or write other files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _HOOKS = {
 
 
 def read_table(content: bytes) -> Table:
-    """Parse TOML; a text that is not TOML gives an empty table."""
+    """Parse TOML; return an empty table if `content` is not TOML."""
     try:
         return toml_text.loads(content.decode())
     except (ValueError, RecursionError):
@@ -48,7 +48,7 @@ def read_table(content: bytes) -> Table:
 
 
 def table_at(table: Table, *names: str) -> Table | None:
-    """Return a table in a table, or None if there is none."""
+    """Return the table under these nested keys, or None if there is none."""
     found: Any = table
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
@@ -56,13 +56,19 @@ def table_at(table: Table, *names: str) -> Table | None:
 
 
 def ruff_settings(table: Table, project: Table) -> bytes:
-    """Return a `pyproject.toml` for `ruff format` with the settings of `[tool.ruff]`."""
+    """Return a `pyproject.toml` for `ruff format`.
+
+    `table` is `[tool.ruff]`; `project` is a whole `pyproject.toml`, read for `requires-python`.
+    """
     style = _scalars(table_at(table, "format") or {}, _RUFF_FORMAT)
     return _pyproject("ruff", {**_scalars(table, _RUFF), "format": style}, project)
 
 
 def black_settings(table: Table, project: Table) -> bytes:
-    """Return a `pyproject.toml` for black with the settings of `[tool.black]`."""
+    """Return a `pyproject.toml` for black.
+
+    `table` is `[tool.black]`; `project` is a whole `pyproject.toml`, read for `requires-python`.
+    """
     return _pyproject("black", _scalars(table, _BLACK), project)
 
 
@@ -85,7 +91,7 @@ def _scalars(table: Table, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def ini_table(content: bytes, section: str) -> Table | None:
-    """Return a section of an ini file, or None if there is none."""
+    """Return a section of an ini file, or None if it is missing or the file is malformed."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(content.decode())
@@ -95,7 +101,7 @@ def ini_table(content: bytes, section: str) -> Table | None:
 
 
 def yapf_settings(table: Table) -> bytes:
-    """Return a style file for yapf with the settings of its section."""
+    """Return a style file for yapf with the settings of a `[yapf]` or `[style]` section."""
     base = str(table.get("based_on_style", "")).lower()
     base = base if base in _YAPF_STYLES else _YAPF_STYLES[0]
     lines = ["[style]", f"based_on_style = {base}"]
@@ -112,9 +118,10 @@ _NESTED = re.compile(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 
 
 def clang_settings(content: bytes) -> bytes | None:
-    """Return a `.clang-format` without settings that lead elsewhere, or None if that is uncertain.
+    """Return a `.clang-format` without include orders and without styles for nested languages.
 
-    Only files in the usual form are read: one key per line, with its values indented below it.
+    Returns None for a base style that is not built in, or for a file in an unusual form. The usual
+    form has one key per line, and its values indented below it.
     """
     lines: list[str] = []
     is_used = True
@@ -143,7 +150,7 @@ _PLAIN_QUOTES = re.compile(r"--skip-string-normalization|(?<![\w-])-S(?![\w-])")
 
 
 def hooked_tools(content: bytes) -> dict[str, Table]:
-    """Return the formatters of a `.pre-commit-config.yaml`, with settings from their arguments."""
+    """Return the formatters in a `.pre-commit-config.yaml`, with settings from their arguments."""
     found: dict[str, Table] = {}
     for hook, text in _hooks(content.decode("utf-8", "replace")):
         tool = _HOOKS.get(hook)

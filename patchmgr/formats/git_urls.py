@@ -1,4 +1,4 @@
-"""URLs: which ones git may follow (those that run no program), and which are paths."""
+"""URLs: which of them git may fetch from without running a program, and which are paths."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _SCP_LIKE = re.compile(r"([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?[A-Za-z0-9_.][A-Za-z0-9
 
 
 def url_problem(url: str) -> str | None:
-    """Return why a URL is refused, or None if git may be given it.
+    """Return why a URL is refused, or None if it may be passed to git.
 
-    `helper::address` and unknown schemes make git run `git-remote-<name>` from PATH, whichever
-    program that is (gitremote-helpers(7)).
+    `helper::address` and unknown schemes make git run `git-remote-<name>` from PATH
+    (gitremote-helpers(7)).
     """
     if url.startswith("-") or any(c in url for c in "\n\r\0"):
         return "is not a URL of a git repository"
@@ -33,7 +33,7 @@ def is_scp_like(url: str) -> bool:
 
 
 def local_path(location: str) -> Path | None:
-    """Return the path that a plain path or a file: URL names, None for a remote location."""
+    """Return the path named by a plain path or a `file:` URL, or None for a remote location."""
     if location.startswith("file:"):
         return Path(unquote(urlsplit(location).path))
     return None if "://" in location else Path(location)

@@ -1,4 +1,4 @@
-"""Edits of a patch's header that leave every other byte of it as it was."""
+"""Edits of a patch's header that leave all its other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
 class HeaderEdit(Struct, frozen=True):
-    """Changes to a header; None and missing fields stay. An empty field is removed."""
+    """Changes to a patch's header. What is None, and fields not listed, stay as they are.
+
+    `fields` are pairs of name and value; an empty value removes the field.
+    """
 
     subject: str | None = None
     message: str | None = None
@@ -48,7 +51,10 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with another diff; the header only loses its diffstat."""
+    """Return a patch file with another diff, and with its header except for the diffstat.
+
+    Raises "bad-patch" if the header would then read differently.
+    """
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
     has_stat = any(b"|" in line for line in lines if line not in kept)
@@ -57,21 +63,21 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
     if (read.subject, read.message, read.author) != (patch.subject, patch.message, patch.author):
         raise PatchmgrError(
             "bad-patch",
-            f"the header of {shown(patch.name)} cannot be put before another diff",
+            f"the header of {shown(patch.name)} would read differently before another diff",
             (f"correct it with: patchmgr edit {patch.name}",),
         )
     return raw
 
 
 def new_header(subject: str, body: str, author: Author) -> bytes:
-    """Return the header of a new patch."""
+    """Return the header of a new patch, as a mail."""
     text = encode_path(body.strip("\n")).split(b"\n") if body.strip("\n") else []
     head = mail_head(subject, author, is_ascii=body.isascii())
     return joined([ENVELOPE, *head, b"", *text, *([b""] if text else [])])
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return the edited header; a header that is not a mail's is turned into one first."""
+    """Return the edited header, as a mail. `nobody` is the author if the patch names none."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -122,10 +128,10 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
     """Return a text with one field replaced where it is, or put behind the last field."""
     if _NAME.fullmatch(name) is None:
-        raise PatchmgrError("usage", f"{shown(name)} is not a name of a field")
+        raise PatchmgrError("usage", f"{shown(name)} is not a valid field name")
     if name.lower() in _OF_THE_MAIL:
         option = _OF_THE_MAIL[name.lower()]
-        raise PatchmgrError("usage", f"use {option} for the field {name}")
+        raise PatchmgrError("usage", f"the field {name} cannot be set with --field; use {option}")
     text = [f" {line}" if line.strip() else " ." for line in value.split("\n")] if value else []
     new = [encode_path(line) for line in text]
     if new:
@@ -150,7 +156,10 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 
 
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
-    """Return the header of a patch with another patch's subject and text appended."""
+    """Return the header of `patch` with the message of `other` appended.
+
+    `nobody` is the author if the patch names none.
+    """
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
     head = _with_charset(head, is_ascii=b"".join([*head, *body, *added]).isascii())
@@ -160,9 +169,9 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Return a mail that git wrote, with its commit id and date as fields.
+    """Return a mail of git format-patch with its commit id and commit date as fields.
 
-    If the commit was itself made from a patch with these fields, they stay.
+    `dates` maps commit ids to dates. If the message already has these fields, they stay.
     """
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
@@ -174,7 +183,10 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 
 
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
-    """Return a mail that git wrote, with these fields in its text in place of older ones."""
+    """Return a mail of git format-patch with these fields set in its message.
+
+    A field that is there is replaced, and an empty value removes it.
+    """
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
     for name, value in fields.items():
@@ -183,7 +195,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise "usage" if a field could not be read back unchanged."""
+    """Raise "usage" if a field that was set in `patch` is not read back unchanged."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

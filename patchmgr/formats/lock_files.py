@@ -49,7 +49,7 @@ class _Series(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
-    """Return the name of an upstream or a series; raise if it cannot stand in a path or a ref."""
+    """Return the name unchanged; raise an error of `kind` if no path or ref can contain it."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use letters, digits, and . _ - after the first one"
@@ -58,7 +58,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
 
 
 def parse_lock(raw: bytes) -> Lock:
-    """Read upstream.lock; raise "bad-lock" and name the key."""
+    """Read upstream.lock; raise "bad-lock", naming the key, if it is malformed."""
     top = toml_text.read_toml(raw, kind="bad-lock", what=_FILE, limit=MAX_LOCK)
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
@@ -72,9 +72,9 @@ def parse_lock(raw: bytes) -> Lock:
 
 
 def write_lock(lock: Lock) -> bytes:
-    """Return the bytes of a lock, keys sorted; reading them gives the same lock.
+    """Return the file upstream.lock for a lock, with sorted keys.
 
-    Raises "bad-lock" if the file could not be read back.
+    Raises "bad-lock" if `parse_lock` could not read the file.
     """
     content: dict[str, Any] = {"format": LOCK_FORMAT}
     if lock.upstreams:
@@ -127,12 +127,12 @@ def _check_references(
     for record in series.values():
         where = f"{_FILE}: series.{record.name}"
         if record.upstream not in upstreams:
-            problem = f"names {shown(record.upstream)} which is not an upstream"
+            problem = f"names {shown(record.upstream)}, which is not an upstream"
             raise _fault(f"{where}.upstream", problem)
         walked, name = {record.name}, record.on
         while name is not None and name not in grounded:
             if name not in series:
-                raise _fault(f"{where}.on", f"leads to {shown(name)} which is not a series")
+                raise _fault(f"{where}.on", f"leads to {shown(name)}, which is not a series")
             if name in walked:
                 raise _fault(f"{where}.on", "leads back to the series")
             walked.add(name)

@@ -25,20 +25,24 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
 def decoded(raw: bytes, charset: str | None = None) -> str:
-    """Return the text of a line in its charset, else in UTF-8 with stray bytes escaped.
+    """Return a line decoded from `charset`, or from UTF-8 if that is None.
 
-    Raises "bad-patch" for an unknown charset, and for bytes that the charset does not have.
+    Bytes that are not UTF-8 become surrogate escapes. Raises "bad-patch" for an unknown charset,
+    and for bytes that are not valid in it.
     """
     return decode_path(raw if charset is None else _converted(raw, charset))
 
 
 def repaired(text: str) -> str:
-    """Return the text with stray bytes read as Latin-1, for formats that hold only text."""
+    """Return the text with its surrogate escapes (bytes that are not UTF-8) read as Latin-1."""
     return text.translate(_LATIN)
 
 
 def decoded_words(raw: bytes) -> str:
-    """Return a header's text with its encoded words decoded; space between two is dropped."""
+    """Return a header's text with its encoded words decoded.
+
+    White space between two encoded words is dropped.
+    """
     made, at = bytearray(), 0
     for match in _WORD.finditer(raw):
         between = raw[at : match.start()]
@@ -104,7 +108,7 @@ _SPECIAL = re.compile(r'[()<>\[\]:;@,."\\]')
 
 
 def parse_person(text: str) -> tuple[str, str] | None:
-    """Return name and address of a `From:` text, or None if it names nobody."""
+    """Return the name and the address in the text of a `From:` header, or None if it has none."""
     text = repaired(text)
     plain = _unquoted(text)
     if "@" not in plain:
@@ -122,9 +126,9 @@ def parse_person(text: str) -> tuple[str, str] | None:
 
 
 def written_person(name: str, email: str) -> str:
-    """Return name and address as the text of a `From:` header.
+    """Return a name and an address as the text of a `From:` header.
 
-    Without an address, quotes are read as part of the name, as git mailinfo does.
+    The name is quoted only if there is an `@`: otherwise git mailinfo would keep the quotes.
     """
     if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
@@ -132,12 +136,15 @@ def written_person(name: str, email: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return the text with each run of white space as one space, and without any at its ends."""
+    """Return the text with each run of white space as one space, and with its ends stripped."""
     return re.sub("[ \t\r\n]+", " ", text).strip(" ")
 
 
 def parse_date(text: str) -> str | None:
-    """Return a mail, ISO or raw date as git's raw form, or None if it cannot be read."""
+    """Return a date in git's raw form (`SECONDS ZONE`), or None if it cannot be read.
+
+    `text` is a mail date, an ISO date or a raw date.
+    """
     text = squeezed(text)
     if match := _RAW_DATE.fullmatch(text):
         zone = _zone(match[2])
@@ -232,19 +239,22 @@ _STAT = re.compile(
 
 
 class Body(Struct):
-    """The part below the headers: in-body headers by lower-case name, and the message's lines."""
+    """The part of a mail below its headers: in-body headers and the lines of the message.
+
+    `headers` maps lower-case names to texts.
+    """
 
     headers: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether git sees only white space in the line."""
+    """Return whether the line is only white space, as git defines it."""
     return not line.strip(b" \t\r\n")
 
 
 def is_cut(line: bytes) -> bool:
-    """Return whether git ends the message at this line (mailinfo.c, patchbreak)."""
+    """Return whether git am ends the commit message at this line (mailinfo.c, patchbreak)."""
     if line.startswith((b"diff -", b"Index: ")):
         return True
     if line.startswith(b"--- ") and line[4:5] not in (b"", b" ", b"\t", b"\r", b"\n"):
@@ -253,7 +263,7 @@ def is_cut(line: bytes) -> bool:
 
 
 def read_body(lines: Sequence[bytes], charset: str | None) -> Body:
-    """Read the lines below the headers, up to the end of the message."""
+    """Read the lines below a mail's headers, up to the end of the commit message."""
     body = Body()
     at = _read_in_body(lines, body.headers)
     for line in lines[at:]:
@@ -286,20 +296,20 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
 
 
 def folded_end(lines: Sequence[bytes], at: int) -> int:
-    """Return the end of the folded header that begins at the position."""
+    """Return the index after the last line of the folded header that begins at index `at`."""
     places = range(at + 1, len(lines))
     return next((n for n in places if lines[n][:1] not in (b" ", b"\t")), len(lines))
 
 
 def joined(lines: Iterable[bytes]) -> bytes:
-    """Return the lines as a text, each with a newline."""
+    """Return the lines joined, with a newline after each."""
     return b"".join(line + b"\n" for line in lines)
 
 
 def clean_subject(text: str) -> str:
-    """Return a subject without the prefixes of mail: `[PATCH n/m]` and a `Re:` with it.
+    """Return a subject without `[PATCH n/m]`, and without a `Re:` beside it.
 
-    Other brackets stay, as with git am --keep-non-patch: they belong to the subject.
+    Other brackets stay, as with git am --keep-non-patch. Without `[PATCH]`, so does a `Re:`.
     """
     text = squeezed(text)
     at, kept, is_mail = 0, [], False
@@ -315,7 +325,7 @@ def clean_subject(text: str) -> str:
 
 
 def stripped_space(lines: Iterable[str]) -> bytes:
-    """Return the lines as git stripspace leaves them: no blank lines at the ends or in a row."""
+    """Return the lines as git stripspace does: blank lines at the ends go, runs become one."""
     kept: list[str] = []
     for line in lines:
         bare = line.rstrip(_BLANKS)
@@ -326,9 +336,10 @@ def stripped_space(lines: Iterable[str]) -> bytes:
 
 
 def read_fields(lines: Iterable[str]) -> dict[str, str]:
-    """Return the `Field: text` lines by name as written, with their continuation lines.
+    """Return the texts of the `Field: text` lines, with their continuation lines, by field name.
 
-    Repeated fields are joined by a newline; a lone dot is DEP-3's empty line.
+    Texts of repeated fields are joined by a newline. A continuation line with only a dot becomes
+    an empty line (DEP-3).
     """
     found: dict[str, list[str]] = {}
     name = None
@@ -347,7 +358,10 @@ def read_fields(lines: Iterable[str]) -> dict[str, str]:
 
 
 def without_stat(lines: Sequence[bytes]) -> list[bytes]:
-    """Return a body without the diffstat below its `---` line, and without a bare `---` line."""
+    """Return a mail's body without the diffstat below its `---` line.
+
+    If nothing else is below the `---` line, it is removed too.
+    """
     cut = next((at for at, line in enumerate(lines) if line[:3] == b"---" and is_cut(line)), None)
     if cut is None:
         return without_last_blanks(lines)
@@ -357,7 +371,7 @@ def without_stat(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def without_last_blanks(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the lines without the blank ones at the end."""
+    """Return the lines without blank lines at the end."""
     end = len(lines)
     while end and is_blank(lines[end - 1]):
         end -= 1

@@ -1,4 +1,4 @@
-"""Patch headers as mail: read them, write the canonical form, and name the file."""
+"""Patch headers as mail: read them, write their canonical form, and make file names of subjects."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _charset(named: dict[str, _Field], name: str) -> str | None:
         return None
     kind = named["content-type"].text()
     if "/" in kind and not kind.lower().startswith("text/"):
-        problem = f"Patch {shown(name)} is a mail of several parts, or of no text."
+        problem = f"Patch {shown(name)} is a mail with several parts, or without text."
         raise PatchmgrError("bad-patch", problem, (hint,))
     match = _CHARSET.search(kind)
     if match is None:
@@ -230,7 +230,7 @@ _WIDTH = 78
 
 
 class HeaderText(NamedTuple):
-    """The content of a header; the author's date is empty if it gives none."""
+    """The content of a patch's header. The date in `author` is empty if the header has none."""
 
     subject: str
     message: bytes
@@ -240,10 +240,10 @@ class HeaderText(NamedTuple):
 
 
 def read_header(header: bytes, *, name: str = "") -> HeaderText:
-    """Read the part of a patch file before its diff, as git am would, with DEP-3 fields.
+    """Read the part of a patch file before its diff, as git am would, and its DEP-3 fields.
 
-    `name` is the patch's name: it appears in errors, and is the subject if there is none. Raises
-    "bad-patch" for a body that git am would have to decode first, a bad date, or a NUL.
+    `name` is the patch's name. It appears in errors, and is the subject if the header has none.
+    Raises "bad-patch" for a mail in base64 or quoted-printable, a bad date, or a NUL.
     """
     lines = _lines(header, name)
     letter = _open_letter(lines, name)
@@ -270,8 +270,8 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """Return the header for a rewritten patch, in the form of git format-patch.
 
-    A mail's own header stays, except for its first line and the diffstat. Any other header becomes
-    a mail's, with its text as the body; the author must then have a date. A second run changes
+    The header of a mail stays, except for its first line and the diffstat. Any other header becomes
+    that of a mail, with its text as the body, and `author` must have a date. A second run changes
     nothing.
     """
     size = len(split_lines(patch.header))
@@ -286,7 +286,7 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
 
 
 def slug(subject: str) -> str:
-    """Return the file name, without number and suffix, that git format-patch makes of a subject."""
+    """Return the file name that git format-patch makes of a subject, without number and suffix."""
     words = re.sub(r"[^A-Za-z0-9._]+", "-", subject)
     words = re.sub(r"\.\.+", ".", words).strip("-").rstrip(".-")
     return words[:MAX_SLUG].lstrip(".-") or "patch"

@@ -1,6 +1,6 @@
-"""Mailboxes: where one mail ends and the next begins, and which mails have no patch.
+"""Mailboxes: where one mail ends and the next begins, and which mails are no patches.
 
-The lines `Gbp-Pq: …` of a message are where `gbp pq` keeps the name and the folder of a patch.
+In the tags of a message (`Gbp-Pq: …` lines), `gbp pq` keeps the name and the folder of a patch.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 
 
 def split_mbox(raw: bytes) -> list[bytes]:
-    """Return the mails in a file; joined, they are the same bytes again.
+    """Return the mails in a mailbox; joined, they are its bytes again.
 
-    A "From " line of git's starts a new mail anywhere. A mail program's line does so only in a file
-    that begins with one, and only between a blank line and a header: "From " in a text starts none.
+    Each "From " line that git writes starts a new mail. A "From " line that another mail program
+    writes does so only between a blank line and a header, in a file that begins with such a line.
     """
     starts = {match.start() for match in _OURS.finditer(raw)}
     if _FIRST.match(raw):
@@ -47,9 +47,10 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return which mails can be split from the joined mailbox again; None is a mail of ours.
+    """Return for each mail whether `split_mbox` would find it in a mailbox of all these mails.
 
-    If mail programs' lines would not separate mails there, only mails with git's line can be.
+    None stands for a mail that will be rewritten, and gives False. If the "From " lines of other
+    mail programs would not separate the mails, only mails with git's "From " line give True.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:
@@ -66,7 +67,7 @@ def _is_one(mail: bytes) -> bool:
 
 
 def is_talk(mail: bytes) -> bool:
-    """Return whether a mail is a cover letter or a reply, judged by its subject."""
+    """Return whether the subject of a mail is that of a cover letter or a reply."""
     head = mail.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _TALK.search(head) is not None
 
@@ -78,7 +79,10 @@ _KNOWN = (b"topic", b"name", b"ignore")
 
 
 class Tagged(Struct, frozen=True):
-    """A mail without its tags, and the tags: a wished file name, and whether to leave it out."""
+    """A mail without its `Gbp-Pq` tags, and what they say.
+
+    `wish` is the path for the patch file. `is_ignored` says whether to leave the patch out.
+    """
 
     raw: bytes
     wish: str | None
@@ -86,7 +90,7 @@ class Tagged(Struct, frozen=True):
 
 
 def read_tags(mail: bytes) -> Tagged:
-    """Remove the tags from a mail's message; a mail without tags is returned as it is."""
+    """Read the `Gbp-Pq` tags of a mail and remove them from its message."""
     found: dict[bytes, bytes] = {}
     kept: list[bytes] = []
     lines = split_lines(mail)

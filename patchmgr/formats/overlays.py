@@ -54,7 +54,10 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return the files that make Python warn at start about a distribution, by path beside it."""
+    """Return the files that make Python warn at its start if a distribution's files have changed.
+
+    They are by path below the folder where the distribution is installed.
+    """
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
         f"{module}.pth": f"import {module}\n".encode(),
@@ -206,7 +209,7 @@ finally:
 
 
 def module_name(path: str) -> str | None:
-    """Return the module name of a package's file, or None if it is not a module."""
+    """Return the dotted module name for the path of a file, or None if it is not a module."""
     if not path.endswith(".py"):
         return None
     parts = path.removesuffix(".py").split("/")
@@ -217,11 +220,11 @@ def module_name(path: str) -> str | None:
 def overlay_files(
     series: str, site: str, patched: Mapping[str, tuple[str | None, bytes]]
 ) -> dict[str, bytes]:
-    """Return all files of an overlay, in the order in which they must be written.
+    """Return all files of an overlay by path, in the order in which they must be written.
 
-    `patched` maps an installed path to the sha256 of the installed file (None: no file) and the
-    copy. Copies are in a folder named by its content, so that one overlay replaces another at once,
-    when the table changes.
+    `patched` maps an installed path to the sha256 of the installed file (None if there is none)
+    and the content of its patched copy. The folder of copies is named by their digest, so that
+    writing the table replaces an older overlay in one step.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()
@@ -241,5 +244,5 @@ def overlay_files(
 
 
 def is_of_overlay(name: str) -> bool:
-    """Return whether a name in a folder belongs to an overlay."""
+    """Return whether a name in the folder of an overlay is one that an overlay writes."""
     return name in (FINDER, TABLE, START, "__pycache__") or name.startswith(_FILES)

@@ -1,6 +1,6 @@
 """Patch files: a header, the sections of a diff, and perhaps a mail signature.
 
-Every byte has a place: a line that is neither header nor diff nor signature is refused.
+Each line must be part of the header, the diff or the signature; any other line is refused.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from patchmgr.model.series import SeriesLine
 
 
 def reversed_patch(patch: Patch) -> Patch:
-    """Return a patch that undoes this one; its text stays as it is.
+    """Return a patch that undoes this one, with the same header and file bytes.
 
-    Raises PatchmgrError "unsupported" for a copy or a binary file: these cannot be reversed.
+    Raises PatchmgrError "unsupported" for a copy or a binary file, which cannot be reversed.
     """
     files = tuple(_reversed_file(patch.name, change) for change in reversed(patch.files))
     return replace(patch, files=files, is_reversed=not patch.is_reversed)
@@ -42,8 +42,8 @@ def _reversed_file(name: str, change: FilePatch) -> FilePatch:
         what = "copies a file" if change.is_copy else "changes a binary file"
         raise PatchmgrError(
             "unsupported",
-            f"{shown(name)} cannot be reversed (-R): it {what}: {shown(change.path)}",
-            ("make a patch of the reverse instead: git diff -R --binary",),
+            f"{shown(name)} cannot be reversed (-R), because it {what}: {shown(change.path)}",
+            ("make a reversed patch with: git diff -R --binary",),
         )
     return replace(
         change,
@@ -79,10 +79,10 @@ _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
 
 
 def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
-    """Read a whole patch file; `strip` is the number of leading folders to remove.
+    """Read a patch file; `strip` is the number of leading folders to remove from each path.
 
-    Raises "bad-patch" or "unsafe-path" for anything inconsistent. A patch without any diff is valid
-    and has no files.
+    Raises "bad-patch" or "unsafe-path" for anything inconsistent. A patch without a diff is valid
+    and changes no files.
     """
     if len(raw) > MAX_PATCH:
         raise PatchmgrError("bad-patch", f"Patch {shown(name)} is larger than {MAX_PATCH} bytes.")
@@ -110,7 +110,7 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
 
 
 def parse_listed(raw: bytes, line: SeriesLine) -> Patch:
-    """Read a patch file with the options of its series line: -pN, and -R for the reverse."""
+    """Read a patch file with the options -pN and -R of its line in the series file."""
     assert line.name is not None
     patch = parse_patch(raw, name=line.name, strip=line.strip)
     return reversed_patch(patch) if line.is_reversed else patch
@@ -135,10 +135,10 @@ def _check_header(reader: PatchReader) -> None:
     """Refuse a header with a hunk in it: the file names above the hunk are damaged."""
     for at, line in enumerate(reader.lines[: reader.at]):
         if is_hunk_head(line):
-            raise reader.fault("a hunk without the names of its file", at=at)
+            raise reader.fault("a hunk without --- and +++ lines above it", at=at)
         if _CONTEXT_DIFF.match(line):
-            hint = "make a unified one with diff -u"
-            raise reader.fault("a context diff", hint, at=at)
+            hint = "make a unified diff with diff -u"
+            raise reader.fault("context diffs are not supported", hint, at=at)
         if _is_binary_notice(line):
             raise reader.fault("a binary file without its content", "use git diff --binary", at=at)
 
@@ -168,7 +168,9 @@ def _read_section(reader: PatchReader) -> FilePatch:
     if reader.starts(TITLE):
         return read_git_section(reader)
     if reader.starts(*_COMBINED):
-        raise reader.fault("the diff of a merge commit", "export the merged commits one by one")
+        raise reader.fault(
+            "the diff of a merge commit is not supported", "export the merged commits one by one"
+        )
     skip_noise(reader)
     if reader.starts(b"--- "):
         return read_plain_section(reader)

@@ -18,9 +18,10 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
 class PackagePatch(Struct, frozen=True):
-    """A parsed file name: the nested packages, outermost first, and the version of the last.
+    """A parsed file name of patch-package: the nested packages, the innermost one's version.
 
-    `number` orders the patches of one package; it is 0 where the name has none.
+    `packages` begins with the outermost. `number` orders the patches of one package; it is 0 if
+    the name has no number.
     """
 
     packages: tuple[str, ...]
@@ -30,17 +31,17 @@ class PackagePatch(Struct, frozen=True):
 
     @property
     def folder(self) -> str:
-        """Return the folder where the package is installed."""
+        """Return the folder in which npm installs the package, below the project's root."""
         return "/".join(f"node_modules/{name}" for name in self.packages)
 
     @property
     def strip(self) -> int:
-        """Return the number of folders above the package's own files in its patches."""
+        """Return the number of leading folders to remove from paths in the package's patches."""
         return 2 + self.folder.count("/")
 
 
 def read_name(name: str) -> PackagePatch | None:
-    """Parse a file name; None if patch-package would not recognize it."""
+    """Parse a file name; return None if patch-package would not recognize it."""
     if not name.endswith(".patch") or "/" in name:
         return None
     packages: list[str] = []
@@ -61,7 +62,7 @@ def read_name(name: str) -> PackagePatch | None:
 
 
 def written_name(patch: PackagePatch) -> str:
-    """Return the file name: the inverse of `read_name`, except for `.dev`."""
+    """Return the file name for a patch: the inverse of `read_name`, but never with `.dev`."""
     name = "++".join(package.replace("/", "+") for package in patch.packages)
     row = f"+{patch.number:03}" if patch.number else ""
     title = f"+{patch.title}" if patch.number and patch.title else ""
@@ -69,7 +70,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Return whether every file of a diff that git wrote is below a folder."""
+    """Return whether every file of a diff in git's format is below a folder."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(
@@ -86,7 +87,10 @@ _PATCH = re.compile(r"  (\S+): ([0-9a-f]{40})")
 
 
 class Stack(Struct, frozen=True):
-    """Patches by name and commit: the applied ones from the bottom up, and the others."""
+    """The stack of a StGit branch: its patches as pairs of name and commit id.
+
+    The applied patches are in the order in which they are applied.
+    """
 
     applied: tuple[tuple[str, str], ...]
     unapplied: tuple[tuple[str, str], ...]
@@ -94,7 +98,7 @@ class Stack(Struct, frozen=True):
 
 
 def read_stack(raw: bytes) -> Stack:
-    """Read StGit's metadata in either form; raise "bad-stack" for anything else."""
+    """Read StGit's stack.json or its older `meta` file; raise "bad-stack" if it is neither."""
     try:
         text = raw.decode()
         return _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)
@@ -106,7 +110,7 @@ def read_stack(raw: bytes) -> Stack:
 def _from_json(document: Mapping[str, object]) -> Stack:
     patches = document["patches"]
     if not isinstance(patches, dict):
-        raise ValueError("it has no patches")
+        raise ValueError("it has no table of patches")
 
     def listed(key: str) -> tuple[tuple[str, str], ...]:
         names = document[key]
@@ -114,7 +118,7 @@ def _from_json(document: Mapping[str, object]) -> Stack:
             raise ValueError(f"{key} is not a list")
         found = tuple((str(name), patches[name]["oid"]) for name in names)
         if not all(isinstance(commit, str) and is_full_id(commit) for _, commit in found):
-            raise ValueError("a patch without a commit")
+            raise ValueError("a patch has no commit id")
         return found
 
     return Stack(listed("applied"), listed("unapplied"), listed("hidden"))
@@ -129,5 +133,5 @@ def _from_lines(text: str) -> Stack:
         elif (row := _PATCH.fullmatch(line)) and rows is not None:
             rows.append((row[1], row[2]))
         else:
-            raise ValueError(f"the line {line}")
+            raise ValueError(f"it has the unexpected line {line}")
     return Stack(tuple(found["Applied"]), tuple(found["Unapplied"]), tuple(found["Hidden"]))

@@ -1,7 +1,7 @@
-"""Paths from outside, checked before use.
+"""Checks of paths from sources that are not trusted.
 
-The rules are those of git's verify_path, is_hfs_dotgit and is_ntfs_dotgit, and a few more:
-a path that passes can be joined to a directory on any system and stays inside it.
+The rules are those of git's verify_path, is_hfs_dotgit and is_ntfs_dotgit, and a few more.
+A path that passes stays inside any directory to which it is joined, on any system.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself, besides letters and
 
 
 def written_path(path: str) -> str:
-    """Return a path in written form: all but plain characters become `%` and two digits."""
+    """Return a path percent-encoded: bytes that are not plain characters become `%XX`."""
     return quote_from_bytes(encode_path(path), safe=_PLAIN)
 
 
 def read_path(written: str) -> str:
-    """Return the path that a written form stands for."""
+    """Return the path that `written_path` encoded."""
     return decode_path(unquote_to_bytes(written))
 
 
@@ -40,7 +40,7 @@ _GITMODULES_SHORT = re.compile(r"gitmod~[1-4]|gi7eba~[1-9]")
 
 
 def decode_path(raw: bytes) -> str:
-    """Return the path as text; bytes that are not UTF-8 survive as surrogate escapes."""
+    """Return the path as text; bytes that are not UTF-8 become surrogate escapes."""
     return raw.decode("utf-8", "surrogateescape")
 
 
@@ -50,7 +50,7 @@ def encode_path(path: str) -> bytes:
 
 
 def parents_of(path: str) -> Iterator[str]:
-    """Yield the folders above a path, from the top down."""
+    """Yield the folders that contain a path, the topmost first."""
     at = path.find("/")
     while at >= 0:
         yield path[:at]
@@ -58,7 +58,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def check_path(text: str, *, what: str) -> str:
-    """Return the path unchanged, or raise "unsafe-path"; the message begins with `what`."""
+    """Return a safe path unchanged; raise "unsafe-path", after `what`, for any other path."""
     reason = refusal(text)
     if reason is not None:
         named = f"{what} {shown(text)}" if text else what
@@ -67,9 +67,9 @@ def check_path(text: str, *, what: str) -> str:
 
 
 def check_link(path: str, mode: str | None, *, what: str) -> None:
-    """Raise "unsafe-path" for a symbolic link named `.gitmodules`, which git would follow."""
+    """Raise "unsafe-path" for a symbolic link (by its mode) that is named `.gitmodules`."""
     if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
-        raise PatchmgrError("unsafe-path", f"{what} {shown(path)} is a symbolic link.")
+        raise PatchmgrError("unsafe-path", f"{what} {shown(path)} must not be a symbolic link.")
 
 
 @lru_cache(maxsize=4096)
@@ -111,7 +111,7 @@ def _part_refusal(text: str) -> str | None:
 
 
 def is_below_git(parts: Iterable[str]) -> bool:
-    """Return whether some file system would take a component of the path for `.git`."""
+    """Return whether some file system would treat one of the path components as `.git`."""
     return any(_reserved_name(part) == ".git" for part in parts)
 
 

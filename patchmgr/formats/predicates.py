@@ -1,4 +1,4 @@
-"""Predicates in patch headers: `Needed-When`, `Ensures` and `Valid-While`, text to model.
+"""Parse the predicates in patch headers: `Needed-When`, `Ensures` and `Valid-While`.
 
 The grammar is in docs/predicates.md.
 """
@@ -59,16 +59,16 @@ class _Token(Struct, frozen=True):
 
     @property
     def word(self) -> str | None:
-        """Return the text of a bare word or parenthesis; None for a quoted string."""
+        """Return the text of a bare word or a parenthesis, or None for a quoted string."""
         return None if self.is_string else self.text
 
     def plain(self) -> str:
-        r"""Return the text; in a quoted string, `\"` and `\\` are resolved."""
+        r"""Return the text; in a quoted string, `\"` becomes `"` and `\\` becomes `\`."""
         return re.sub(r'\\(["\\])', r"\1", self.text) if self.is_string else self.text
 
 
 def read_conditions(patch: Patch) -> Conditions:
-    """Return the conditions of a patch's header; raise "bad-predicate" with patch and column."""
+    """Return the predicates in a patch's header; raise "bad-predicate", naming patch and column."""
     texts: dict[str, tuple[str, str]] = {}
     for name, text in patch.fields.items():
         key = name.lower()
@@ -83,7 +83,7 @@ def read_conditions(patch: Patch) -> Conditions:
 
 
 def parse_predicate(text: str, *, what: str) -> Predicate:
-    """Read a predicate; raise PatchmgrError "bad-predicate", whose message begins with `what`."""
+    """Parse a predicate; raise "bad-predicate" with a message that begins with `what`."""
     try:
         if len(text) > LONGEST:
             raise _SyntaxError(LONGEST, f"a predicate has at most {LONGEST} characters")

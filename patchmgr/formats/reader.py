@@ -1,4 +1,4 @@
-"""A patch file as lines with a position, and errors that name patch and line."""
+"""A patch file as lines with a position, and errors that name the patch and the line."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from patchmgr.formats.shown import shown
 
 
 def split_lines(raw: bytes) -> list[bytes]:
-    """Return the lines with their ends; nothing but a newline ends a line."""
+    """Return the lines with their newlines; only `\n` ends a line."""
     return io.BytesIO(raw).readlines()
 
 
 def unmangled_lines(raw: bytes) -> list[bytes]:
-    """Return the lines of a patch file, without CRs if all of them end in CR LF.
+    """Return the lines of a patch file; if all of them end in CR LF, the CRs are removed.
 
-    Such CRs come from the transport: git am and patch drop them, too. In a diff of a file with CR
-    LF, the header lines have no CR.
+    Such CRs come from the transport of a mail, and git am and patch remove them, too. In the diff
+    of a file with CR LF, the header lines have no CR.
     """
     lines = split_lines(raw)
     if raw.count(b"\r\n") == raw.count(b"\n"):
@@ -28,7 +28,7 @@ def unmangled_lines(raw: bytes) -> list[bytes]:
 class PatchReader:
     """The lines of one patch file, and the current position.
 
-    `strip` is the number of leading directories to take off each path.
+    `strip` is the number of leading directories to remove from each path.
     """
 
     def __init__(self, name: str, lines: list[bytes], start: int = 0, *, strip: int = 1) -> None:
@@ -48,18 +48,21 @@ class PatchReader:
         return self.at < len(self.lines) and self.lines[self.at].startswith(prefixes)
 
     def take(self) -> bytes:
-        """Return the current line without its newline, and move on."""
+        """Return the current line without its newline, and go to the next line."""
         line = self.lines[self.at]
         self.at += 1
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return words that name the patch and the line, which counts from 1."""
+        """Return text that names the patch and a line, by default the current one.
+
+        `at` counts from 0; the number in the text counts from 1.
+        """
         return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
-        """Return the error to raise about a line, by default the current one."""
+        """Return a "bad-patch" error about a line, by default the current one."""
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
-            hints = (*hints, "the line ends in CR LF, but not every line of the file does")
+            hints = (*hints, "the line ends in CR LF, but other lines of the file do not")
         return PatchmgrError("bad-patch", f"{self.where(index)}: {problem}.", hints)

@@ -1,6 +1,6 @@
-"""Read and write a folder of `conflicts/`: one conflict and its resolution.
+"""Read and write a folder of `conflicts/`, which contains one conflict and its resolution.
 
-A folder may come from a clone of somebody else's workspace: nothing in it is trusted.
+A folder may come from somebody else's workspace, so none of its content is trusted.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class _Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def write_source(source: Source) -> bytes:
-    """Return the file that names the source of a folder in `conflicts/pulled/`."""
+    """Return the file source.toml, which says where a folder of `conflicts/pulled/` comes from."""
     told = _Source(FORMAT, written_path(source.place), source.commit)
     return tomli_w.dumps(msgspec.to_builtins(told, order="sorted")).encode()
 
 
 def parse_source(name: str, raw: bytes) -> Source:
-    """Read the source of a folder; raise PatchmgrError "bad-conflict" with what is wrong."""
+    """Read a source.toml; raise "bad-conflict" if it is malformed. `name` is that of its folder."""
     what = f"{PULLED}/{shown(name)}/{SOURCE}"
     table = read_toml(raw, kind=_KIND, what=what, limit=MAX_META)
     told = converted(table, _Source, kind=_KIND, what=f"{what}:")
@@ -72,12 +72,12 @@ def parse_source(name: str, raw: bytes) -> Source:
 
 
 def is_conflict_id(name: str) -> bool:
-    """Return whether a name can be the folder name of a conflict."""
+    """Return whether a name has the form of a conflict's id, which is also its folder's name."""
     return _ID.fullmatch(name) is not None
 
 
 def size_limit(name: str) -> int:
-    """Return how many bytes a file of a folder may have."""
+    """Return how many bytes the file `name` of a conflict's folder may have."""
     return MAX_META if name == META else MAX_SIDE
 
 
@@ -110,12 +110,12 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
 
 
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
-    """Read a folder's files; raise PatchmgrError "bad-conflict" with what is wrong.
+    """Read the files of a conflict's folder; raise "bad-conflict" if they are malformed.
 
-    Whether the id matches the sides is not checked here.
+    `name` is that of the folder. Whether this id matches the sides is not checked here.
     """
     if not is_conflict_id(name):
-        raise fault(name, "has a name that is not an id of a conflict")
+        raise fault(name, "has a name that is not the id of a conflict")
     for file, raw in files.items():
         if len(raw) > size_limit(file):
             raise fault(name, f"{file} is larger than {size_limit(file)} bytes")
@@ -172,7 +172,7 @@ def _shape_fault(recorded: Recorded) -> str | None:
 
 
 def fault(name: str, problem: str) -> PatchmgrError:
-    """Return the error for a malformed folder of conflicts/."""
+    """Return the "bad-conflict" error for a malformed folder of `conflicts/`."""
     return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", _forget(name))
 
 

@@ -1,4 +1,4 @@
-"""Regular expressions in the syntax of RE2: no expression and no text makes a search hang."""
+"""Regular expressions in the syntax of RE2, which searches in linear time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ LONGEST = 1000  # characters of an expression
 
 
 class RegexError(ValueError):
-    """The error about a regular expression that RE2 cannot read."""
+    """The error for a regular expression that is too long or that RE2 rejects."""
 
 
 def compile_regex(text: str) -> re.Pattern[str]:
-    """Compile a regular expression that searches one line; raise RegexError if it is invalid."""
+    """Compile a regular expression; raise RegexError if it is invalid."""
     import re2
 
     if len(text) > LONGEST:

@@ -1,7 +1,7 @@
-"""The file sections of a diff: names, extended headers and hunks, read strictly.
+"""Read the sections of a diff, one per file: names, extended headers and hunks.
 
-Every statement about a path or mode is compared with every other; a section whose headers
-disagree is refused, because two readers could take it for two different changes.
+A section is refused if its headers disagree about a path or a mode, because two programs could
+then read two different changes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAX_TITLE = 2 * MAX_PATH + 256
 
 
 Names = tuple["str | None", "str | None"]
-"""The old and the new path of a section, or None if there is no such file."""
+"""The old and the new path of a section; None for a side without a file."""
 
 
 def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
@@ -139,9 +139,9 @@ _CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
-    """Return the name that a quoted text begins with and what follows the closing quote.
+    """Return the name that is quoted at the start of `raw`, and what follows its closing quote.
 
-    None where the text is not a well-formed quoted name.
+    Returns None if `raw` does not begin with a well-formed quoted name.
     """
     if raw[:1] != b'"':
         return None
@@ -170,7 +170,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise "bad-patch" if one is inconsistent.
 
-    The counts in a header allocate nothing: they are only compared with the actual lines.
+    No memory is allocated for the counts in a hunk header. They are only compared with the lines.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -225,7 +225,7 @@ class _Scan(Struct):
             old -= sides & _OLD
             new -= sides >> 1
             if old < 0 or new < 0:
-                raise reader.fault("the hunk is longer than its counts")
+                raise reader.fault("the hunk has more lines than its header counts")
             found.append(line if line != b"\n" else b" \n")
             reader.at += 1
             if reader.at < len(lines) and lines[reader.at][:2] == b"\\ ":
@@ -237,11 +237,11 @@ class _Scan(Struct):
         if not line:
             return self.reader.fault("the patch ends inside a hunk", "is the file complete?")
         if sides is None:
-            return self.reader.fault("the hunk is shorter than its counts")
+            return self.reader.fault("the hunk has fewer lines than its header counts")
         if self.ended & sides:
             return self.reader.fault("a line follows the last line of the file")
-        hint = "add the newline if nothing is missing"
-        return self.reader.fault("the last line has no end", hint)
+        hint = "add the newline if nothing else is missing"
+        return self.reader.fault("the last line has no newline", hint)
 
     def _unended(self, line: bytes, sides: int) -> bytes:
         """Step over "No newline at end of file", in any language; return the line before it."""
@@ -261,17 +261,20 @@ _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
 
 
 def skip_noise(reader: PatchReader) -> None:
-    """Skip the lines that a plain diff may have above a section."""
+    """Skip lines such as `Index: ` that tools other than git put above a section.
+
+    Raises "bad-patch" if no `---` line follows them.
+    """
     start = reader.at
     while reader.starts(*NOISE):
         reader.at += 1
     if reader.at > start and not reader.starts(b"--- "):
-        hint = "an empty file and a mode need a diff made by git"
-        raise reader.fault("a section without a change", hint, at=start)
+        hint = "for an empty file or a changed mode, make the diff with git"
+        raise reader.fault("the section changes nothing", hint, at=start)
 
 
 def read_plain_section(reader: PatchReader) -> FilePatch:
-    """Read the section that begins at the reader's position with its `---` line."""
+    """Read a section without a "diff --git" line; the reader is at its `---` line."""
     start = reader.at
     old_name, old_stamp = _read_marker(reader, b"--- ")
     new_name, new_stamp = _read_marker(reader, b"+++ ")
@@ -287,12 +290,12 @@ def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
     """Return the one path that two names mean, one of which may be a backup's or no file's."""
     named = [name for name in enumerate((old, new), start) if name[1] != NO_FILE]
     if not named:
-        raise reader.fault("both names say that there is no file", at=start)
+        raise reader.fault("both the --- and the +++ line name /dev/null", at=start)
     paths = [_checked_name(reader, name, at) for at, name in named]
     short, long = sorted((paths[0], paths[-1]), key=len)
     if short == long or (long.startswith(short) and _BACKUP.fullmatch(long[len(short) :])):
         return short
-    raise reader.fault("the --- and +++ lines name two files", at=start)
+    raise reader.fault("the --- and +++ lines name different files", at=start)
 
 
 def _is_epoch(stamp: bytes) -> bool:
@@ -306,10 +309,10 @@ def _is_epoch(stamp: bytes) -> bool:
 
 
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    """Return which file clashes with another and why, or None if all are compatible.
+    """Return the index of the first section that clashes with another, and why, or None.
 
-    Each section is read as a change to the tree before the patch. A path may be freed and used
-    again, as when a file changes its type (deleted, then new) or two renames swap paths.
+    Each section is a change to the tree before the patch. A path may be removed and used again, as
+    when a file changes its type (deleted, then new) or two renames swap paths.
     """
     return _taken_twice(files) or _below_a_file(files)
 
@@ -322,7 +325,7 @@ def _taken_twice(files: Sequence[FilePatch]) -> tuple[int, str] | None:
         if old in left or new in taken:
             return number, f"a second section for {shown(file.path)}"
         if old is not None and new is None and old in taken:
-            return number, f"{shown(old)} is made before it is deleted"
+            return number, f"{shown(old)} is created before it is deleted"
         left.update([old] if old is not None else [])
         taken.update([new] if new is not None else [])
     return None
@@ -334,7 +337,7 @@ def _below_a_file(files: Sequence[FilePatch]) -> tuple[int, str] | None:
         path = file.new_path or ""
         above = next((folder for folder in parents_of(path) if folder in taken), None)
         if above is not None:
-            return number, f"{shown(path)} is below {shown(above)} which is a file"
+            return number, f"{shown(path)} is below {shown(above)}, which is a file"
     return None
 
 
@@ -367,7 +370,7 @@ class _Facts(Struct, frozen=True):
 
 
 def read_git_section(reader: PatchReader) -> FilePatch:
-    """Read the section that begins at the reader's position with its "diff --git" line."""
+    """Read a section in git's format; the reader is at its "diff --git" line."""
     start = reader.at
     title = reader.take()[len(TITLE) :]
     half = len(title) // 2
@@ -423,7 +426,7 @@ def _facts(reader: PatchReader, found: _Lines) -> _Facts:
     old = modes.get("old mode") or modes.get("deleted file mode") or both
     new = modes.get("new mode") or modes.get("new file mode") or both
     if both and modes and {both} != set(modes.values()):
-        raise reader.fault("the index line has another mode", at=found["index"][1])
+        raise reader.fault("the index line disagrees with the mode lines", at=found["index"][1])
     if old and new and old != new and not {old, new} <= FILE_MODES:
         raise reader.fault("a file cannot become a link in one section", at=found["old mode"][1])
     is_new, is_deleted = "new file mode" in found, "deleted file mode" in found
@@ -455,7 +458,7 @@ def _check_together(reader: PatchReader, found: _Lines) -> None:
 def _mode(reader: PatchReader, text: bytes, at: int) -> str:
     mode = text.decode("latin-1")
     if mode not in _MODES:
-        raise reader.fault("the mode is none that git writes", at=at)
+        raise reader.fault("the mode is not one that git writes", at=at)
     return mode
 
 
@@ -513,7 +516,7 @@ def _names(
     if (old is None, new is None) != (facts.is_new, facts.is_deleted):
         raise reader.fault("/dev/null and the new or deleted file mode disagree", at=start)
     if not facts.moved and old and new and old != new:
-        raise reader.fault("the --- and +++ lines name two files, with no rename", at=start)
+        raise reader.fault("the --- and +++ lines name different files without a rename", at=start)
     _check_title(reader, title, named, start)
     return named
 

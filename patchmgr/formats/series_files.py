@@ -1,4 +1,4 @@
-"""Quilt series files: one patch per line, kept byte for byte, and their edits."""
+"""Quilt series files: read them, and edit them with all other bytes unchanged."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _OWN_FILES = frozenset({"series", "series.toml"})
 
 
 def parse_series(raw: bytes) -> SeriesFile:
-    """Read a series file; raise "bad-series" or "unsafe-path" and name the line.
+    """Read a series file; raise "bad-series" or "unsafe-path", naming the line.
 
-    Guards are the `#+sym` and `#-sym` words right after a name and its options; what follows
-    another `#` is a comment.
+    Guards are the `#+sym` and `#-sym` words right after a name and its options. Any other `#`
+    begins a comment.
     """
     lines: list[SeriesLine] = []
     seen: dict[str, int] = {}
@@ -36,21 +36,21 @@ def parse_series(raw: bytes) -> SeriesFile:
         if line.name is None:
             continue
         if line.name in seen:
-            problem = f"{shown(line.name)} is already there, in line {seen[line.name]}"
+            problem = f"the patch {shown(line.name)} is also in line {seen[line.name]}"
             raise _fault(number, problem)
         if len(seen) == MAX_PATCHES:
-            raise _fault(number, f"a series has at most {MAX_PATCHES} patches")
+            raise _fault(number, f"a series must not have more than {MAX_PATCHES} patches")
         seen[line.name] = number
     return SeriesFile(tuple(lines))
 
 
 def write_series(series: SeriesFile) -> bytes:
-    """Return the bytes of a series file: what was read is written unchanged."""
+    """Return the bytes of a series file. Lines that were not edited are as they were read."""
     return b"".join(line.raw for line in series.lines)
 
 
 def with_ended_lines(series: SeriesFile) -> SeriesFile:
-    """Return the series with a line feed after its last line."""
+    """Return the series with a newline at the end of its last line."""
     if not series.lines or series.lines[-1].raw.endswith(b"\n"):
         return series
     last = series.lines[-1]
@@ -58,16 +58,16 @@ def with_ended_lines(series: SeriesFile) -> SeriesFile:
 
 
 def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series without these patches; comments and all other lines stay."""
+    """Return the series without these patches. All other lines stay, and so do comments."""
     _check_known(series, names)
     gone = set(names)
     return SeriesFile(tuple(line for line in series.lines if line.name not in gone))
 
 
 def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series with these patches marked as canonical: -p1, no -R.
+    """Return the series with -pN and -R removed from the lines of these patches.
 
-    Guards and comments after their names stay.
+    Guards and comments in these lines stay.
     """
     lines = []
     for line in series.lines:
@@ -79,7 +79,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with these patches commented out; each comment begins with a note."""
+    """Return the series with the lines of these patches commented out, each after `note`."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(
@@ -91,7 +91,7 @@ def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFi
 
 
 def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
-    """Return the series with one patch renamed; the rest of its line stays."""
+    """Return the series with the patch `old` renamed to `new`. The rest of its line stays."""
     _check_known(series, [old])
     if old != new:
         _check_new(series, new)
@@ -104,13 +104,13 @@ def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
 
 
 def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
-    """Return the series with one more patch: at the end, or after `after`."""
+    """Return the series with a new patch, at the end or behind the patch `after`."""
     at = len(series.lines) if after is None else _place(series, after) + 1
     return _with_line(series, name, at)
 
 
 def with_inserted(series: SeriesFile, name: str, *, before: str) -> SeriesFile:
-    """Return the series with one more patch before another one."""
+    """Return the series with a new patch before the patch `before`."""
     return _with_line(series, name, _place(series, before))
 
 
@@ -130,7 +130,7 @@ def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
 
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
-    """Return the series with new guards for a patch; the comment after its name stays."""
+    """Return the series with the guards of a patch replaced. A comment in its line stays."""
     _check_known(series, [name])
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
@@ -158,9 +158,11 @@ def _parts(line: SeriesLine) -> tuple[bytes, bytes, bytes]:
 
 
 def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
-    """Return the series with its patches in this order; comment lines stay where they are."""
+    """Return the series with its patches in the order of `names`. Comment lines do not move."""
     if sorted(names) != sorted(series.names()):
-        raise PatchmgrError("bad-series", "An order must name every patch of the series once.")
+        raise PatchmgrError(
+            "bad-series", "The new order must name every patch of the series exactly once."
+        )
     by_name = {line.name: line for line in series.lines}
     order = iter(names)
     lines = []
@@ -211,7 +213,7 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
     for name in names:
         if name not in known:
             hint = "patchmgr series show lists the patches"
-            problem = f"The series has no patch {shown(name)} in it."
+            problem = f"The series has no patch {shown(name)}."
             raise PatchmgrError("unknown-patch", problem, (hint,))
 
 
@@ -220,7 +222,9 @@ def _check_new(series: SeriesFile, name: str) -> None:
     check_path(name, what="The patch name")
     read = _ENTRY.fullmatch(encode_path(name))
     if read is None or read[1] or read[3] or name in _OWN_FILES:
-        raise PatchmgrError("bad-series", f"A series file cannot hold the name {shown(name)} .")
+        raise PatchmgrError(
+            "bad-series", f"A series file cannot contain the patch name {shown(name)} ."
+        )
     if name in series.names():
         raise PatchmgrError("bad-series", f"The series already has a patch {shown(name)}.")
 

@@ -20,15 +20,19 @@ _PATHS = "paths"
 
 
 class PathMap(Struct, frozen=True):
-    """Pairs of a path in the repository and the path where it is installed.
+    """Pairs of a path in the repository and the path at which it is installed.
 
-    A folder ends in `/`; "" is the root of the repository, or the folder of packages.
+    The path of a folder ends in `/`. An empty path is the root of the repository, or the folder
+    in which packages are installed.
     """
 
     pairs: tuple[tuple[str, str], ...] = ()
 
     def find(self, path: str) -> str | None:
-        """Return where a path is installed, or None if no pair matches; the longest match wins."""
+        """Return the path at which a file is installed, or None if no pair matches its path.
+
+        Of several pairs that match, the one with the longest source is used.
+        """
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
                 return place
@@ -38,11 +42,11 @@ class PathMap(Struct, frozen=True):
 
 
 def parse_path_map(raw: bytes) -> PathMap:
-    """Read the table `[paths]` of series.toml; raise "broken-workspace", naming the key."""
+    """Read the table `[paths]` of series.toml; raise "broken-workspace" if it is malformed."""
     top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
     table = top.get(_PATHS, {})
     if not isinstance(table, dict):
-        raise PatchmgrError("broken-workspace", f"[{_PATHS}] of series.toml is not a table")
+        raise PatchmgrError("broken-workspace", f"[{_PATHS}] of series.toml must be a table")
     return PathMap(tuple(_pair(source, place) for source, place in sorted(table.items())))
 
 
@@ -51,8 +55,8 @@ def _pair(source: str, place: object) -> tuple[str, str]:
     if not isinstance(place, str) or _is_folder(source) != _is_folder(place):
         raise PatchmgrError(
             "broken-workspace",
-            f"{what} {shown(source)} needs a path as its value, both with / at the end or none "
-            '("" is the root)',
+            f"{what} the value of {shown(source)} must be a path, with / at its end if and only "
+            'if the key has one ("" is the root)',
         )
     for path in filter(None, (source, place)):
         check_path(path.removesuffix("/"), what=what)
@@ -107,9 +111,9 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
-    """Read a series.toml; raise "bad-settings" and name the key.
+    """Read a series.toml; raise "bad-settings", naming the key, if it is malformed.
 
-    Tables that this version does not know are ignored.
+    Unknown tables are ignored.
     """
     what = f"series/{series}/series.toml"
     try:
@@ -120,7 +124,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
                 try:
                     compile_regex(expression)
                 except RegexError as fault:
-                    problem = f"is not an expression: {fault}"
+                    problem = f"is not a regular expression: {fault}"
                     raise _fault(f"{what}: gates.{kind}", problem) from fault
         return SeriesSettings(
             top.subsystems,
@@ -142,9 +146,9 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
-    """Return a series.toml with a patch renamed in its groups; all other bytes stay.
+    """Return a series.toml with the patch `old` renamed to `new` in its groups.
 
-    If the name is written with escapes, the file stays as it is.
+    All other bytes stay. If the file writes the name with escapes, it is returned unchanged.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}

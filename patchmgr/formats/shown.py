@@ -1,4 +1,4 @@
-"""Untrusted text, made safe for one line of a message."""
+"""Make untrusted text safe to print in a message of one line."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ LIMIT = 200
 
 
 def shown(text: str | bytes) -> str:
-    """Return the text with unprintable and bidirectional characters escaped, and cut if long.
+    """Return the text with characters escaped that are not printable, shortened if it is long.
 
-    The result is one printable line: a terminal escape or a newline in a hostile path cannot
-    reach the terminal through it.
+    Bytes that are not UTF-8 become `\\xNN`. No newline or escape sequence in a hostile path can
+    reach the terminal.
     """
     plain = text.decode("utf-8", "surrogateescape") if isinstance(text, bytes) else text
     if len(plain) <= LIMIT and plain.isprintable():

@@ -1,4 +1,4 @@
-"""The status of a patch upstream, in the headers of DEP-3, Yocto and SUSE."""
+"""The upstream status of a patch, from its header fields as in DEP-3, Yocto and SUSE."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _NO_MORE_THAN_YES = re.compile(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
 def standing_of(patch: Patch) -> Standing:
-    """Return the status from the field that shows the most progress of a patch.
+    """Return the upstream status of a patch.
 
-    A patch that is upstream counts as that rather than as sent. If no field says anything, a patch
-    is pending, as in DEP-3.
+    If several fields of the header state one, the first of `_FIELDS` is used, so that "applied"
+    comes before "sent". Without such a field, a patch is pending, as in DEP-3.
     """
     for field, read in _FIELDS.items():
         text = patch.says(field)
@@ -91,7 +91,10 @@ _FIELDS = {
 
 
 def backported(patch: Patch) -> str | None:
-    """Return the id, as written, of the upstream commit that a patch backports."""
+    """Return the id of the upstream commit that a patch backports, or None if it names none.
+
+    The id is as in the header, where it may be shortened.
+    """
     found = standing_of(patch)
     is_upstreams = found.stance is Stance.BACKPORT
     match = _COMMIT.search(patch.says("Git-commit") or found.detail) if is_upstreams else None
@@ -99,7 +102,10 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield each fault for which tools would reject Yocto's or SUSE's field, as a clause."""
+    """Yield the faults for which tools would reject the status field, each as a clause.
+
+    `field` is Yocto's `Upstream-Status` or SUSE's `Patch-mainline`.
+    """
     text = patch.says(field)
     if text is not None:
         yield from _status_problems(text) if field == STATUS else _mainline_problems(patch, text)
@@ -109,8 +115,8 @@ def _mainline_problems(patch: Patch, text: str) -> Iterator[str]:
     found = _mainline(text)
     if found is None:
         yield (
-            f"{MAINLINE} is {shown(text)}: it is a version, Queued, or with a reason after a"
-            " comma Submitted, Not yet or Never"
+            f"{MAINLINE} is {shown(text)}, but it must be a version, Queued, or one of Submitted,"
+            " Not yet and Never with a comma and a reason after it"
         )
         return
     needed = {"Git-commit"} if found[0] is Stance.BACKPORT else set()
@@ -125,7 +131,7 @@ def _status_problems(text: str) -> Iterator[str]:
     match = _STRICT.fullmatch(text)
     if match is None:
         kinds = ", ".join(s.value for s in Stance)
-        yield f"{STATUS} is {shown(text)}: it is one of {kinds}, with more in [ ] after a space"
+        yield f"{STATUS} is {shown(text)}, but it must be one of {kinds}, and then details in [ ]"
         return
     stance, detail = Stance(match["word"]), match["detail"] or ""
     if stance in _REASONS and _REASONS[stance][0].search(detail) is None:
@@ -140,7 +146,10 @@ _REASONS = {
 
 
 def yocto_status(patch: Patch) -> str:
-    """Return the `Upstream-Status` of a patch; one that is valid for Yocto stays as it is."""
+    """Return the value for a patch's `Upstream-Status`; a value valid for Yocto is kept.
+
+    Raises "not-exportable" if the header's value is unknown and no other field gives the status.
+    """
     status = patch.says(STATUS)
     if status is not None and _STRICT.fullmatch(status):
         return status
@@ -153,9 +162,10 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return SUSE's fields for a patch; valid ones stay, an empty one is to be removed.
+    """Return the values to set for SUSE's fields, none if they are valid; "" removes a field.
 
-    `landed` maps an upstream commit to the first release that contains it, or None if none does.
+    `landed` maps an upstream commit to the first release that contains it, or to None if no
+    release does. Raises "not-exportable" for an unknown status, or a commit not in `landed`.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):
@@ -168,8 +178,8 @@ def suse_fields(
         commit = next((c for c in landed if named is not None and c.startswith(named)), None)
         if commit is None:
             name = shown(patch.name)
-            what = f"{named[:12]}, which upstream's store lacks" if named else "no commit"
-            message = f"Patch {name} is upstream's, but {found.field} names {what}"
+            what = f"{named[:12]}, which was not fetched from upstream" if named else "no commit"
+            message = f"Patch {name} is in upstream, but its {found.field} names {what}"
             hint = f'patchmgr edit {name} --field "Git-commit=COMMIT", or patchmgr upstream fetch'
             raise PatchmgrError("not-exportable", message, (hint,))
         release = landed[commit]

@@ -1,4 +1,4 @@
-"""Read TOML files, within a size limit, as values; every error names its key."""
+"""Read TOML files, up to a size limit, and convert their tables to values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
-    """Return the table in a file; raise an error of this kind if it is not TOML, or too large."""
+    """Return the table of a TOML file; raise an error of `kind` if it is malformed.
+
+    It also raises that if the file has more than `limit` bytes. The message begins with `what`.
+    """
     if len(raw) > limit:
         raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
     try:
@@ -38,14 +41,15 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
-    """Return a table as a value; an error has this kind, and names the key after `what`.
+    """Return a table converted to a value of the type `form`.
 
-    The texts of the table itself must be printable.
+    An error is of `kind`, and its message names the key after `what`. Strings directly in the
+    table must be printable.
     """
     dot = " " if what.endswith(":") else "."
     for key, value in table.items() if isinstance(table, dict) else ():
         if isinstance(value, str) and not value.isprintable():
-            raise PatchmgrError(kind, shown(f"{what}{dot}{key} must be a printable text"))
+            raise PatchmgrError(kind, shown(f"{what}{dot}{key} must be printable text"))
     try:
         return msgspec.convert(table, form)
     except msgspec.ValidationError as fault:

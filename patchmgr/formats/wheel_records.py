@@ -1,4 +1,4 @@
-"""RECORD: the files that a wheel contains or installed, with the sha256 of each."""
+"""RECORD: the list of the files that a wheel contains or has installed, with their digests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALGORITHM = "sha256="
 
 
 class RecordRow(Struct, frozen=True):
-    """One file: its path, and hash and size in RECORD's form ("" if it does not say)."""
+    """A file in RECORD: its path, hash (`sha256=...`) and size, "" where RECORD has none."""
 
     path: str
     digest: str
@@ -26,7 +26,7 @@ class RecordRow(Struct, frozen=True):
 
 
 def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
-    """Read RECORD; raise "broken-target" if the file is not one."""
+    """Read a RECORD file; raise "broken-target" if it is not valid CSV."""
     try:
         rows = list(csv.reader(io.StringIO(decode_path(raw), newline="")))
     except csv.Error as fault:
@@ -35,7 +35,7 @@ def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
 
 
 def write_record(rows: Iterable[RecordRow]) -> bytes:
-    """Return RECORD with these rows."""
+    """Return the bytes of a RECORD file with these rows."""
     text = io.StringIO(newline="")
     plain = csv.writer(text, lineterminator="\n")
     # Before Python 3.13 a carriage return alone is not quoted, and reads as the end of a row.
@@ -47,26 +47,26 @@ def write_record(rows: Iterable[RecordRow]) -> bytes:
 
 
 def digests(rows: Iterable[RecordRow]) -> Mapping[str, str]:
-    """Return a map from path to hash; the last row of a repeated path counts."""
+    """Return a map from path to hash. Of several rows for a path, the last is used."""
     return {row.path: row.digest for row in rows}
 
 
 def record_digest(content: bytes) -> str:
-    """Return the hash of some content in RECORD's form."""
+    """Return the hash of a file's content as RECORD writes it."""
     raw = hashlib.sha256(content).digest()
     return _ALGORITHM + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def row_of(path: str, content: bytes) -> RecordRow:
-    """Return the row for a file."""
+    """Return the row of RECORD for a file with this content."""
     return RecordRow(path, record_digest(content), str(len(content)))
 
 
 def is_known_digest(digest: str) -> bool:
-    """Return whether the hash is one that `record_digest` makes."""
+    """Return whether the hash is a sha256, as `record_digest` returns it."""
     return digest.startswith(_ALGORITHM)
 
 
 def normalised_name(name: str) -> str:
-    """Return the name of a distribution in the index's form (PEP 503)."""
+    """Return the normalised name of a distribution (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()

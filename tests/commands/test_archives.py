@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_named(run: Callable[..., Answer], tmp_path: Path
     for name, said in {
         "folder": "pipe cannot be taken: it is not a plain file",
         "junk.tar": "junk.tar cannot be unpacked",
-        "evil.tar": "leaves the archive",
+        "evil.tar": "leads out of the archive",
     }.items():
         run("upstream", "add", name, "--archive", tmp_path / name)
         assert said in one_line(run("upstream", "fetch", name, code=1))

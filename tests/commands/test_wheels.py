@@ -98,7 +98,7 @@ def test_what_is_no_sound_wheel_is_refused(house: House, source: Path) -> None:
     files = {**DEMO, "../evil.py": "x"}
     evil = house.shop.folder / "demo-1.2-py3-none-any.whl"
     evil.write_bytes(wheel("1.2", files))
-    assert "leaves the archive" in make(house, evil, code=1).err
+    assert "leads out of the archive" in make(house, evil, code=1).err
     house.shop.run("wheel", "s", code=2)
 
 

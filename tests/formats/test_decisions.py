@@ -108,7 +108,7 @@ def changed(old: str, new: str) -> bytes:
         "verdict": (changed('"needed"', '"maybe"'), "verdict: invalid enum value 'maybe'"),
         "no-text": (changed('"needed"', "1"), "verdict: expected `str`"),
         "empty": (changed('"needed"', '""'), "verdict: invalid enum value ''"),
-        "unprintable": (changed("#12", "\\u202e"), "by must be a printable text"),
+        "unprintable": (changed("#12", "\\u202e"), "by must be printable text"),
         "digest": (changed(f'"{A}"', '"a"'), "change: expected `str` matching"),
         "commit": (changed(f'"{"c" * 40}"', '"c"'), "commit: expected `str.*` matching"),
         "negative": (changed("pull = 12", "pull = -1"), "pull: expected `int.*` >= 0"),
@@ -117,7 +117,7 @@ def changed(old: str, new: str) -> bytes:
         "file": (changed('digest = ""', 'digest = "x"'), "digest: expected `str` matching"),
         "no-text-at-all": (
             changed('    { digest = "", lines = 0, path = "f", times = 1 },\n', ""),
-            "decision 1: it has neither a passage",
+            "decision 1 needs a passage",
         ),
     },
 )

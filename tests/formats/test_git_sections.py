@@ -220,7 +220,7 @@ BAD = {
     "no prefixes": (edit(b"src/x", b"src/x", b"src/x src/x"), "have no prefixes"),
     "no directories": (edit(b"x", b"x", b"x x"), "have no prefixes"),
     "too few directories": (edit(b"x", b"b/x", b"x b/x"), "too few directories for -p1"),
-    "names of two files": (edit(b"a/x", b"b/y", b"a/x b/y"), "two files, with no rename"),
+    "names of two files": (edit(b"a/x", b"b/y", b"a/x b/y"), "different files without a rename"),
     "rename and names disagree": (
         RENAME + b"--- a/x\n+++ b/z\n" + HUNK, "lines disagree"
     ),
@@ -255,19 +255,19 @@ BAD = {
     "dissimilarity": (
         b"diff --git a/x b/x\ndissimilarity index 1000%\n", "dissimilarity index cannot be read"
     ),
-    "setuid": (b"diff --git a/x b/x\nnew file mode 104755\n", "mode is none that git writes"),
-    "group may write": (b"diff --git a/x b/x\nnew file mode 100664\n", "mode is none"),
-    "a directory": (b"diff --git a/x b/x\nnew file mode 040000\n", "mode is none"),
-    "a device": (b"diff --git a/x b/x\nold mode 100644\nnew mode 020666\n", "mode is none"),
-    "no mode": (b"diff --git a/x b/x\nnew file mode \n", "mode is none"),
-    "a mode with CR": (b"diff --git a/x b/x\nnew file mode 100644\r\n", "mode is none"),
+    "setuid": (b"diff --git a/x b/x\nnew file mode 104755\n", "mode is not one that git writes"),
+    "group may write": (b"diff --git a/x b/x\nnew file mode 100664\n", "mode is not one"),
+    "a directory": (b"diff --git a/x b/x\nnew file mode 040000\n", "mode is not one"),
+    "a device": (b"diff --git a/x b/x\nold mode 100644\nnew mode 020666\n", "mode is not one"),
+    "no mode": (b"diff --git a/x b/x\nnew file mode \n", "mode is not one"),
+    "a mode with CR": (b"diff --git a/x b/x\nnew file mode 100644\r\n", "mode is not one"),
     "a mode in the index line": (
-        b"diff --git a/x b/x\nindex 1234567..89abcde 100666\n" + MARKS + HUNK, "mode is none"
+        b"diff --git a/x b/x\nindex 1234567..89abcde 100666\n" + MARKS + HUNK, "mode is not one"
     ),
     "another mode in the index line": (
         b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1234567..89abcde 100644\n"
         + MARKS + HUNK,
-        "the index line has another mode",
+        "the index line disagrees with the mode lines",
     ),
     "a file becomes a link": (
         b"diff --git a/x b/x\nold mode 100644\nnew mode 120000\n", "cannot become a link"
@@ -387,7 +387,7 @@ def test_an_escaped_name_is_checked_after_it_is_decoded() -> None:
 
 def test_a_link_for_gitmodules_is_refused() -> None:
     raw = b"diff --git a/.gitmodules b/.gitmodules\nnew file mode 120000\n"
-    with pytest.raises(PatchmgrError, match="is a symbolic link"):
+    with pytest.raises(PatchmgrError, match="must not be a symbolic link"):
         read(raw + b"--- /dev/null\n+++ b/.gitmodules\n" + NEW)
     assert read(raw.replace(b"120000", b"100644")).path == ".gitmodules"
 

@@ -70,15 +70,18 @@ BAD = {
     "old line zero": (b"@@ -0 +1 @@\n-a\n+b\n", "count from 1"),
     "new line zero": (b"@@ -1 +0 @@\n-a\n+b\n", "count from 1"),
     "truncated": (b"@@ -1,2 +1,2 @@\n a\n-b\n", "ends inside a hunk"),
-    "too long on the new side": (b"@@ -1,2 +1 @@\n a\n b\n", "longer than its counts"),
-    "too short": (b"@@ -1,2 +1,2 @@\n a\n-b\n@@ -9 +9 @@\n", "shorter than its counts"),
-    "no kind": (b"@@ -1,2 +1,2 @@\n a\nx\n", "shorter than its counts"),
-    "bare CR line": (b"@@ -1,2 +1,2 @@\n\r\n-a\n+b\n", "shorter than its counts"),
+    "too long on the new side": (b"@@ -1,2 +1 @@\n a\n b\n", "more lines than its header counts"),
+    "too short": (b"@@ -1,2 +1,2 @@\n a\n-b\n@@ -9 +9 @@\n", "fewer lines than its header counts"),
+    "no kind": (b"@@ -1,2 +1,2 @@\n a\nx\n", "fewer lines than its header counts"),
+    "bare CR line": (b"@@ -1,2 +1,2 @@\n\r\n-a\n+b\n", "fewer lines than its header counts"),
     "only context": (b"@@ -1 +1 @@\n a\n", "changes nothing"),
     "nothing in it": (b"@@ -1,0 +1,0 @@\n", "changes nothing"),
     "overlap": (b"@@ -1,2 +1 @@\n-a\n b\n@@ -2 +1 @@\n-b\n+c\n", "overlaps"),
     "out of order": (b"@@ -5 +5 @@\n-a\n+b\n@@ -2 +2 @@\n-b\n+c\n", "overlaps"),
-    "marker first": (b"@@ -1 +1 @@\n\\ No newline at end of file\n", "shorter than its counts"),
+    "marker first": (
+        b"@@ -1 +1 @@\n\\ No newline at end of file\n",
+        "fewer lines than its header counts",
+    ),
     "marker before the end": (
         b"@@ -1,2 +1 @@\n-a\n\\ No newline at end of file\n-b\n+c\n",
         "follows the last line",
@@ -91,7 +94,7 @@ BAD = {
         b"@@ -0,0 +1 @@\n+\n\\ No newline at end of file\n",
         "cannot lack its newline",
     ),
-    "last line cut off": (b"@@ -1 +1 @@\n-a\n+b", "has no end"),
+    "last line cut off": (b"@@ -1 +1 @@\n-a\n+b", "has no newline"),
 }
 
 

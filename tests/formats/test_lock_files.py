@@ -146,7 +146,7 @@ BAD = {
     "package as option": (with_('"sgl', '"-sgl'), "package: expected `str` matching"),
     "ref as option": (with_('"v0.23.0"', '"--x"'), "pin.ref: expected `str` matching"),
     "empty text": (with_('"main"', '""'), "branch: expected `str` matching"),
-    "control characters": (with_('"main"', '"a\\u001b"'), "branch must be a printable text"),
+    "control characters": (with_('"main"', '"a\\u001b"'), "branch must be printable text"),
     "no pin": (with_("[series.vllm.pin]", "[series.vllm.result]"), "vllm.pin is missing"),
     "pin as text": (
         f'format = 1\n[series.a]\nupstream = "b"\npin = "{C}"\n', "a.pin: expected `table`"
@@ -167,7 +167,7 @@ BAD = {
     "series' name": (RAW.replace("series.vllm", 'series."a b"'), "a b is not a valid name"),
     "series' name empty": (RAW.replace("series.vllm", 'series.""'), "is not a valid name"),
     "no such upstream": (with_('upstream = "vllm"', 'upstream = "x"'), "which is not an upstream"),
-    "no such series": (with_('on = "vllm"', 'on = "x"'), "on leads to x which is not a series"),
+    "no such series": (with_('on = "vllm"', 'on = "x"'), "on leads to x, which is not a series"),
     "on itself": (with_('on = "vllm"', 'on = "top"'), "top.on leads back to the series"),
     "result as text": (
         with_('[series.top.result]\nnames = [\n    "b",\n    "a",\n]\nunchanged = 3\n\n'

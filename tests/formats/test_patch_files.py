@@ -118,7 +118,7 @@ BAD = {
     "only in": (SECTION + b"Only in b: y\n", 8, "belongs to no file"),
     "a hunk without names": (PLAIN + b"\n@@ -1 +1 @@\n-a\n+b\n", 7, "belongs to no file"),
     "a name without a hunk": (PLAIN + b"--- a/z\n", 7, r"a \+\+\+ line is expected"),
-    "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "a section without a change"),
+    "tools' lines alone": (PLAIN + b"Index: z\n=====\n", 6, "the section changes nothing"),
     "binary notice": (PLAIN + b"Binary files a/z and b/z differ\n", 6, "without its content"),
     "merge": (b"diff --cc x\nindex 1,2..3\n", 1, "merge commit"),
     "merge behind": (SECTION + b"diff --combined x\n", 8, "merge commit"),
@@ -127,13 +127,13 @@ BAD = {
     ),
     "hunk behind the signature": (SECTION + b"-- \n+c\n", 9, "after the mail signature"),
     "damaged names in front": (
-        b"Text.\n--- a/x\n++ b/x\n@@ -1 +1 @@\n-a\n+b\n" + SECTION, 4, "without the names"
+        b"Text.\n--- a/x\n++ b/x\n@@ -1 +1 @@\n-a\n+b\n" + SECTION, 4, "without --- and .* lines"
     ),
     "damaged names, nothing else": (
-        b"dif --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", 2, "without the names"
+        b"dif --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n", 2, "without --- and .* lines"
     ),
     "context diff": (
-        b"*** a/x\n--- b/x\n***************\n*** 1,2 ****\n  a\n", 4, "a context diff"
+        b"*** a/x\n--- b/x\n***************\n*** 1,2 ****\n  a\n", 4, "context diffs are not"
     ),
     "binary notice in front": (
         b"Binary files a/x and b/x differ\n" + SECTION, 1, "without its content"
@@ -144,7 +144,7 @@ BAD = {
         b"diff --git a/l/p b/l/p\nnew file mode 100644\n--- /dev/null\n+++ b/l/p\n@@ -0,0 +1 @@\n"
         b"+x\n",
         7,
-        "l/p is below l which is a file",
+        "l/p is below l, which is a file",
     ),
     "CR in some header lines": (
         b"Text.\n" + SECTION.replace(b"\n", b"\r\n"), 3, "index line cannot be read"
@@ -175,7 +175,7 @@ def test_cr_in_content_only_is_content() -> None:
 
 
 def test_the_number_of_directories_to_strip_is_passed_on() -> None:
-    with pytest.raises(PatchmgrError, match="name two files"):
+    with pytest.raises(PatchmgrError, match="name different files"):
         parse(PLAIN, strip=0)
     assert parse(PLAIN.replace(b"b/y", b"a/y"), strip=0).paths() == ("a/y",)
 

@@ -129,7 +129,7 @@ def test_a_path_that_could_leave_its_place_is_refused(path: str, reason: str) ->
     },
 )
 def test_a_link_for_gitmodules_is_refused(path: str, mode: str) -> None:
-    with pytest.raises(PatchmgrError, match="is a symbolic link"):
+    with pytest.raises(PatchmgrError, match="must not be a symbolic link"):
         check_link(path, mode, what="the path")
 
 

@@ -79,10 +79,10 @@ def test_the_number_of_directories_to_strip_is_given(strip: int, path: str) -> N
 
 
 BAD = {
-    "two files": (b"a/x", b"b/y", HUNK, "name two files"),
-    "two files, one longer": (b"a/x", b"b/xy", HUNK, "name two files"),
-    "two files, one deeper": (b"a/x", b"b/c/x", HUNK, "name two files"),
-    "no file": (b"/dev/null", b"/dev/null", HUNK, "there is no file"),
+    "two files": (b"a/x", b"b/y", HUNK, "name different files"),
+    "two files, one longer": (b"a/x", b"b/xy", HUNK, "name different files"),
+    "two files, one deeper": (b"a/x", b"b/c/x", HUNK, "name different files"),
+    "no file": (b"/dev/null", b"/dev/null", HUNK, "name /dev/null"),
     "new with old lines": (b"/dev/null", b"b/x", HUNK, "new file with old lines"),
     "deleted with lines": (b"a/x", b"/dev/null", HUNK, "deleted file with lines left"),
     "too few directories": (b"x", b"x", HUNK, "too few directories for -p1"),
@@ -92,7 +92,7 @@ BAD = {
     "climbing before": (b"../x", b"../x", HUNK, r"has a \.\. component"),
     "absolute": (b"/x", b"/x", HUNK, "is absolute"),
     "epoch with another name": (
-        b"a/x\t1970-01-01 00:00:00 +0000", b"b/y\t" + TODAY, NEW, "name two files"
+        b"a/x\t1970-01-01 00:00:00 +0000", b"b/y\t" + TODAY, NEW, "name different files"
     ),
     "epoch twice": (
         b"a/x\t1970-01-01 00:00:00 +0000",
@@ -127,5 +127,5 @@ def test_lines_of_other_tools_above_a_section_are_stepped_over() -> None:
 
 
 def test_lines_of_other_tools_without_a_section_are_refused() -> None:
-    with pytest.raises(PatchmgrError, match="a section without a change"):
+    with pytest.raises(PatchmgrError, match="the section changes nothing"):
         skip_noise(PatchReader("x", [b"Index: x\n", b"=====\n", b"\n"]))

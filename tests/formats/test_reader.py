@@ -36,7 +36,7 @@ def test_a_fault_names_patch_and_line_and_explains_a_stray_cr() -> None:
     assert error.message == "Patch sub/\\x1bx.patch line 2: it is wrong."
     assert error.hints == (
         "do this",
-        "the line ends in CR LF, but not every line of the file does",
+        "the line ends in CR LF, but other lines of the file do not",
     )
     assert reader.fault("it is wrong", at=0).hints == ()
     assert reader.fault("it is wrong", at=2).message.startswith("Patch sub/\\x1bx.patch line 3")

@@ -140,5 +140,5 @@ def test_an_id_is_twelve_digits(name: str, expected: bool) -> None:
 
 
 def test_a_folder_with_another_name_is_no_conflict() -> None:
-    with pytest.raises(PatchmgrError, match="not an id of a conflict"):
+    with pytest.raises(PatchmgrError, match="not the id of a conflict"):
         parse_recorded("..", {"meta.toml": META, **SIDES})

@@ -42,10 +42,10 @@ BAD = {
     "renamed twice": (["a>b", "a>c"], (1, "a second section for c")),
     "two renames to one": (["a>c", "b>c"], (1, "a second section for c")),
     "a copy onto an edited file": (["b>b", "a=b"], (1, "a second section for b")),
-    "made before it is deleted": ([">a", "a>"], (1, "a is made before it is deleted")),
-    "below a new file": ([">a", ">a/b"], (1, "a/b is below a which is a file")),
-    "below a link, the other way": ([">a/b/c", ">a"], (0, "a/b/c is below a which is a file")),
-    "below a renamed file": (["x>a/b", ">a/b/c/d"], (1, "a/b/c/d is below a/b which is a file")),
+    "made before it is deleted": ([">a", "a>"], (1, "a is created before it is deleted")),
+    "below a new file": ([">a", ">a/b"], (1, "a/b is below a, which is a file")),
+    "below a link, the other way": ([">a/b/c", ">a"], (0, "a/b/c is below a, which is a file")),
+    "below a renamed file": (["x>a/b", ">a/b/c/d"], (1, "a/b/c/d is below a/b, which is a file")),
 }
 
 

@@ -69,8 +69,8 @@ def test_the_stance_of_a_header(fields: Mapping[str, str], stance: Stance, detai
 JUDGED = {
     "nothing": ({}, ()),
     "sound": ({STATUS: f"Backport [{ID}]"}, ()),
-    "small": ({STATUS: "pending"}, ("Upstream-Status is pending: it is one of",)),
-    "no space": ({STATUS: "Submitted[x]"}, ("Upstream-Status is Submitted[x]: it is one of",)),
+    "small": ({STATUS: "pending"}, ("Upstream-Status is pending, but it must be one of",)),
+    "no space": ({STATUS: "Submitted[x]"}, ("Upstream-Status is Submitted[x], but it must be",)),
     "no reason": ({STATUS: "Inappropriate"}, ("Upstream-Status is Inappropriate without",)),
     "no date": ({STATUS: "Inactive-Upstream [gone]"}, ("Upstream-Status is Inactive-Upstream",)),
     "version": ({MAINLINE: "v6.5", "Git-commit": ID}, ()),
@@ -79,8 +79,8 @@ JUDGED = {
                ("Patch-mainline is Queued without Git-repo",)),
     "sent and landed": ({MAINLINE: f"Submitted, {URL}", "Git-commit": ID},
                         (f"Patch-mainline is Submitted, {URL} with Git-commit",)),
-    "never": ({MAINLINE: "Never"}, ("Patch-mainline is Never: it is a version",)),
-    "n/a": ({MAINLINE: "n/a"}, ("Patch-mainline is n/a: it is a version",)),
+    "never": ({MAINLINE: "Never"}, ("Patch-mainline is Never, but it must be a version",)),
+    "n/a": ({MAINLINE: "n/a"}, ("Patch-mainline is n/a, but it must be a version",)),
 }  # fmt: skip
 
 
@@ -136,8 +136,8 @@ def test_a_stance_in_the_words_of_others(
 REFUSED = [
     ("yocto", {STATUS: "Wontfix"}, "has Upstream-Status: Wontfix, which is not a status"),
     ("suse", {MAINLINE: "n/a"}, "has Patch-mainline: n/a, which is not a status"),
-    ("suse", {"Applied-Upstream": "1.2"}, "but Applied-Upstream names no commit"),
-    ("suse", {"Origin": f"backport, {'c3' * 20}"}, "names c3c3c3c3c3c3, which upstream's store"),
+    ("suse", {"Applied-Upstream": "1.2"}, "but its Applied-Upstream names no commit"),
+    ("suse", {"Origin": f"backport, {'c3' * 20}"}, "names c3c3c3c3c3c3, which was not fetched"),
 ]
 
 
