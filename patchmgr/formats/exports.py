@@ -189,7 +189,7 @@ class Gbp(Form, frozen=True):
                     path, name = shown(file.path), shown(item.patch.name)
                     raise PatchmgrError(
                         "not-exportable",
-                        f"debian/patches cannot hold the binary file {path} of patch {name}",
+                        f"Patch {name} changes the binary file {path}, which gbp cannot export",
                         ("put such files into a separate patch with a guard",),
                     )
 

@@ -1,6 +1,6 @@
-"""Results as text, one file per output form.
+"""Results as text and as plain values.
 
-Modules are imported at their first use: `--help` needs none of them.
+Each module is imported when it is first used, since `--help` needs none of them.
 """
 
 from __future__ import annotations

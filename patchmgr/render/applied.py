@@ -1,4 +1,4 @@
-"""The results of `apply` and similar commands, `wheel` and `branch`, as text and as values."""
+"""The results of `apply`, `verify`, `overlay`, `wheel` and `branch`, as text and plain values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def application_text(done: Application, *, is_dry_run: bool, view: View) -> str:
-    """Return one line per patch, then what was written."""
+    """Return the result of `apply` to a checkout: a line per patch, then what was written."""
     where = clean(str(done.target))
     if not done.is_new:
         return f"{done.series} is already in {where}: {counted(len(done.paths), 'file')}.\n"
@@ -53,7 +53,7 @@ def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str
 
 
 def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of `apply` as plain values."""
+    """Return the result of `apply` to a checkout as plain values."""
     return {
         "applied": not (done.has_conflicts or is_dry_run),
         "changed": done.is_new,
@@ -64,7 +64,7 @@ def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
 
 
 def verification_text(found: Verification, view: View) -> str:
-    """Return one line per file that differs from what was applied, and a verdict."""
+    """Return the result of `verify` for a checkout: files that differ, then a verdict."""
     where = clean(str(found.target))
     if not found.is_applied:
         return f"{found.series} is not applied in {where}\n"
@@ -84,19 +84,19 @@ def verification_text(found: Verification, view: View) -> str:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield one line per file that differs from what was applied, or one for every file."""
+    """Yield one line per file that differs from what was applied, or per file if all are listed."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"
 
 
 def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
-    """Return the state of a file as plain values."""
+    """Return the path of a file and its state as plain values."""
     return {"path": file[0], "state": file[1].value}
 
 
 def built_text(built: Built) -> str:
-    """Return a text that says where the branch is."""
+    """Return the result of `branch`: what was built, where, and where it was pushed."""
     verb = "Would build" if built.is_dry_run else "Built"
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""
@@ -120,7 +120,10 @@ _SAID = {
 def package_text(
     done: PackageApplication, *, is_dry_run: bool, view: View, copies: str = ""
 ) -> str:
-    """Return one line per patch, then what was written: to files, or to `copies` of them."""
+    """Return the result of `apply` to a package: a line per patch, then what was written.
+
+    `copies` is put before the number of files, such as "copies of ".
+    """
     what = _what(done)
     if done.carried is None:
         return f"{done.series} is already in {what}: {counted(len(done.paths), 'file')}.\n"
@@ -196,7 +199,7 @@ def _package(found: PackageApplication | InstalledState) -> dict[str, Any]:
 
 
 def state_text(found: InstalledState, view: View) -> str:
-    """Return one line per file that differs from what was applied, and a verdict."""
+    """Return the result of `verify` for a package: files that differ, then a verdict."""
 
     what = _what(found)
     is_told = found.state not in ("patched", "pristine") or view.is_all
@@ -210,7 +213,7 @@ def state_text(found: InstalledState, view: View) -> str:
 
 
 def state_value(found: InstalledState) -> dict[str, Any]:
-    """Return the result of `verify` as plain values."""
+    """Return the result of `verify` for a package as plain values."""
     return {
         "target": str(found.distribution.site),
         "applied": found.is_applied,
@@ -223,7 +226,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
 
 
 def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
-    """Return the text of `package_text`, and how to use the overlay."""
+    """Return the result of `overlay`: the text of `package_text`, and how to use the overlay."""
     lines = [f"  not possible in an overlay: {clean(path)}" for path in made.left]
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")
@@ -233,7 +236,7 @@ def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
 
 
 def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
-    """Return one line per patch, then the wheel that was written."""
+    """Return the result of `wheel`: one line per patch, then the path of the wheel."""
     if made.place is None:
         what = clean(made.source.name)
         said = f"{made.series} does not apply to {what}; nothing was written."

@@ -1,4 +1,4 @@
-"""The results of the authoring commands and the log, as text and as plain values."""
+"""The results of commands that edit patches, and of `log`, as text and as plain values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST = 10
 
 
 def pushed_text(done: Pushed) -> str:
-    """Return one line per patch that was pushed or popped, and the new top."""
+    """Return one line per patch that was pushed or popped, and the name of the new top patch."""
     would = "Would " if done.is_dry_run else ""
     push, pop = (f"{would}push", f"{would}pop") if done.is_dry_run else ("Pushed", "Popped")
     lines = [f"{pop} {clean(name)}" for name in done.went]
@@ -49,7 +49,7 @@ def pushed_text(done: Pushed) -> str:
 
 
 def refreshed_text(done: Refreshed) -> str:
-    """Return what changed in a patch, and which files were left out."""
+    """Return the result of `refresh`: what changed in the patch, and which files were left out."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(done.patch)}: {_HOW[done.sameness]}"]
     if done.sameness is Sameness.IDENTICAL:
@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return which patches got edits, and which edits no patch got."""
+    """Return the result of `refresh --auto`: the changed patches, and edits that are in none."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
     lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
@@ -87,7 +87,7 @@ def distributed_text(done: Distributed) -> str:
 
 
 def revised_text(done: Revised) -> str:
-    """Return what changed in the series."""
+    """Return which patches were dropped or rewritten, then the series in its new order."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
     lines = [f"{would}{drop} {clean(name)}" for name in done.gone]
@@ -101,13 +101,13 @@ def revised_text(done: Revised) -> str:
 
 
 def moved_text(done: Moved) -> str:
-    """Return which patch moved where."""
+    """Return which patch moved, from which series and to which."""
     verb = "Would move" if done.is_dry_run else "Moved"
     return f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}\n"
 
 
 def edited_header_text(done: Edited) -> str:
-    """Return the new name or subject."""
+    """Return the result of `edit` or `rename`: the new name or subject, or that nothing changed."""
     if not done.is_changed:
         return f"{clean(done.name)} is as it was\n"
     if done.name != done.old_name:
@@ -118,7 +118,7 @@ def edited_header_text(done: Edited) -> str:
 
 
 def listing_text(found: Listing) -> str:
-    """Return one line per patch, with StGit's sign before its name."""
+    """Return one line per patch, with StGit's mark (`+`, `>`, `-` or `!`) before its name."""
     lines = []
     for row in found.rows:
         guards = f"  {clean(' '.join(row.guards))}" if row.guards else ""
@@ -128,7 +128,7 @@ def listing_text(found: Listing) -> str:
 
 
 def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
-    """Return a patch's changes in words: one line per edit, below the file's path."""
+    """Return a patch's changes in words: for each file its path, then one line per edit."""
     lines = [f"{clean(patch.name)}: {clean(patch.subject)}"]
     for file in files:
         lines += ["", clean(file.path), *(f"  {clean(str(edit))}" for edit in file.edits)]
@@ -136,7 +136,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch as plain values, with the edits of its files if they are wanted."""
+    """Return a patch as plain values; `files` adds its edits in words, file by file."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -158,7 +158,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> str:
-    """Return one line per patch with its guards, and the groups that keep it out."""
+    """Return one line per patch with its guards and the groups that leave it out."""
     lines = []
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
@@ -176,7 +176,7 @@ def guards_value(found: Guarded) -> list[dict[str, Any]]:
 
 
 def files_text(found: Files) -> str:
-    """Return one line per file, with a sign before its path."""
+    """Return one line per file of a patch, with `+`, `~` or `-` before its path."""
     lines = []
     for row in found.rows:
         edited = "  (edited)" if row.is_edited else ""
@@ -185,7 +185,10 @@ def files_text(found: Files) -> str:
 
 
 def log_text(found: Logged, *, most: int) -> str:
-    """Return one line per operation, newest first; `x` marks undone ones."""
+    """Return one line per operation, the newest first; an `x` marks an undone operation.
+
+    Only the newest `most` operations are listed, or all if it is 0.
+    """
     lines = []
     for operation in reversed(found.operations[-most:] if most else found.operations):
         mark = "x" if operation.number in found.undone else " "
@@ -195,7 +198,7 @@ def log_text(found: Logged, *, most: int) -> str:
 
 
 def operation_text(operation: Operation) -> str:
-    """Return what an operation changed."""
+    """Return an operation of the log, with the files that it changed."""
     at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(operation.at))
     lines = [f"{operation.number}  {at}  {clean(operation.command)}"]
     if operation.of:
@@ -234,7 +237,7 @@ def _changed_files(files: Sequence[Turned | TurnedFile]) -> list[dict[str, str]]
 
 
 def turn_text(done: Turn, *, is_dry_run: bool) -> str:
-    """Return one line per operation, and what it changed."""
+    """Return the result of `undo` or `redo`: each operation, with the files that changed."""
     verbs = {"redo": ("Would do again", "Did again")}
     verb = verbs.get(done.kind.value, ("Would undo", "Undid"))[not is_dry_run]
     lines = [f"{verb} {o.number}: {clean(o.command)}" for o in done.operations]
@@ -245,7 +248,7 @@ def turn_text(done: Turn, *, is_dry_run: bool) -> str:
 
 
 def turn_value(done: Turn, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of an undo as plain values."""
+    """Return the result of `undo` or `redo` as plain values."""
     return {
         "dry_run": is_dry_run,
         "operations": [operation.number for operation in done.operations],

@@ -25,9 +25,10 @@ _COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 
 
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
-    """Return one line per failed gate, its problems below, and the number of gates that passed.
+    """Return each failed gate with its problems, then how many gates passed and failed.
 
-    If all are wanted, every gate has its line; problems beyond the limit are only counted.
+    If the view lists everything, gates that did not fail are included. Of each gate, at most
+    `limit` lines of problems are listed, and the others are counted.
     """
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
@@ -96,7 +97,7 @@ def _place(problem: Problem) -> str:
 
 
 def checked_value(checked: Checked) -> dict[str, Any]:
-    """Return the result for one series."""
+    """Return the result of `check` for one series as plain values."""
     return {
         "name": checked.series,
         "head": checked.head,
@@ -120,7 +121,10 @@ def _gate(gate: Gate) -> dict[str, Any]:
 
 
 def junit(results: Sequence[Checked]) -> str:
-    """Return the results as JUnit XML: one suite per series, one case per gate and patch."""
+    """Return the results of `check` as JUnit XML.
+
+    Each series is a test suite. Each gate has a test case per patch, or one for the whole branch.
+    """
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     for checked in results:
         cases = [case for gate in checked.gates for case in _cases(checked, gate)]
@@ -178,7 +182,7 @@ def _attribute(text: str) -> str:
 
 
 def audited_text(results: Sequence[Audited], view: View) -> str:
-    """Return the findings of audits, one line each: certain ones first."""
+    """Return the findings of each audit, one per line, with certain findings first."""
     lines: list[str] = []
     for audited in results:
         found = sorted(audited.findings, key=lambda told: not told[1].is_certain)
@@ -203,7 +207,7 @@ _HEALTH_COLOURS = {"well": "32", "note": "33", "broken": "31", "mended": "32"}
 
 
 def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
-    """Return one line for each thing, grouped by area, with what to type below it."""
+    """Return the result of `doctor`: one line per check, grouped by area, with hints below it."""
     lines = []
     for area, members in groupby(found, key=lambda one: one.area):
         lines.append(painted(area, "1", colour=colour))
@@ -217,7 +221,7 @@ def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
 
 
 def doctor_value(found: Sequence[Diagnosis]) -> list[dict[str, Any]]:
-    """Return the findings as plain values."""
+    """Return the result of `doctor` as plain values."""
     return [
         fields(one, "area", "health", what=clean(one.what), text=clean(one.text),
                hints=[*map(clean, one.hints)])

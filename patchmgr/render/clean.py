@@ -1,4 +1,4 @@
-"""Make characters visible that must not reach a terminal or a page."""
+"""Escape characters that must not reach a terminal or a page, and write numbers in words."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _UNSAFE = re.compile(
 
 
 def clean(text: str, *, keep: str = "") -> str:
-    r"""Show control, bidirectional and zero-width characters as `\u202e`, stray bytes as `\xNN`.
+    r"""Return the text with control, bidirectional and zero-width characters escaped (`\u202e`).
 
-    The characters of `keep` stay: "\n\t" for a text of several lines.
+    Bytes that are not UTF-8 become `\xNN`. The characters in `keep` stay, such as "\n\t" for a
+    text of several lines.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 
 
 def escaped_json(document: str) -> str:
-    """Return a JSON document with such characters in its strings escaped; it means the same."""
+    """Return an equivalent JSON document in which characters are escaped that `clean` escapes."""
     return _UNSAFE.sub(
         lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
     )
@@ -36,26 +37,26 @@ def _shown(character: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: 1 patch, 2 patches."""
+    """Return a number with its noun in singular or plural: "1 patch", "2 patches"."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
 
 
 def share(right: int, of: int) -> str:
-    """Return a share in percent, rounded down: only a full share is shown as 100 %."""
+    """Return the percentage of `right` in `of`, rounded down so that only all gives 100 %."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"
 
 
 def measured_text(found: Reliability) -> str:
-    """Return how often a rule was right where the truth is known."""
+    """Return in words how often a rule was right in cases whose correct result is known."""
     if found.right is None or not found.of:
         return "not measured"
     return f"right in {share(found.right, found.of)} of {found.of:,}"
 
 
 def reliability_text(found: Reliability) -> str:
-    """Return a rule, and how often it was right."""
+    """Return the name of a rule, and in words how often it was right in known cases."""
     return f"{clean(found.rule)}, {measured_text(found)}"

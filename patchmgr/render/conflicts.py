@@ -1,4 +1,4 @@
-"""Conflicts with git's markers; labels name the series, the patch and both commits."""
+"""Conflicts with git's markers, and the results of `conflicts pull` and `conflicts push`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ MOST_LINES = 12  # of a suggestion
 
 
 def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConflict) -> bytes:
-    """Return the conflict with git's markers; labels name series and patch, the pin and upstream.
+    """Return a conflict with git's markers and labels.
 
-    Upstream's label names the commit that wrote the shown lines, which may be later than the first
-    commit that broke the patch.
+    The label of base names the pin, and that of theirs the series and the patch. The label of ours
+    names the upstream commit that wrote the lines, which may be later than the commit that first
+    broke the patch.
     """
     base = _raw(f"{outcome.base.ref} ({outcome.base.commit[:12]})")
     theirs = _raw(f"{outcome.name}/{patch.name}: {patch.subject}")
@@ -91,9 +92,9 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> str:
-    """Return every conflict region of a series with a few lines around it.
+    """Return every conflict region of a series with a few lines around it, and its candidates.
 
-    Then come both texts of each part that landed in other words.
+    For an absorbed patch that upstream has in another wording, both texts are returned.
     """
     shown: list[str] = []
     for patch in outcome.patches:
@@ -141,12 +142,12 @@ def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
 
 
 def sources_text(sources: Sequence[Source]) -> str:
-    """Return one line for each source that was pulled."""
+    """Return one line for each source of pulled resolutions."""
     return "".join(f"pulled from {clean(s.place)} at {s.commit[:12]}\n" for s in sources)
 
 
 def pulled_text(pulled: Pulled) -> str:
-    """Return what a source has, what was not taken from it, and how the rest is used."""
+    """Return the result of `conflicts pull`: which resolutions were taken, and which were not."""
     would = "Would pull" if pulled.is_dry_run else "Pulled"
     told = [f"{len(pulled.new)} new"] + [f"{len(pulled.gone)} gone"] * bool(pulled.gone)
     lines = [
@@ -163,7 +164,7 @@ def pulled_text(pulled: Pulled) -> str:
 
 
 def pushed_text(pushed: Pushed) -> str:
-    """Return what a remote has after a push."""
+    """Return the result of `conflicts push`: which resolutions were pushed, and which were not."""
     would = "Would push" if pushed.is_dry_run else "Pushed"
     count = counted(len(pushed.pushed), "resolution")
     as_what = "" if pushed.commit is None else f" as {pushed.commit[:12]}"

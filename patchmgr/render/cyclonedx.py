@@ -1,4 +1,4 @@
-"""Bills of materials in CycloneDX format: the same materials give the same bytes."""
+"""Bills of materials in CycloneDX format. The same materials give the same bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FORGE = re.compile(
 
 
 def bill_of_materials(materials: Sequence[Materials], form: str = "cyclonedx") -> str:
-    """Return the document, in JSON."""
+    """Return a bill of materials as CycloneDX JSON; `form` gives the version of the format."""
     tool = Component(
         name="patchmgr", version=__version__, type=ComponentType.APPLICATION, bom_ref="patchmgr"
     )

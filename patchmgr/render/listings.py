@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned columns, two spaces apart, without trailing space."""
+    """Return rows of cells as aligned columns, two spaces apart, without trailing spaces."""
     if not rows:
         return ""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -41,7 +41,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def upstreams_text(upstreams: Sequence[Upstream]) -> str:
-    """Return one line per upstream."""
+    """Return one line per upstream, with what it tracks."""
     return table([*map(_upstream_row, upstreams)])
 
 
@@ -55,12 +55,12 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
 
 
 def fetched_text(fetched: Sequence[Fetched]) -> str:
-    """Return one line per fetched upstream."""
+    """Return one line per upstream that was fetched."""
     return table([(f.name, f.commit) for f in fetched])
 
 
 def series_list_text(views: Sequence[SeriesView]) -> str:
-    """Return one line per series."""
+    """Return the result of `series list`: one line per series."""
     return table([_series_row(view) for view in views])
 
 
@@ -98,7 +98,7 @@ def _patch_value(patch: Patch) -> dict[str, Any]:
 
 
 def series_text(view: SeriesView) -> str:
-    """Return one series with the header of every patch."""
+    """Return the result of `series show`: the pin, and the header and paths of every patch."""
     pin = view.record.pin
     where = f"{view.record.upstream} {short_ref(pin.ref)}"
     head = f"{view.record.name}: {counted(len(view.patches), 'patch')} on {where}"
@@ -122,7 +122,10 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
 
 
 def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> str:
-    """Return one line per patch and per file that runs automatically, and the fork's merges."""
+    """Return the result of `import`: one line per patch, risky files, and what became of merges.
+
+    A risky file is one that runs automatically, such as a build script.
+    """
     lines = []
     for name, subject in ((clean(i.patch.name), clean(i.patch.subject)) for i in done.patches):
         full = f"  {name}  {subject}"
@@ -137,7 +140,7 @@ def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> st
 
 
 def started_text(done: Started, is_dry_run: bool, view: View) -> str:
-    """Return the workspace made from a branch, then what was imported."""
+    """Return the result of `init --from-branch`: the workspace, then what was imported."""
     fork_base = done.fork_base
     verb = "Would make" if is_dry_run else "Made"
     branch = f", branch {clean(done.upstream.branch)}" if done.upstream.branch else ""
@@ -156,7 +159,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
 
 
 def started_value(done: Started) -> dict[str, Any]:
-    """Return the workspace made from a branch as plain values, with what was imported."""
+    """Return the result of `init --from-branch` as plain values."""
     return {
         "workspace": done.folder,
         "upstream": fields(done.upstream, "name", "git", "branch"),
@@ -182,7 +185,7 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
 
 
 def imported_value(done: Import, series: str) -> dict[str, Any]:
-    """Return what was imported as plain values; `fork` is None if no merges were split."""
+    """Return the result of `import` as plain values; `fork` is None if no merges were split."""
     patches = [
         {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]
@@ -205,7 +208,10 @@ def _fork_value(fork: Fork) -> dict[str, Any]:
 
 
 def status_text(status: Status, view: View) -> str:
-    """Return one line per series, then the rebase in progress; in full with pins and files."""
+    """Return the result of `status`: one line per series, then the rebase in progress.
+
+    If the view lists everything, pins and applied files are included.
+    """
     if view.is_line:
         return f"{_status_summary(status)}\n"
     rows = [_status_row(row) for row in status.series]
@@ -312,7 +318,7 @@ def status_value(status: Status) -> dict[str, Any]:
 
 
 def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> str:
-    """Return one line per patch with its next step below, grouped by series, and the totals."""
+    """Return the result of `status --upstreaming`: each patch with its next step, and totals."""
     counts = Counter("landed" if row.verdict is Verdict.ABSORBED else row.stance for row in rows)
     told = ", ".join(f"{count} {getattr(key, 'value', key)}" for key, count in counts.items())
     summary = f"{counted(len(rows), 'patch')}: {told}\n" if rows else "no patches yet\n"
@@ -332,7 +338,7 @@ def upstreaming_text(rows: Sequence[Upstreamed], view: View) -> str:
 
 
 def exported_text(done: Exported) -> str:
-    """Return where the series is now, and one line for each patch that was rewritten."""
+    """Return the result of `export`: where it was written, and which patches were rewritten."""
     verb = "Would export" if done.is_dry_run else "Exported"
     what = f"{counted(len(done.patches), 'patch')} of {done.series} as {done.form}"
     write, delete = ("to write", "to delete") if done.is_dry_run else ("written", "deleted")
@@ -351,7 +357,7 @@ def exported_text(done: Exported) -> str:
 
 
 def graph_text(patches: Sequence[GraphPatch]) -> str:
-    """Return one line per patch, and below it one for each that it needs."""
+    """Return one line per patch, and below it one line for each patch that it needs."""
     lines: list[str] = []
     for patch in patches:
         lines.append(clean(patch.name))
@@ -360,7 +366,7 @@ def graph_text(patches: Sequence[GraphPatch]) -> str:
 
 
 def graph_mermaid(patches: Sequence[GraphPatch]) -> str:
-    """Return a flow chart in Mermaid: an arrow goes from a patch to one that it needs."""
+    """Return a flow chart in Mermaid, with an arrow from each patch to those that it needs."""
     numbers = {patch.name: number for number, patch in enumerate(patches, 1)}
     lines = ["flowchart BT"]
     for patch in patches:

@@ -24,19 +24,22 @@ FORMAT = 1
 
 
 def document(command: str, value: Struct | None = None, **content: Any) -> str:
-    """Return one JSON document with sorted keys and a final line feed: a value, and more keys."""
+    """Return the JSON document of a command: the fields of `value`, and the keys in `content`.
+
+    Keys are sorted, and the document ends with a newline.
+    """
     known = {} if value is None else keys(value)
     return _written({"format": FORMAT, "command": command, **known, **content})
 
 
 def keys(value: Struct) -> dict[str, Any]:
-    """Return the fields of a value under their names in JSON documents."""
+    """Return the fields of a value by the names that they have in JSON documents."""
     names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
     return {name: getattr(value, field) for field, name in names}
 
 
 def error_document(error: PatchmgrError) -> str:
-    """Return the document for an error."""
+    """Return the JSON document for an error: its kind, message and hints."""
     body = {"kind": error.kind, "message": error.message, "hints": error.hints}
     return _written({"format": FORMAT, "error": body})
 
@@ -48,18 +51,18 @@ def _written(whole: dict[str, Any]) -> str:
 
 
 def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
-    """Return some fields of a value under their names, and further keys."""
+    """Return the named fields of a value, and the keys in `more`."""
     return {**{name: getattr(value, name) for name in names}, **more}
 
 
 def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:
-    """Return the document of `rebase --json`; `more` are further keys."""
+    """Return the JSON document of `rebase`, with the keys in `more` added."""
     series = [series_value(outcome) for outcome in outcomes]
     return document("rebase", dry_run=is_dry_run, series=series, **more)
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:
-    """Return a pin as ref and commit, with the archive of a release."""
+    """Return a pin as plain values: its ref and commit, and the archive if it is a release."""
     value: dict[str, Any] = {"ref": pin.ref, "commit": pin.commit}
     if pin.archive is not None:
         value |= {"archive": pin.archive, "sha256": pin.sha256}
@@ -67,7 +70,7 @@ def pin_value(pin: Pin) -> dict[str, Any]:
 
 
 def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
-    """Return the outcome of one series as plain values."""
+    """Return the outcome of a rebase for one series as plain values."""
     pairs = zip(outcome.patches, outcome.commits, strict=True)
     value = fields(
         outcome,
@@ -83,12 +86,12 @@ def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
 
 
 def ledger_value(ledger: Ledger) -> dict[str, Any]:
-    """Return the sums of a ledger."""
+    """Return the line counts of a ledger as plain values."""
     return fields(ledger, "added", "removed", balanced=ledger.is_balanced)
 
 
 def finding_value(finding: AuditFinding) -> dict[str, Any]:
-    """Return one finding of the audit."""
+    """Return a finding of the audit as plain values."""
     names = ("kind", "path", "line", "symbol", "text", "commit", "proposal", "accepted")
     return fields(finding, *names, certain=finding.is_certain, id=finding.id or None)
 
@@ -97,7 +100,7 @@ _SIGHTING = ("commit", "subject", "pull", "paths")
 
 
 def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
-    """Return the outcome of one patch."""
+    """Return the outcome of a rebase for one patch, built as `commit`, as plain values."""
     open_findings = [_without_text(finding) for finding in patch.open_findings]
     return fields(
         patch,
@@ -134,7 +137,7 @@ def _conflict(conflict: FileConflict) -> dict[str, Any]:
 
 
 def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict[str, Any]]]:
-    """Return for each region its possible resolutions, the likeliest first."""
+    """Return the candidate resolutions of each conflict region, the likeliest first."""
     return [
         [
             fields(one, "reliability", text=_text(one.text), rule=one.reliability.rule)

@@ -1,4 +1,4 @@
-"""The manual: topics for a terminal, and pages for man."""
+"""The manual: help topics for a terminal, and man pages."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
 
 
 def topics_text(topics: Sequence[Topic]) -> str:
-    """Return one line per topic."""
+    """Return the list of topics, one per line, and how to read one."""
     rows = table([(f"  {topic.name}", topic.about) for topic in topics])
     return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
 
 
 def skill_text(topic: Topic) -> str:
-    """Return a topic as a skill file: front matter with its purpose, and the page."""
+    """Return a topic as a skill file for an agent: front matter with its purpose, then its text."""
     about = json.dumps(f"patchmgr, {topic.name}: {topic.about}")
     return f"---\nname: patchmgr-{topic.name}\ndescription: {about}\n---\n\n{topic.text}"
 
 
 def topic_text(topic: Topic) -> str:
-    """Return a page as plain text."""
+    """Return a topic as plain text."""
     return f"{topic.name}: {topic.about}\n\n{topic.text}"
 
 
 class Manual:
-    """Makes man pages for one version, with one date."""
+    """Makes the man pages of one version of patchmgr, all with the same date."""
 
     def __init__(self, version: str, day: date, *, first_line: str) -> None:
         self._source = f"patchmgr {version}"
@@ -46,7 +46,7 @@ class Manual:
         self._first = first_line
 
     def main_page(self, page: CommandPage, topics: Sequence[Topic]) -> bytes:
-        """Return patchmgr(1): the commands, the topics, exit codes and environment."""
+        """Return patchmgr(1): options, commands, topics, exit codes and environment variables."""
         lines = self._head(page.name, 1, page.summary)
         lines += [".SH SYNOPSIS", r".B patchmgr", r"[\-C \fIDIR\fP] \fICOMMAND\fP ..."]
         lines += [".SH DESCRIPTION", *_paragraphs(page.text or (page.summary,))]
@@ -60,7 +60,7 @@ class Manual:
         return self._page(lines)
 
     def command_page(self, page: CommandPage) -> bytes:
-        """Return the page of a command or of a group."""
+        """Return the man page of a command or a group of commands."""
         lines = self._head(page.name, 1, page.summary)
         lines += [".SH SYNOPSIS", *_synopsis(page)]
         lines += [".SH DESCRIPTION", *_paragraphs((page.summary, *page.text))]
@@ -75,7 +75,7 @@ class Manual:
         return self._page(lines)
 
     def topic_page(self, topic: Topic) -> bytes:
-        """Return the page of a topic."""
+        """Return the man page of a topic."""
         name = f"patchmgr-{topic.name}"
         lines = [*self._head(name, 7, topic.about), ".SH DESCRIPTION", *_blocks(topic.blocks)]
         return self._page([*lines, ".SH SEE ALSO", r".BR patchmgr (1)"])
@@ -167,7 +167,7 @@ def _escaped(text: str) -> str:
 
 
 def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple[Any, Any]]:
-    """Yield each command that is not hidden, with the words to type for it."""
+    """Yield each command below `command` that is not hidden, with the words to type for it."""
     for name, below in getattr(command, "commands", {}).items():
         if not below.hidden:
             yield below, (*words, name)
@@ -175,7 +175,7 @@ def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple
 
 
 def page_of(command: Any, words: tuple[str, ...]) -> CommandPage:
-    """Return the page of a command, from its typer declaration."""
+    """Return the content of a command's man page, from its typer declaration."""
     parts = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
     examples = [_EXAMPLE.sub("", part) for part in parts if _EXAMPLE.match(part)]
     text = [part for part in parts if part and not _EXAMPLE.match(part)]

@@ -1,4 +1,4 @@
-"""Escape foreign text for GitHub Markdown so that it stays text, in tables too."""
+"""Escape untrusted text for GitHub Markdown, so that it has no effect but to be shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TICKS = re.compile("`+")
 
 
 def text(foreign: str) -> str:
-    """Return the text without markup, HTML, mentions, references and links."""
+    """Return the text escaped, so that GitHub sees no markup, HTML, mentions or links in it."""
     shown = shortened(foreign)
     parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in _LINKED.split(shown)]
     marks = [found + _APART for found in _LINKED.findall(shown)]
@@ -31,7 +31,7 @@ def text(foreign: str) -> str:
 
 
 def code(foreign: str) -> str:
-    """Return a code span for running text."""
+    """Return the text as a code span, for use outside of tables."""
     shown = shortened(foreign)
     fence = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
     space = "" if shown and shown.strip(" `") == shown else " "
@@ -39,24 +39,27 @@ def code(foreign: str) -> str:
 
 
 def code_cell(foreign: str) -> str:
-    """Return a code span for a table cell, where a bar would end the cell even in code."""
+    """Return the text as a code span for a table cell, with each `|` escaped."""
     return code(foreign).replace("|", "\\|")
 
 
 def fenced(foreign: str) -> str:
-    """Return a block of code, with a fence that the text does not contain."""
+    """Return the text as a fenced code block, with a fence longer than any in the text."""
     shown = clean(foreign, keep="\n\t").rstrip("\n")
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
     return f"{fence}\n{shown}\n{fence}"
 
 
 def fitting(rows: Sequence[str], room: int, *, gap: int = 1) -> list[str]:
-    """Return the first rows that fit into so many characters, each with a gap behind it."""
+    """Return as many of the first rows as fit into `room` characters.
+
+    Each row counts `gap` characters more than it has, for the separator behind it.
+    """
     ends = accumulate(len(row) + gap for row in rows)
     return [row for row, end in zip(rows, ends, strict=True) if end <= room]
 
 
 def shortened(foreign: str) -> str:
-    """Return the clean text, cut if it is too long to read."""
+    """Return the text as `clean` does, but at most `LONGEST` characters of it."""
     shown = clean(foreign)
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

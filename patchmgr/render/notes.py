@@ -1,4 +1,4 @@
-"""The note on a sync: as Markdown for a description on GitHub, and as plain values."""
+"""The note on a sync, as Markdown for a description on GitHub and as plain values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from patchmgr.render.markdown_text import code, fitting, text
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
-    """Return the note of one series."""
+    """Return the note on one series as plain values."""
     value = to_builtins(note)
     tags = {name: value.pop(name) for name in ("preview", "fallback")}
     for key in ("identical", "changed"):
@@ -31,7 +31,10 @@ _FEW = 8
 
 
 def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
-    """Return the note; long lists are folded, and items that do not fit are counted."""
+    """Return the note as Markdown of at most `limit` characters.
+
+    Long lists are folded, and items that do not fit are left out and counted.
+    """
     blocks = [_head(note), _verdicts(note)]
     sections = (
         ("### Conflicts, and how each was resolved", [_solved(one) for one in note.solved], ""),

@@ -1,4 +1,4 @@
-"""What rebases would do: plans, forecasts, and a series on several targets as a table."""
+"""What rebases would do: plans, forecasts, and tables of a series on several targets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
 
 
 def plan_text(plan: Plan, view: View) -> str:
-    """Return the heading, the steps, and the rebases that were tried."""
+    """Return a plan: a heading, the steps, and the rebases that were tried to find them."""
     lines = [_heading(plan)]
     width = len(str(len(plan.steps)))
     indent = " " * (width + 4)
@@ -41,7 +41,7 @@ def plan_text(plan: Plan, view: View) -> str:
 
 
 def after_plan(plan: Plan) -> str:
-    """Return how a step is taken."""
+    """Return the line that says how to take the first step of a plan."""
     return f"Take the first step with: {clean(plan.command(plan.steps[0]))}"
 
 
@@ -74,7 +74,7 @@ def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield one line with the assumptions about patches in conflict, if there are any."""
+    """Yield one line with what a plan assumes about patches in conflict, or nothing."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
@@ -90,7 +90,7 @@ def _about(found: BreakingCommit) -> str:
 
 
 def patch_lines(patch: PlannedPatch, view: View, indent: str) -> Iterator[str]:
-    """Yield a patch's verdict and name, and where it is touched, or why it is in conflict."""
+    """Yield a patch's verdict and name, then where upstream touches it, or why it conflicts."""
     verdict = painted(patch.verdict.value, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     yield f"{indent}{verdict} {clean(patch.name)}"
     places = [clean(_place(place)) for place in patch.places]
@@ -109,7 +109,10 @@ def _tried(plan: Plan) -> str:
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
-    """Return a section for the plan, one with a body for each step, and how to take it."""
+    """Return a plan as Markdown, with a section for each step.
+
+    `takes` says whether to print the command that takes a step.
+    """
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
     return "\n\n".join([*blocks, _tried(plan)]) + "\n"
@@ -145,7 +148,7 @@ _WIDTH = max(len(effect.value) for effect in PullEffect)
 
 
 def forecast_text(found: Forecast, view: View) -> str:
-    """Return the heading, and the pull requests that touch a patch, the breaking ones first."""
+    """Return a forecast: a heading, then the pull requests that affect a patch."""
     effects = Counter(pull.effect for pull in found.pulls)
     counts = [f"{effects[effect]} {effect.value}" for effect in _COLOURS]
     told = f"{counted(found.open, 'open pull request')}: {', '.join(counts)}"
@@ -177,10 +180,10 @@ _GAP = "  "
 
 
 def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str:
-    """Return the tables of all series as "markdown" or "terminal", with a blank line between.
+    """Return a table of patches and targets for each series, separated by blank lines.
 
-    On a terminal a table that is too wide continues below, and patches that stay the same on every
-    target are only counted, unless all are wanted.
+    `form` is "markdown" or "terminal". On a terminal, a table that is too wide continues below,
+    and patches that are unchanged on every target are only counted unless the view lists all.
     """
     if view.is_line:
         return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
@@ -195,7 +198,7 @@ def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str
 
 
 def after_targets(targets: Sequence[TargetOutcome]) -> str:
-    """Return the line that says whether a target has conflicts left."""
+    """Return the line that says on how many targets conflicts are left."""
     count = sum(target.has_conflicts for target in targets)
     left = f"Conflicts on {count} of {len(targets)} targets." if count else "No conflict."
     return f"{left} Nothing was written: this was a dry run."

@@ -1,4 +1,4 @@
-"""The answers of `diff`, `why`, `status --of` and `--build-env`, as text and as JSON."""
+"""The results of `diff`, `why`, `status --of` and `status --build-env`, as text and values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> str:
-    """Return one line per changed patch, and the number of unchanged ones."""
+    """Return the result of `diff`: one line per changed patch, then how many patches are unchanged.
+
+    `shows_lines` adds the lines in which patches differ.
+    """
     heading = f"{clean(found.series)}: {_state(found.start)} to {_state(found.end)}"
     summary = comparison_sums(found.patches)
     if view.is_line:
@@ -35,7 +38,7 @@ def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> st
 
 
 def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
-    """Return how many patches there are of each kind."""
+    """Return in words how many patches are identical, changed, added or dropped."""
     counts = Counter(patch.sameness for patch in patches)
     words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
     return f"{counted(len(patches), 'patch')}: {', '.join(words) or 'none'}"
@@ -44,7 +47,7 @@ def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
 def comparison_lines(
     patches: Sequence[ComparedPatch], view: View, *, shows_lines: bool
 ) -> Iterator[str]:
-    """Yield one line per changed patch, with what differs if that is wanted."""
+    """Yield one line per changed patch; `shows_lines` adds the lines in which it differs."""
     for patch in patches:
         if not view.is_all and not patch.is_other:
             continue
@@ -64,7 +67,7 @@ def _state(state: tuple[str, str]) -> str:
 
 
 def compared_value(found: ComparedSeries) -> dict[str, Any]:
-    """Return the compared states as plain values."""
+    """Return the result of `diff` as plain values."""
     return fields(
         found,
         *("series", "identical", "different"),
@@ -76,7 +79,7 @@ def compared_value(found: ComparedSeries) -> dict[str, Any]:
 
 
 def origin_text(origin: LineOrigin) -> str:
-    """Return which patch a line comes from."""
+    """Return the result of `why`: the line, and the patch that it comes from or upstream."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
     head = f"{clean(origin.path)}:{origin.line}{symbol}\n    {clean(origin.text)}\n"
     if origin.patch is None:
@@ -86,7 +89,7 @@ def origin_text(origin: LineOrigin) -> str:
 
 
 def commit_text(found: CommitOrigin) -> str:
-    """Return what a commit is."""
+    """Return the result of `status --of`: the series that a commit is built from, and its state."""
     lines = [f"commit {found.commit}"]
     if not found.patches:
         return f"{lines[0]}\nno commit of a series\n"
@@ -109,12 +112,12 @@ def commit_text(found: CommitOrigin) -> str:
 
 
 def build_text(told: BuildEnvironment) -> str:
-    """Return one line per variable, in shell syntax."""
+    """Return the result of `status --build-env`: lines `NAME=VALUE`, quoted for a shell."""
     return "".join(f"{name}={shlex.quote(text)}\n" for name, text in told.variables.items())
 
 
 def commit_value(found: CommitOrigin) -> dict[str, Any]:
-    """Return the details of a commit as plain values."""
+    """Return the result of `status --of` as plain values."""
     names = ("commit", "series", "position", "patches", "tags", "version", "digest")
     base = {"ref": found.ref, "commit": found.base}
     return fields(found, *names, base=base, current=found.is_current)

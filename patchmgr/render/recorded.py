@@ -32,7 +32,7 @@ _MOST_EDITS = 12  # edits of a side that are told
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return the state of a conflict as one word."""
+    """Return the state of a conflict: open, solved, deleted, or parts if it has parts."""
     if recorded.kind is Kind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -41,7 +41,7 @@ def state_of(recorded: Recorded) -> str:
 
 
 def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View) -> str:
-    """Return one line per conflict; those without a text come last."""
+    """Return one line per recorded conflict, then one line per finding (which has no text)."""
     lines = [*map(_line, listed), *map(_finding_line, findings)]
     shown = (part for line in lines for part in view.folded(line, ""))
     return "".join(f"{line}\n" for line in shown) or "No conflict is recorded.\n"
@@ -55,7 +55,7 @@ def _finding_line(finding: ListedFinding) -> str:
 
 
 def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
-    """Return the accepted findings."""
+    """Return one line per finding that was accepted."""
     word = "Would accept" if is_dry_run else "Accepted"
     return "".join(
         f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}\n" for one in accepted
@@ -86,10 +86,10 @@ def conflict_text(
     patches: Sequence[Patch] = (),
     edits: Sequence[SideEdits] = (),
 ) -> str:
-    """Return a conflict and its parts: the sides with git's markers, and the resolutions.
+    """Return a conflict, then its parts: each with git's markers, and with its resolution.
 
-    First comes what the headers of its `patches` tell the person who decides. The `edits` of the
-    sides can be shown for each conflict.
+    Before them come the reasons in the headers of `patches`, which are in this conflict. `edits`
+    adds to each conflict what its sides changed, in words.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
     told = zip_longest(recorded, edits[: len(recorded)])
@@ -142,7 +142,7 @@ def _cut(lines: list[str]) -> Iterator[str]:
 
 
 def resolution_lines(recorded: Recorded) -> Iterator[str]:
-    """Yield the resolution of a conflict as a diff from ours."""
+    """Yield the lines of a conflict's resolution, as a diff from ours."""
     assert recorded.resolution is not None
     content, ours = recorded.resolution.content, recorded.ours
     if content is None:
@@ -160,7 +160,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
 
 
 def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
-    """Return the recorded resolution, with its diff."""
+    """Return the resolutions that were recorded, each as a diff from ours."""
     word = "Would record" if is_dry_run else "Recorded"
     lines: list[str] = []
     for one in solved:
@@ -170,7 +170,7 @@ def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
 
 
 def replayed_text(replayed: Sequence[Recalled]) -> str:
-    """Return the resolutions that a run replayed, and where, with their diffs."""
+    """Return the recorded resolutions that a run replayed, with their places and diffs."""
     lines: list[str] = []
     for one in replayed:
         lines.append(f"  recorded  {one.recorded.id}  {_about(one.recorded)}")
@@ -180,7 +180,7 @@ def replayed_text(replayed: Sequence[Recalled]) -> str:
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
-    """Yield what a rebase recorded, what it could not record, and what it left out."""
+    """Yield which patches a rebase left out, how many resolutions it recorded, and its notes."""
     for series, patch in result.skipped:
         name = clean(patch)
         would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
@@ -193,13 +193,13 @@ def after_memory(result: RebaseResult) -> Iterator[str]:
 
 
 def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> str:
-    """Return which conflicts were forgotten."""
+    """Return one line per conflict that was forgotten."""
     word = "Would forget" if is_dry_run else "Forgot"
     return "".join(f"{word}: {name}\n" for name in names)
 
 
 def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
-    """Return what was learned from merges, file by file."""
+    """Return the result of `conflicts learn`: what was learned from each file, and the total."""
     lines: list[str] = []
     for file in learned.files:
         word = "learned" if file.learned else "nothing learned"
@@ -213,12 +213,12 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
 
 
 def replayed_value(recalled: Recalled) -> dict[str, Any]:
-    """Return a replayed resolution, and its patches."""
+    """Return a replayed resolution and the patches that it was used in as plain values."""
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
 
 
 def listed_value(one: Listed) -> dict[str, Any]:
-    """Return a recorded conflict as plain values, or why it cannot be used."""
+    """Return a recorded conflict as plain values, or its fault if it is malformed."""
     if one.recorded is None:
         return {"id": one.id, "state": "broken", "fault": one.fault}
     return recorded_value(one.recorded)
@@ -227,7 +227,11 @@ def listed_value(one: Listed) -> dict[str, Any]:
 def conflict_value(
     recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
 ) -> dict[str, Any]:
-    """Return a conflict and its parts as plain values; `patches` are in that conflict."""
+    """Return a conflict and its parts as plain values.
+
+    `patches` are the patches in this conflict, and `edits` what the sides changed, for the
+    conflict and each part.
+    """
     conflict, *parts = (
         {**whole_value(one), "edits": fields(does, "ours", "theirs")}
         for one, does in zip(recorded, edits, strict=True)
@@ -240,7 +244,7 @@ def conflict_value(
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:
-    """Return the files from which resolutions were learned, as plain values."""
+    """Return the result of `conflicts learn` as plain values, one for each file."""
     return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
@@ -248,7 +252,7 @@ def learned_value(learned: Learned) -> list[dict[str, Any]]:
 
 
 def recorded_value(recorded: Recorded) -> dict[str, Any]:
-    """Return a conflict without its texts."""
+    """Return a conflict as plain values, without the texts of its sides and resolution."""
     solved = recorded.resolution
     return fields(
         recorded,
@@ -264,7 +268,7 @@ def recorded_value(recorded: Recorded) -> dict[str, Any]:
 
 
 def whole_value(recorded: Recorded) -> dict[str, Any]:
-    """Return a conflict with its texts."""
+    """Return a conflict as plain values, with the texts of its sides and resolution."""
     solved = None if recorded.resolution is None else recorded.resolution.content
     sides = fields(recorded, "base", "ours", "theirs", resolution=solved)
     texts = {
@@ -275,7 +279,7 @@ def whole_value(recorded: Recorded) -> dict[str, Any]:
 
 
 def decisions_text(decisions: Sequence[Decision]) -> str:
-    """Return one line per decision."""
+    """Return the result of `decide --list`: one line per decision."""
     lines = [_decision_line(decision) for decision in decisions]
     return "".join(f"{line}\n" for line in lines) or "No decisions are recorded.\n"
 
@@ -283,7 +287,7 @@ def decisions_text(decisions: Sequence[Decision]) -> str:
 def decided_text(
     added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
 ) -> str:
-    """Return the new decision, and the ones it replaced."""
+    """Return the result of `decide`: the new decisions, and those that were removed."""
     would = "Would keep" if is_dry_run else "Kept"
     lines = [f"{would}: {_decision_line(decision)}" for decision in added]
     would = "Would forget" if is_dry_run else "Forgot"
@@ -301,7 +305,7 @@ def _decision_line(decision: Decision) -> str:
 
 
 def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
-    """Return decisions now in force, and those that no longer are, as plain values."""
+    """Return the decisions that were added and those that were removed as plain values."""
     return {
         "decisions": [*map(_decision_value, added)],
         "forgotten": [*map(_decision_value, removed)],
@@ -323,7 +327,7 @@ def _decision_value(decision: Decision) -> dict[str, Any]:
 
 
 def merged_lines(merged: MergedFile) -> Iterator[str]:
-    """Yield notes on a merged file, one per line."""
+    """Yield lines on how a file was merged: resolutions and rules used, warnings, conflicts."""
     path = clean(merged.path)
     if merged.used:
         yield f"{path}: recorded: {', '.join(merged.used)}"
@@ -340,7 +344,7 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
 
 
 def merged_value(merged: MergedFile) -> dict[str, Any]:
-    """Return a merged file as plain values."""
+    """Return the result of `merge-file` as plain values."""
     return fields(
         merged,
         *("path", "how", "warnings", "reliability"),
@@ -352,7 +356,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
 
 
 def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
-    """Return what was written where, or removed."""
+    """Return what the installation or removal of the merge driver changed in a clone."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
         return f"There is {'a' if driver.settings else 'no'} driver in {where} already.\n"
@@ -367,7 +371,7 @@ def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
 
 
 def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
-    """Yield the result for each file, and what to do next."""
+    """Yield the result of `mergetool` for each file, and what to do next."""
     if is_dry_run:
         yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
         return

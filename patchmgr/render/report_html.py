@@ -1,4 +1,4 @@
-"""Reports as one self-contained HTML page: tables and charts."""
+"""Reports as one self-contained HTML page with tables and charts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from patchmgr.render.work_order import html_text, order_html
 
 
 class Box(Struct, frozen=True):
-    """A rectangle."""
+    """A rectangle: its top left corner, width and height."""
 
     x: float
     y: float
@@ -26,9 +26,9 @@ class Box(Struct, frozen=True):
 
 
 def squarified(sizes: Sequence[float], box: Box) -> tuple[Box, ...]:
-    """Return one rectangle per size, in their order; together they fill the box.
+    """Return one rectangle per size, in the order of `sizes`, with areas in proportion to them.
 
-    Sizes are positive, the largest first.
+    Together they fill the box. The sizes must be positive and in descending order.
     """
     total = sum(sizes)
     if not sizes or total <= 0:
@@ -101,7 +101,10 @@ _VERDICTS = {
 
 
 def treemap(footprint: Footprint, own: str) -> str:
-    """Return a treemap of the touched files within their subsystems: areas are changed lines."""
+    """Return a treemap of the touched files, grouped by subsystem, sized by their changed lines.
+
+    `own` is a prefix for element ids, unique on the page.
+    """
     files = [f for f in footprint.files if f.added + f.removed]
     if not files:
         return ""
@@ -181,7 +184,10 @@ def _fitting(text: str, width: float) -> str:
 
 
 def reach_bar(review: Review, own: str) -> str:
-    """Return one bar with the number of changed sites by reach."""
+    """Return a bar chart of the number of changed sites with each value of `Reach`.
+
+    `own` is a prefix for element ids, unique on the page.
+    """
     total = len(review.sites)
     if not total:
         return ""
@@ -199,7 +205,10 @@ def reach_bar(review: Review, own: str) -> str:
 
 
 def heat_map(review: Review, own: str) -> str:
-    """Return a map of patches by subsystems: the stronger the colour, the more lines."""
+    """Return a heat map of patches and subsystems; a stronger colour means more changed lines.
+
+    `own` is a prefix for element ids, unique on the page.
+    """
     parts = [part.name for part in review.parts]
     patches = review.parts_of_patches[:_MOST_COLUMNS]
     if not parts or not patches:
@@ -238,7 +247,10 @@ def _depth(lines: int) -> int:
 
 
 def timeline(review: Review, own: str) -> str:
-    """Return the verdict of each patch at each recorded rebase, as letters and colours."""
+    """Return a chart with the verdict of each patch in each recorded rebase.
+
+    `own` is a prefix for element ids, unique on the page.
+    """
     names = list(dict.fromkeys(name for m in review.moments for name, _ in m.verdicts))
     left, top = 400, 42
     cell = min(160.0, (WIDTH - left) / len(review.moments))
@@ -347,7 +359,7 @@ details::details-content{content-visibility:visible;block-size:auto}}
 
 
 def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = ()) -> str:
-    """Return one page with a section per series, and the work orders that wait for a person."""
+    """Return one HTML page with a section per series, and one for the open work orders."""
     names = ", ".join(clean(f.series) for f in footprints)
     title = f"Change footprint of {names}" if names else "Change footprint"
     body = "\n".join(_section(number, f) for number, f in enumerate(footprints))

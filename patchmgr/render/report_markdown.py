@@ -1,4 +1,4 @@
-"""The footprint as Markdown for the description of a pull request on GitHub."""
+"""The report on a series as Markdown, for the description of a pull request on GitHub."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ _SENTENCE = 160  # room for what says how much is left out
 
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
-    """Return the report on one series; if it gets too long, rows are left out and counted."""
+    """Return the report on one series, of at most `limit` characters.
+
+    Rows that do not fit are left out and counted.
+    """
     page = Page(limit)
     page.add(_head(footprint))
     if footprint.files:
@@ -55,22 +58,22 @@ def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
 
 
 class Page:
-    """Blocks of Markdown that together stay under a limit of characters."""
+    """A page of Markdown with a limit on its characters, built block by block."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._blocks: list[str] = []
 
     def whole(self) -> str:
-        """Return the text."""
+        """Return the page: its blocks, with a blank line between two."""
         return "\n\n".join(self._blocks) + "\n"
 
     def add(self, block: str) -> None:
-        """Add a block as it is."""
+        """Add a block, even if it exceeds the limit."""
         self._blocks.append(block)
 
     def fitting(self, block: str) -> bool:
-        """Add a block if there is room for it; return whether there was."""
+        """Add a block if it fits under the limit, and return whether it did."""
         is_fitting = len(self.whole()) + len(block) + _SENTENCE <= self._limit
         self._blocks += [block] * is_fitting
         return is_fitting
@@ -85,9 +88,10 @@ class Page:
         title: str = "",
         share: float = 0.5,
     ) -> None:
-        """Add a table with as many rows as fit, folded up behind a summary if there is one.
+        """Add a table with as many rows as fit, and a line that counts the others as `what`.
 
-        It takes at most this share of the room that is left.
+        The table takes at most `share` of the room that is left. If there is a `summary`, the
+        table is folded below it.
         """
         if title and rows:
             self.add(title)
@@ -100,7 +104,7 @@ class Page:
         self._rows(before, rows, what=what, after=after, share=share)
 
     def bullets(self, title: str, rows: Sequence[str], *, what: str) -> None:
-        """Add a list with as many rows as fit."""
+        """Add a list with as many rows as fit, and a line that counts the others as `what`."""
         self._rows(title + "\n", [f"- {row}" for row in rows], what=what)
 
     def _rows(
@@ -308,7 +312,7 @@ def _part_rows(review: Review) -> list[str]:
 
 
 def chart(review: Review) -> str:
-    """Return a Mermaid chart of the changed lines by subsystem, or empty if it shows nothing."""
+    """Return a Mermaid chart of changed lines by subsystem, or "" if it would show nothing."""
     shown = [part for part in review.parts if part.added + part.removed][:MOST_IN_CHART]
     if len(shown) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""The footprint as aligned text for a terminal."""
+"""The report on a series as aligned text for a terminal."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ADDED, _REMOVED, _TITLE, _QUIET = "32", "31", "1", "2"
 
 
 def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
-    """Return the report on one series in lines of at most this width (at least 40).
+    """Return the report on one series in lines of at most `width` columns (at least 40).
 
-    The line that names the base may be longer: ids are never cut.
+    Only the line that names the base may be longer, since commit ids are never shortened.
     """
     width = max(width, NARROWEST)
     lines = [*_head(footprint, width, colour)]
@@ -37,7 +37,7 @@ def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
 
 
 def report_line(footprint: Footprint, *, colour: bool) -> str:
-    """Return the size of one series in one line."""
+    """Return one line with the size of a series."""
     total = footprint.total
     size = f"{counted(len(footprint.patches), 'patch')}, {counted(total.files, 'file')}"
     return f"{clean(footprint.series)}: {size} {_change(total.added, total.removed, colour)}\n"

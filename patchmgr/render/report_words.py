@@ -1,4 +1,4 @@
-"""The words that reports use for the counts of a footprint."""
+"""Words and groupings that all forms of a report use."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return in words the number of upstream steps in which hotspots are counted."""
+    """Return in words how many commits or releases of upstream the hotspots are counted over."""
     return counted(review.window or 0, review.step)
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield the groups that every footprint is counted by, with their titles."""
+    """Yield the groupings of a report: by part, by kind and by build, each with its tallies."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the only file of a language in the series, if there is just one."""
+    """Return the only file of a language that the series changes, or None if it is not alone."""
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]
@@ -64,7 +64,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the symbols of the pin that a patch touches, those with most changed lines first."""
+    """Return the upstream symbols that a patch changes, those with most changed lines first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:
@@ -74,7 +74,10 @@ def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
 
 
 class Site(Struct, frozen=True):
-    """A symbol of an upstream file, and the numbers (from 1) of the patches that touch it."""
+    """A symbol in an upstream file, and the patches that change it, numbered from 1.
+
+    `symbol` is None for lines outside of symbols. `is_upstream` says whether upstream has it.
+    """
 
     symbol: str | None
     is_upstream: bool
@@ -82,7 +85,10 @@ class Site(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
-    """Return the symbols that patches touch, by the last path of the file; upstream's first."""
+    """Return the symbols that patches change in each upstream file, by path.
+
+    The path is the one after renames. Symbols that upstream has come first.
+    """
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}
     for number, patch in enumerate(footprint.patches, start=1):

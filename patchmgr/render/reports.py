@@ -1,4 +1,4 @@
-"""Reports on several series in one output form, their JSON, and what `report --compare` answers."""
+"""Reports on several series in one output format, and the results of `report --compare`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from patchmgr.render.view import UNLIMITED, View
 
 
 def report_json(footprints: Sequence[Footprint]) -> str:
-    """Return the document of `report --json`."""
+    """Return the JSON document of `report`."""
     return document("report", series=[footprint_value(footprint) for footprint in footprints])
 
 
 def footprint_value(footprint: Footprint) -> dict[str, Any]:
-    """Return the footprint of one series; lines of a binary are null."""
+    """Return the report on one series as plain values. Line counts of a binary file are null."""
     return fields(
         footprint,
         *("kinds", "areas", "builds", "languages", "folders", "passing"),
@@ -59,7 +59,7 @@ def _patch(patch: PatchFootprint) -> dict[str, Any]:
 
 
 def review_value(review: Review) -> dict[str, Any]:
-    """Return the keys that a review adds to the report on a series."""
+    """Return the part of a report that is for reviewers as plain values."""
     summary = {reach.value: review.count(reach) for reach in Reach}
     return {
         "subsystems_by": review.parts_by,
@@ -92,7 +92,10 @@ _WIDE = 100  # columns, where there is no terminal
 def reports_text(
     footprints: Sequence[Footprint], form: str, view: View, orders: Sequence[WorkOrder] = ()
 ) -> str:
-    """Return the reports as "json", "markdown", "html" or "terminal"; only HTML has work orders."""
+    """Return the reports in a format: "json", "markdown", "html" or "terminal".
+
+    Only the HTML page shows the work orders in `orders`.
+    """
     if form == "json":
         return report_json(footprints)
     if form == "html":
@@ -110,7 +113,7 @@ _COUNTS = ("files", "added", "removed")
 
 
 def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
-    """Return how a series has changed, with the lines in which patches differ."""
+    """Return how a series has changed since `base`, with the lines in which patches differ."""
     lines = [f"{clean(found.series)}: {comparison_sums(found.patches)}, since {clean(base)}"]
     if not view.is_line:
         lines += [f"  {when:<6}  {clean(told)}" for when, told in _sizes(found)]
@@ -121,7 +124,10 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
 
 
 def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT) -> str:
-    """Return the same for a pull request; entries that do not fit are counted."""
+    """Return how a series has changed since `base` as Markdown of at most `limit` characters.
+
+    Entries that do not fit are left out and counted.
+    """
     page = Page(limit)
     page.add(f"## {code(found.series)} since {code(base)}")
     page.add(f"{comparison_sums(found.patches)}.")
@@ -146,7 +152,7 @@ def _differing(patch: ComparedPatch) -> str:
 
 
 def compared_value(found: ComparedFootprint) -> dict[str, Any]:
-    """Return the comparison of one series in plain values."""
+    """Return how a series has changed as plain values."""
     return {
         "name": found.series,
         "before": _size(found.before),

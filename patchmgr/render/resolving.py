@@ -1,4 +1,4 @@
-"""A conflict shown to a person: the list, the texts to compare, and the keys."""
+"""What the resolver shows: the list of conflicts, the texts to compare, and the keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Line = tuple[bool, str]
 
 
 class Pane(Struct, frozen=True):
-    """A text to compare with others; `name` is the word for the key that chooses it."""
+    """A text that is shown beside others; `is_chosen` marks the one that the person chose."""
 
     title: str
     lines: tuple[Line, ...]
@@ -34,7 +34,7 @@ class Pane(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A line of the list, for a patch or one of its conflicts; it may be the current one."""
+    """A line in the list of patches and conflicts; `is_here` marks the current conflict."""
 
     text: str
     verdict: Verdict | None
@@ -42,12 +42,12 @@ class Row(Struct, frozen=True):
 
 
 def cut(line: str, width: int) -> str:
-    """Return the part of a line that fits; a sign marks a cut."""
+    """Return a line of at most `width` characters; "…" ends a line that was cut."""
     return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
 
 
 def list_rows(outcomes: Sequence[SeriesOutcome], state: Resolving) -> Iterator[Row]:
-    """Yield the patches with their verdicts, each with its conflicts below."""
+    """Yield each series, its patches with their verdicts, and their conflicts below them."""
     for outcome in outcomes:
         yield Row(f"{clean(outcome.name)} -> {short_ref(outcome.onto.ref)}", None)
         for patch in outcome.patches:
@@ -71,7 +71,7 @@ def _state_of(one: OpenConflict, state: Resolving) -> str:
 
 
 def about_lines(state: Resolving) -> Iterator[str]:
-    """Yield lines that say what the conflict is, what its patch is for, and what caused it."""
+    """Yield lines about the current conflict: its place, its patch, and the commits behind it."""
     order = state.conflict.order
     number = state.conflicts.index(state.conflict) + 1
     where = f"conflict {number} of {len(state.conflicts)}"
@@ -85,7 +85,7 @@ def about_lines(state: Resolving) -> Iterator[str]:
 
 
 def facts(order: WorkOrder) -> Iterator[str]:
-    """Yield what a patch is for, and the upstream commits that it collides with."""
+    """Yield why the patch of a work order exists, and which upstream commits it conflicts with."""
     why = " ".join((order.why or "").split())
     yield f"patch: {clean(order.subject)}" + (f" ({clean(why)})" if why else "")
     for one in order.causes[:_MOST_CAUSES]:
@@ -100,7 +100,7 @@ def facts(order: WorkOrder) -> Iterator[str]:
 
 
 def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
-    """Return base, ours, theirs and the candidates of a region, to show side by side."""
+    """Return the base, ours, theirs and the candidates of a conflict region, side by side."""
     known = _lines_of(region.base)
     taken = None if choice is None else choice.taken
     sides = (
@@ -128,7 +128,7 @@ def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
 
 
 def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:
-    """Return the region as resolved, with the lines around it."""
+    """Return a conflict region as it is resolved by a choice, with a few lines around it."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())
     number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
@@ -166,7 +166,10 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return the lines of a text, each with whether it is new."""
+    """Return the lines of a text, each with a flag that says whether `known` lacks it.
+
+    If `known` is None, no line is new.
+    """
     lines = text.removesuffix("\n").split("\n") if text else []
     shown = [
         (known is not None and line not in known, clean(line, keep="\t").expandtabs(4))
@@ -177,7 +180,7 @@ def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
 
 
 def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
-    """Return the keys and what they do, as many per line as fit."""
+    """Return the keys and what they do, in lines of at most `width` characters."""
     lines = [""]
     for one in keys:
         has_range = len(one.names) > 1 and one.names.isdigit()
@@ -190,6 +193,6 @@ def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
 
 
 def after_quitting(state: Resolving) -> Iterator[str]:
-    """Yield the messages after a person quits early."""
+    """Yield the messages for a person who quits before all conflicts are resolved."""
     yield f"{counted(len(state.left), 'conflict')} left; what you chose is kept"
     yield "go on with: patchmgr resolve"

@@ -1,4 +1,4 @@
-"""A sync: as text, as the body of a pull request, as annotations, as a badge."""
+"""The result of `sync` as text, as a pull request's body, as annotations and as a badge."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _AGAIN = (
 
 
 def sync_state(proposal: Proposal) -> str:
-    """Return the result of a sync in a word: current, carried or conflicts."""
+    """Return the result of a sync in one word: current, carried or conflicts."""
     plan = proposal.plan
     return "conflicts" if plan.has_conflicts else "carried" if plan.steps else "current"
 
 
 def sync_title(proposal: Proposal) -> str:
-    """Return the result of a sync in one line."""
+    """Return the title of a sync: the series, and how far it got."""
     return f"{', '.join(map(clean, proposal.plan.series))}: {_words(proposal)}"
 
 
@@ -84,7 +84,10 @@ def _what(order: WorkOrder) -> str:
 
 
 def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
-    """Return the whole proposal; items that do not fit are left out and counted."""
+    """Return the proposal of a sync as Markdown of at most `limit` characters.
+
+    Items that do not fit are left out and counted.
+    """
     plan, orders = proposal.plan, list(map(_order, proposal.orders))
     blocks = [f"> **Warning**: {' '.join(map(text, one.split(' ')))}" for one in warnings]
     blocks += [_AGAIN, _sums(proposal)] if plan.steps else [text(sync_title(proposal))]
@@ -128,7 +131,7 @@ def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
 
 
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
-    """Return which patches changed, with the lines that differ, or nothing if none did."""
+    """Return which patches changed, with the lines that differ, or "" if none changed."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):
@@ -138,14 +141,17 @@ def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return the mark which says that a body's comment was written; empty without a comment."""
+    """Return a mark for a pull request's body: it says that this comment was posted.
+
+    Without a comment, the mark is empty.
+    """
     if not comment:
         return ""
     return f"<!-- patchmgr comment {hashlib.sha256(comment.encode()).hexdigest()[:16]} -->"
 
 
 def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
-    """Return the comment for a pull request that was made on another pin."""
+    """Return a comment for a pull request that was made before the pin moved."""
     state = text(_state(PlannedState(pin.ref, pin.commit)))
     lines = [f"The base has {code(series)} on {state} now: {check_words(check)}.", ""]
     lines += [
@@ -157,7 +163,7 @@ def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
 
 
 def check_words(check: PullCheck) -> str:
-    """Return what was found of an open pull request."""
+    """Return in words whether the patches of an open pull request rebase cleanly onto the pin."""
     left = f"leaves {counted(len(check.left), 'patch')} to a person there"
     words = (
         f"was not checked: {check.fault}"
@@ -170,9 +176,9 @@ def check_words(check: PullCheck) -> str:
 
 
 def annotations_text(found: Sync) -> str:
-    """Return a line in the form of a compiler's for each thing that needs a person.
+    """Return one line, in the form of a compiler's warning, for each warning and conflict.
 
-    `.github/problem-matcher.json` makes annotations of them; paths are those of the workspace.
+    `.github/problem-matcher.json` makes annotations of them. Paths are those in the workspace.
     """
     told = [f"patchmgr: warning: {warning}" for warning in found.warnings]
     told += [
@@ -186,7 +192,7 @@ _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
-    """Return the state of a series after a sync, in words and as a shields.io badge."""
+    """Return the state of a series after a sync, in words and as the JSON of a shields.io badge."""
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",
@@ -196,7 +202,7 @@ def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
 
 
 def sync_value(found: Sync) -> dict[str, Any]:
-    """Return a sync as plain values: the keys of its plan, and more."""
+    """Return the result of `sync` as plain values, with the keys of its plan."""
     proposal = found.proposal
     return {
         **keys(proposal.plan),

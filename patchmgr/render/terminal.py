@@ -1,4 +1,4 @@
-"""Results as text for a terminal, and diffs in git's colours."""
+"""The result of `rebase` as text for a terminal, and diffs in git's colours."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _AS_IT_IS = ("  ", "decide with: ", "accept it with: ")  # code, and what is typ
 
 
 def painted(text: str, code: str, *, colour: bool) -> str:
-    """Return the text in a colour (SGR code) if colour is on."""
+    """Return the text in the colour of an SGR code, or unchanged if `colour` is False."""
     return f"\x1b[{code}m{text}\x1b[0m" if colour else text
 
 
 def rebase_text(outcome: SeriesOutcome, view: View) -> str:
-    """Return the verdict table of one series: a heading, one line per patch, a summary."""
+    """Return the result of `rebase` for one series: a heading, its patches, and a summary."""
     if view.is_line:
         return f"{_heading(outcome)}: {_summary(outcome)}\n"
     lines = [_heading(outcome), *listed(outcome.patches, view), f"  {_summary(outcome)}"]
@@ -48,7 +48,10 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> str:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield the lines of all patches, or of those with something to report."""
+    """Yield the lines of patches that are not unchanged or have findings, or of all patches.
+
+    All are listed if the view lists everything.
+    """
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:
@@ -67,12 +70,15 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def short_ref(ref: str) -> str:
-    """Return the name of an upstream state; a full commit id is shortened."""
+    """Return a ref as it is, or the first 12 digits if it is a full commit id."""
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
 def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
-    """Yield the lines of a patch: verdict, name, how, evidence or cause; the subject if it fits."""
+    """Yield the lines of a patch: verdict, name, how it merged, and evidence or causes.
+
+    The subject is added if it fits.
+    """
     word = patch.verdict.value.ljust(_WIDTH)
     verdict = painted(word, VERDICT_COLOURS[patch.verdict], colour=view.colour)
     how = ", ".join(dict.fromkeys(h.how.value for h in patch.hunks if h.how is not None))
@@ -169,7 +175,7 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def header_lines(description: str | None, drop_when: str | None) -> Iterator[str]:
-    """Yield a header's text on why the patch exists, and when it can go."""
+    """Yield what a header says about why the patch exists and when it can be dropped."""
     for word, text in (("why", description), ("drop when", drop_when)):
         if text is not None:
             yield f"{word}: {clean(shorten(text, LONGEST_WORDS, placeholder=' ...'))}"
@@ -183,13 +189,13 @@ def _quoted(content: bytes) -> Iterator[str]:
 
 
 def sighting_text(sighting: Sighting | BreakingCommit) -> str:
-    """Return an upstream commit in one line, with its pull request first if it has one."""
+    """Return an upstream commit in one line: pull request (if known), commit id and subject."""
     pull = "" if sighting.pull is None else f"#{sighting.pull} "
     return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
 
 
 def bare_subject(sighting: Sighting | BreakingCommit) -> str:
-    """Return a commit's subject without the pull request at its end."""
+    """Return a commit's subject without the number of its pull request at the end."""
     return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
 
 
@@ -199,7 +205,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return the sums of a ledger in one line."""
+    """Return in one line what became of the added and removed lines of a series."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; does not add up"
@@ -223,7 +229,11 @@ def after_rebase(
     work: Path | None,
     waiting: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield what to do next, one step per line; the last name the conflicts and the command."""
+    """Yield what to do after a rebase, one step per line.
+
+    `work` is the folder with the files in conflict, or None if the rebase has not stopped.
+    `waiting` are the files in it that still have conflict markers.
+    """
     outcomes = tuple(outcomes)
     if work is not None:
         yield "Patch files, pin and branch are as they were."
@@ -241,7 +251,7 @@ def after_rebase(
 
 
 def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[str]:
-    """Yield what to do next if a checkout shows what stopped the rebase, or its end."""
+    """Yield what to do after a rebase with --checkout, whose worktree is at `place`."""
     stopped = (p for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT)
     patch = next(stopped, None)
     if patch is None:
@@ -297,7 +307,7 @@ _CODES = (
 
 
 def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
-    """Return a patch for a terminal: control characters are removed, and the diff is coloured."""
+    """Return a patch for a terminal, with control characters escaped and its diff in colour."""
     lines = content_lines(header) + [
         painted_line(line, colour=colour) for line in content_lines(diff)
     ]
@@ -305,12 +315,12 @@ def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
 
 
 def painted_line(line: str, *, colour: bool) -> str:
-    """Return a line of a diff in its colour."""
+    """Return a line of a diff in git's colour for it."""
     code = next((code for starts, code in _CODES if line.startswith(starts)), None)
     return line if code is None else painted(line, code, colour=colour)
 
 
 def content_lines(content: bytes) -> list[str]:
-    """Return the lines of a content, cleaned for a terminal."""
+    """Return the lines of a file's content, with unsafe characters escaped for a terminal."""
     text = content.decode("utf-8", "surrogateescape")
     return [clean(line, keep="\t") for line in text.removesuffix("\n").split("\n")] if text else []

@@ -1,4 +1,4 @@
-"""A work order as Markdown, as HTML, as text, and in plain values."""
+"""A work order (what is known about a conflict) as Markdown, HTML, text and plain values."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _Section = tuple[str, list[_Line | _Code]]
 
 
 def order_value(order: WorkOrder) -> dict[str, Any]:
-    """Return an order as plain values."""
+    """Return a work order as plain values."""
     whole = {**keys(order), "base": pin_value(order.base), "onto": pin_value(order.onto)}
     plain: dict[str, Any] = to_builtins({**whole, "fields": dict(order.fields)})
     return plain
 
 
 def value_size(value: object) -> int:
-    """Return an upper bound of the bytes that a value takes in a document."""
+    """Return an upper bound for the size of a value in a JSON document, in characters."""
     return len(json.dumps(to_builtins(value, enc_hook=str), indent=1)) * _NESTED // 100
 
 
@@ -48,10 +48,9 @@ _NESTED = 110  # percent: what stands deeper in a document is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return a recorded conflict without its texts, if it is larger than the limit.
+    """Return a recorded conflict without its texts if it is larger than `most` characters.
 
-    The regions of the work order have the texts; if there are many parts, only the first are
-    listed.
+    The regions of the work order contain the same texts. Only the first parts are then listed.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
@@ -67,12 +66,12 @@ _MOST_PARTS = 10
 
 
 def order_markdown(order: WorkOrder) -> str:
-    """Return an order as GitHub Markdown."""
+    """Return a work order as GitHub Markdown."""
     return "".join(_markdown(*section) for section in _sections(order, has_sides=True))
 
 
 def order_html(order: WorkOrder) -> str:
-    """Return an order as HTML: the texts of a section side by side."""
+    """Return a work order as HTML, with the sides of each conflict region side by side."""
     (title, about), *others = _sections(order, has_sides=True)
     parts = [f"<h4>{html_text(title)}</h4>", *_html_blocks(about)]
     for title, blocks in others:
@@ -84,17 +83,17 @@ def order_html(order: WorkOrder) -> str:
 
 
 def html_text(foreign: str) -> str:
-    """Return a text as HTML shows it."""
+    """Return a text escaped for HTML."""
     return escape(clean(foreign))
 
 
 def order_text(order: WorkOrder) -> str:
-    """Return an order for a person, without the sides of the conflict."""
+    """Return a work order as text for a terminal, without the sides of the conflict."""
     return "".join(_text(*section) for section in _sections(order, has_sides=False))
 
 
 def proposed_text(proposed: Proposed) -> str:
-    """Return whether a solution passes, and the checks that it fails."""
+    """Return the result of `conflicts propose`: whether a resolution passes, and what it fails."""
     where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
     state = "passes" if proposed.has_passed else "does not pass"
     lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
@@ -105,7 +104,7 @@ def proposed_text(proposed: Proposed) -> str:
 
 
 def asked_text(asked: Sequence[Asked]) -> str:
-    """Return the result for each conflict that a program was asked about."""
+    """Return the result of `rebase --resolver` for each conflict that its program was given."""
     lines = list[str]()
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
