@@ -1,1 +1,1 @@
-"""Conflicts: their ids, what people made of them, and what is reported about them."""
+"""Conflicts: their ids, a person's choices and decisions, recorded resolutions, and work orders."""

@@ -1,7 +1,7 @@
 """What a person can decide about a conflict, and which earlier decisions still hold.
 
-A decision is about the change of a patch, and about the upstream text in its place: it holds as
-long as upstream has that text.
+A decision is about the change that a patch makes, and about the upstream text that the change
+meets. It holds as long as upstream has that text.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ DIGITS = 32
 def finding_of(
     patch: Patch, results: Sequence[FileResult], homes: Mapping[str, str], blobs: Blobs
 ) -> Finding | None:
-    """Return what a person can decide about a patch in conflict, or None if no file collides.
+    """Return what a person can decide about a patch in conflict, or None if no file is in conflict.
 
-    `homes` maps paths of the old side that are elsewhere on the new one.
+    `homes` maps paths before the upstream change to the paths of the same files after it.
     """
     found = {p for result in results for p in _passages(result, homes, blobs)}
     return Finding(change_digest(patch), tuple(sorted(found))) if found else None
 
 
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
-    """Yield the text of upstream that each colliding hunk of a file meets.
+    """Yield the upstream text that each conflicting hunk of a file meets.
 
-    Code that went to another file is met there; a file that moved as a whole keeps its old name.
+    A passage has the path that the patch names, unless the code moved to another file: then it has
+    the path of that file.
     """
     conflict, change = result.conflict, result.step.change
     if conflict is None:
@@ -66,7 +67,10 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
 def standing_decision(
     decisions: Sequence[Decision], patch: Patch, side: NewSide, blobs: Blobs
 ) -> Decision | None:
-    """Return the decision about a patch if upstream still has the text it is about, else None."""
+    """Return the decision about a patch if upstream still has the text that it is about.
+
+    Returns None if there is no such decision.
+    """
     change = change_digest(patch) if decisions else ""
     for decision in decisions:
         if decision.change == change and all(
@@ -78,7 +82,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Add a person's decision to an outcome, which keeps the text for another decision."""
+    """Set the reason of an outcome to a person's decision, and keep what can be decided again."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
@@ -88,7 +92,7 @@ def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
 
 
 def change_digest(patch: Patch) -> str:
-    """Return a digest of what a patch changes: no header, no context, no positions."""
+    """Return a digest of a patch's changes, which ignores header, context and line numbers."""
     digest = hashlib.sha256()
     for change in patch.files:
         words = (change.old_path, change.new_path, change.old_mode, change.new_mode)
@@ -105,7 +109,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return the passage that some lines of a file make."""
+    """Return the passage that consists of some lines of a file."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
@@ -113,14 +117,14 @@ def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
 
 
 def whole_file(path: str, content: bytes | None) -> Passage:
-    """Return the passage for a whole file, or for its absence."""
+    """Return the passage for a whole file. Content None stands for a file that does not exist."""
     if content is None:
         return Passage(path, 0, "")
     return Passage(path, 0, hashlib.sha256(content).hexdigest()[:DIGITS])
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Return whether a file has the lines of a passage, in a row, as often as it had them."""
+    """Return whether a file has the lines of a passage in a row, at least as often as before."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times
@@ -143,7 +147,7 @@ def _digest(lines: Sequence[bytes]) -> str:
 def passage_of_place(
     path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
 ) -> Passage:
-    """Return upstream's lines in the place of a hunk, or the lines around it if there are none."""
+    """Return upstream's lines where a hunk applies, or the lines around them if they are blank."""
     runs = tuple(runs_of(hunk, position))
     touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
     at = comparison.in_ours(position)
@@ -158,7 +162,10 @@ def passage_of_place(
 
 
 def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Give a certain finding its id: the same wherever the line stands, for the same change."""
+    """Add its id to a certain finding.
+
+    The id depends on the patch's change, not on the line number.
+    """
     words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
     told = "\0".join(words).encode("utf-8", "surrogateescape")
     digest = hashlib.sha256(told).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""What the header of a patch tells a person who decides about it."""
+"""What the header of a patch says about upstream: commits, pull requests and releases it names."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Find = Callable[[Named], "tuple[str, str] | None"]
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield what a patch's header names in an upstream repository, each once.
+    """Yield each commit, pull request and release that the fields of a patch's header name.
 
-    The address of another repository's pull request does not count.
+    Addresses of pull requests of other repositories than `repository` are skipped.
     """
     fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
     # What is not an address on a forge says nothing of the owner.
@@ -81,7 +81,7 @@ NAMED = Reliability("header")
 def with_named(
     judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
 ) -> tuple[Judged, ...]:
-    """Add proposals to patches in conflict whose headers say that upstream has them."""
+    """Add a proposal to drop each patch in conflict whose header names an upstream change."""
     return tuple(
         replace(one, outcome=_with_named(one.outcome, patch, find, repository))
         for one, patch in zip(judged, patches, strict=True)

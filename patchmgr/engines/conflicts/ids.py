@@ -1,4 +1,4 @@
-"""The id of a conflict: the same for the same sides, in either order and any place."""
+"""Ids of conflicts. Equal sides give equal ids, whichever is ours and wherever the conflict is."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from patchmgr.engines.text.marked import split_marked
 
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region, each without its last line feed."""
+    """Return base, ours and theirs of each region, each side without its last line feed."""
     regions = (found.region for found in split_marked(marked).regions)
     sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
 
 
 def resolved_to_ours(marked: bytes) -> bytes:
-    """Return the text with every region resolved as ours has it."""
+    """Return a marked text in which every region is replaced by its ours side."""
     found = split_marked(marked)
     return found.with_each(tuple(one.region.ours for one in found.regions))
 
@@ -27,7 +27,7 @@ def _unended(side: bytes) -> bytes:
 def conflict_id(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, marked: bytes | None
 ) -> str:
-    """Return 12 hex digits made of the sides of every region, sorted, without positions."""
+    """Return 12 hex digits computed from the sides of all regions, whatever their positions."""
     found = split_marked(marked).regions if marked is not None else ()
     regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]
     digest = hashlib.sha256()
@@ -38,10 +38,13 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of one region, given as whole lines: that of a file with no other region."""
+    """Return the id of a region, given as whole lines.
+
+    A file with only this region has the same id.
+    """
     return conflict_id(_bare(base), _bare(ours), _bare(theirs), None)
 
 
 def _bare(side: bytes) -> bytes:
-    """Return lines without the last line feed, but tell blank lines from none."""
+    """Remove the last line feed, unless all lines are blank: blank lines differ from no lines."""
     return _unended(side) if side.strip(b"\n") else side

@@ -1,4 +1,4 @@
-"""Replay recorded resolutions of conflicting regions, and learn from new ones."""
+"""Replay recorded resolutions of conflicting regions, and learn resolutions from resolved files."""
 
 from __future__ import annotations
 
@@ -18,19 +18,25 @@ _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """Known resolutions; it makes no difference which side is ours and which theirs."""
+    """Recorded resolutions. A look-up finds them also if ours and theirs are swapped."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolution of a region, as whole lines, or None if nobody has resolved it."""
+        """Return the resolution of a region as whole lines, or None if none is recorded."""
 
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file that conflicts as a whole; no content means deletion."""
+        """Return the resolution of a file in conflict as a whole.
+
+        Its content is None for a deletion.
+        """
 
 
 class Replayed(Struct, frozen=True):
-    """A marked text with known resolutions in place of their regions, and the ids of those."""
+    """A marked text after replaced regions, and the ids of the resolutions used.
+
+    `is_clean` is true if no conflict region is left.
+    """
 
     marked: bytes
     used: tuple[str, ...]
@@ -38,9 +44,10 @@ class Replayed(Struct, frozen=True):
 
 
 def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return the sides that identify a file which was not learned region by region.
+    """Return base, ours and theirs of a whole marked file, which identify its conflict.
 
-    Returns None if a line of the file could be a marker: another file might have the same sides.
+    Returns None if a line of the file itself looks like a marker: another file might have the same
+    sides.
     """
     found = split_marked(marked)
     is_sure = found.is_sure and all(one.is_sure for one in found.regions)
@@ -53,10 +60,10 @@ def replay(
     *,
     ends_with_newline: bool = True,
 ) -> Replayed:
-    """Replace each region that has a known resolution; the rest stays as it is.
+    """Replace each region that has a recorded resolution. Other regions keep their markers.
 
     Git ends every side of a region with a line feed. `ends_with_newline` says whether the merged
-    file has one at its end, which counts where its last region is at the end, too.
+    file ends with one, which matters if the last region is at the end of the file.
     """
     found = split_marked(marked)
     used: list[str] = []
@@ -86,7 +93,7 @@ class Lesson(Struct, frozen=True):
 
 
 class Missed(Struct, frozen=True):
-    """A region from which nothing can be learned, and why."""
+    """A region whose resolution cannot be learned, and the reason."""
 
     id: str
     region: Region
@@ -94,15 +101,15 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolution of each region that a person's text gives with certainty."""
+    """Return the resolution of each region that a resolved text gives with certainty."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 
 def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
-    """Cut the resolution of each region out of a resolved text, by the clean text around it.
+    """Find the resolution of each region in a resolved text, by the text around the region.
 
-    Every region is reported once, in order; one that occurs twice with two resolutions counts as
-    missed.
+    Regions are reported once each, in order. A region that occurs twice and was resolved in two
+    ways is reported as missed.
     """
     split = split_marked(_ended(marked))
     resolved = _ended(resolved)
@@ -111,7 +118,7 @@ def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
         before = found.get(lesson.id)
         if isinstance(before, Lesson) and isinstance(lesson, Lesson):
             if before.resolution != lesson.resolution:
-                reason = "it is there more than once, and was resolved in several ways"
+                reason = "it occurs more than once, and was resolved in several ways"
                 found[lesson.id] = Missed(lesson.id, lesson.region, reason)
         elif before is None or isinstance(lesson, Lesson):
             found.setdefault(lesson.id, lesson)
@@ -133,14 +140,18 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
         if not one.is_sure or not split.is_sure:
             yield Missed(name, region, "the text itself has lines like git's markers")
         elif not _says_something(region):
-            yield Missed(name, region, "its lines say nothing, they could stand anywhere")
+            yield Missed(
+                name, region, "its lines have no letter or digit, so they could be anywhere"
+            )
         elif is_left:
             yield Missed(name, region, "conflict markers are left in the file")
         elif text is None:
-            yield Missed(name, region, "the text around it was changed, or stands there twice")
+            yield Missed(name, region, "the text around it was changed, or occurs more than once")
         elif text == region.ours and not is_exact:
             # Replayed, it would drop a change that a person put elsewhere in the file.
-            yield Missed(name, region, "the file was changed elsewhere, and here taken as it is")
+            yield Missed(
+                name, region, "it was resolved to ours, but other lines were changed as well"
+            )
         elif (reason := refusal(text)) is not None:
             yield Missed(name, region, f"it {reason}")
         else:
@@ -152,17 +163,17 @@ def _says_something(region: Region) -> bool:
 
 
 def refusal(resolution: bytes) -> str | None:
-    """Return why a text cannot be a resolution of a region, or None if it can."""
+    """Return why a text cannot be the resolution of a region, or None if it can."""
     if has_marker(resolution):
         return "has a resolution with conflict markers"
     return "has a binary resolution" if b"\0" in resolution else None
 
 
 def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
-    """Return why a text is unlikely to be the resolution of a region alone, or None if it may be.
+    """Return why a text is unlikely to be the resolution of one region, or None if it may be.
 
-    `whole` is the marked text that the region is in, where that is known: the text must not have
-    the lines right before and after the region.
+    `whole` is the marked text that contains the region, or None if it is not known. A resolution
+    must not repeat the three lines before or after the region there.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"
@@ -179,34 +190,34 @@ def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | No
     known = {line for side in sides for line in split_lines(side)}
     telling = {line for lines in around for line in lines if any(chr(c).isalnum() for c in line)}
     if (telling - known) & set(split_lines(text)):
-        return "it has lines of the file around the conflict, which is not as it was"
+        return "it repeats lines around the conflict, but is not the whole file"
     return None
 
 
 def recorded_fault(recorded: Recorded) -> str | None:
-    """Return why a recorded conflict must not be trusted, or None if it may be.
+    """Return why a recorded conflict is not valid, or None if it is.
 
-    Its id must be the one of its sides, and a region's resolution whole lines of text.
+    Its id must match its sides, and the resolution of a region must consist of whole lines of text.
     """
     if recorded.kind is Kind.GROUP:
         return None
     base, ours, theirs = recorded.base, recorded.ours, recorded.theirs
     if recorded.kind is Kind.FILE:
         name = conflict_id(base, ours, theirs, None)
-        return None if name == recorded.id else "has sides that belong to another id"
+        return None if name == recorded.id else "has an id that does not match its sides"
     assert base is not None and ours is not None and theirs is not None
     for side in (base, ours, theirs):
         if has_marker(side) or side != _ended(side) or b"\0" in side:
-            return "has a side that is not a region of a text"
+            return "has a side that cannot be a region of a text file"
     if region_id(base, ours, theirs) != recorded.id:
-        return "has sides that belong to another id"
+        return "has an id that does not match its sides"
     solved = None if recorded.resolution is None else recorded.resolution.content
     if solved is None:
         return None
     if solved != _ended(solved):
         return "has a resolution without a line feed at its end"
     if _is_text(base + ours + theirs) and not _is_text(solved):
-        return "has a resolution that is not UTF-8, and sides that are"
+        return "has a resolution that is not UTF-8, although its sides are"
     return refusal(solved)
 
 

@@ -1,4 +1,4 @@
-"""Whether a text can be the solution of a conflict, as far as the text itself shows."""
+"""Check whether a text can be the solution of a conflict, judged by the text alone."""
 
 from __future__ import annotations
 
@@ -26,16 +26,20 @@ Find = Callable[[bytes, bytes, bytes], "bytes | None"]
 
 
 class Fitted(Struct, frozen=True):
-    """The whole file after a solution, and the text of each region (none: the whole file)."""
+    """A file after a solution, with the resolution of each region.
+
+    A file that was resolved as a whole has no lessons.
+    """
 
     content: bytes | None
     lessons: tuple[Lesson, ...] = ()
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Put a resolution into the file: a whole file, or the text of the `wanted` region.
+    """Insert a resolution into a file, where it is the whole file or the text of one region.
 
-    Other regions get the resolution that `find` knows, else upstream's lines.
+    `wanted` is the id of that region. Other regions get the resolution that `find` returns, or else
+    ours. Returns a Failure if the text cannot be placed.
     """
     if content is not None and len(content) > 2 * sum(map(len, _sides(conflict))) + _MORE:
         return Failure("size", "it is much longer than the sides of the conflict")
@@ -45,7 +49,7 @@ def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) 
     if conflict.marked is None:
         return Fitted(content)
     if content is None:
-        return Failure("place", "the file has more than the regions in conflict")
+        return Failure("place", "only regions of the file are in conflict, so it cannot be deleted")
     split, marked = split_marked(conflict.marked), conflict.marked
     regions = [(region_id(r.base, r.ours, r.theirs), r) for r in (s.region for s in split.regions)]
     told = compare(marked, content)
@@ -65,7 +69,7 @@ def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) 
     )
     whole = split.with_each(parts)
     if is_whole and whole.rstrip(b"\n") != content.rstrip(b"\n"):
-        return Failure("place", "something outside of the regions is other than before")
+        return Failure("place", "lines outside of the regions in conflict were changed")
     return Fitted(content if is_whole else whole, tuple(lessons.values()))
 
 
@@ -80,7 +84,7 @@ def _known(region: Region, find: Find) -> bytes:
 
 
 def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
-    """Yield faults of a solution that show without a rebase."""
+    """Yield the faults of a solution that can be found without running a rebase."""
     is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
     if is_move or conflict.kind in _BY_NO_CHECK:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
@@ -101,7 +105,7 @@ def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
 
 
 def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator[Failure]:
-    """Yield what the gate of `check` finds in the lines that no side has."""
+    """Yield the white space errors that `check` would report in lines that no side has."""
     hunks = tuple(
         Hunk(number, 0, number, 1, b"", (b"+" + line,))
         for number, line in enumerate(split_lines(content), 1)
@@ -117,7 +121,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
-    """Yield the sides that a resolution drops completely, which only a person may do."""
+    """Yield a failure for each side whose change a resolution drops: only a person may do that."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):
@@ -127,9 +131,9 @@ def given_up(
 def _has_nothing(
     base: bytes | None, side: bytes | None, other: bytes | None, text: bytes | None
 ) -> bool:
-    """Return whether a text has nothing that a side adds, and all that it takes away.
+    """Return whether a text has nothing that a side adds, and everything that the side removes.
 
-    Lines and words count that the other side has not as well.
+    Lines and words that the other side also has are ignored.
     """
     if None in (side, text):
         return side != text
@@ -143,7 +147,7 @@ def _has_nothing(
 
 
 def _said(text: bytes | None) -> list[bytes] | None:
-    """Return the lines with one kind of white space, without blank ones."""
+    """Return the lines that are not blank, with each run of white space turned into one space."""
     if text is None:
         return None
     return [line for line in (b" ".join(each.split()) for each in split_lines(text)) if line]

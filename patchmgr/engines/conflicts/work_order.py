@@ -1,4 +1,4 @@
-"""The parts of a work order that need only texts, and how to shorten one."""
+"""Build the parts of a work order that depend on texts alone, and shorten a work order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return a text in UTF-8 without zero bytes, or None if it is not one."""
+    """Return a content as a string, or None if it is not UTF-8 or contains zero bytes."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -48,7 +48,10 @@ def readable(content: bytes | None) -> str | None:
 
 
 def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
-    """Return the regions of a file in conflict; the whole file if it has no markers."""
+    """Return the regions of a file in conflict.
+
+    A file without markers is returned as one region.
+    """
     written = [None if one is None else one.commit for one in conflict.shown]
     if conflict.marked is None:
         contents = (conflict.base, conflict.ours, conflict.theirs)
@@ -76,9 +79,9 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 
 
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
-    """Return the part of a candidate that replaces a region: a structural merge may cover more.
+    """Return the part of a candidate that replaces a region, as a candidate may cover more lines.
 
-    Its lines from the text around the region are left out.
+    Lines at both ends that repeat the text around the region are removed.
     """
     region = marked.regions[number].region
     if fits_region(region, text, whole=marked.with_each(tuple(r.raw for r in marked.regions))):
@@ -92,7 +95,7 @@ def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
 
 
 def _overlap(before: list[bytes], behind: list[bytes]) -> int:
-    """Return how many lines end the first text and begin the second one, at the most."""
+    """Return the largest number of lines that both end the first text and begin the second."""
     sizes = range(min(len(before), len(behind)), 0, -1)
     return next((size for size in sizes if before[-size:] == behind[:size]), 0)
 
@@ -109,7 +112,7 @@ def _candidates(suggestions: Sequence[Suggestion]) -> tuple[OrderedCandidate, ..
 
 
 def _symbols(conflict: FileConflict) -> list[str | None]:
-    """Return the symbol that each region is in, as ours has it, or else theirs or the base."""
+    """Return the symbol that contains each region: in ours, or else theirs, or else the base."""
     assert conflict.marked is not None
     split = split_marked(conflict.marked)
     found: list[str | None] = [None] * len(split.regions)
@@ -126,7 +129,7 @@ def _symbols(conflict: FileConflict) -> list[str | None]:
 
 
 class Whole(Struct, frozen=True):
-    """A file on each side, with its path there."""
+    """The content of a file on each side, with its old and new path."""
 
     path: str
     new_path: str
@@ -137,7 +140,7 @@ class Whole(Struct, frozen=True):
 
 
 def symbols_of(names: Sequence[str], file: Whole) -> Iterator[SymbolSides]:
-    """Yield the whole text of each symbol on each side of a file that has it."""
+    """Yield, for each symbol that some side has, its whole text on each side of a file."""
     sides = [
         None if readable(content) is None else Outline(path, content or b"")
         for path, content in (
@@ -157,7 +160,7 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff with a line of the texts or a name, or all hunks if none has."""
+    """Return the hunks of a diff that contain one of the lines or names, or else all hunks."""
     known = {line for text in texts for line in normal_lines(text)} - {b""}
 
     def is_near(hunk: str) -> bool:
@@ -175,7 +178,10 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Return an order of at most so many bytes, with texts cut after whole statements."""
+    """Shorten the texts of an order at statement ends until its size is at most `most`.
+
+    The order may still be larger after the last step.
+    """
     shorter = order
     for cap in _CAPS:
         if size(shorter) <= most:
@@ -185,13 +191,16 @@ def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) 
 
 
 class _Cut:
-    """An order whose texts have at most so many letters."""
+    """A copy of a work order whose texts have at most `cap` characters each."""
 
     def __init__(self, order: WorkOrder, cap: int) -> None:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
 
     def shorter(self) -> WorkOrder:
-        """Return the order; `cut` names what was left out, and how much of it there is."""
+        """Return the shortened order.
+
+        Its `cut` lists the shortened fields and how much of each is left.
+        """
         order = self.order
         made = {
             name: self._value(getattr(order, name), name, order.new_path)
@@ -221,13 +230,16 @@ class _Cut:
 
 
 def first_statements(text: str, path: str, most: int) -> str:
-    """Return the start of a text that fits, up to the end of a statement, or else of a line."""
+    """Return the longest start of a text that fits, cut after a statement, or else after a line."""
     kept = "".join(_fitting(read(text[: most + 1], language_of(path)), most)[0])
     return kept or text[: text.rfind("\n", 0, most) + 1]
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return the first parts of a node that fit; of a head and a block, the head and some of it."""
+    """Return the first parts of a node that fit, and the characters left.
+
+    A block may be cut inside.
+    """
     kept: list[str] = []
     for part in node.parts:
         if len(part.whole) <= left:
