@@ -1,4 +1,4 @@
-"""Tests that pytest no longer runs, or that ask for fixtures that are gone."""
+"""Find tests that pytest no longer collects, and tests that use fixtures that no longer exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find tests that a side adds, and that pytest ran on that side but not in the result."""
+    """Find new tests of either side that pytest collected on that side but not in the result.
+
+    Also find tests of the series that use a fixture which the result no longer defines.
+    """
     for path in states.carriers:
         old = written_path(states, path)
         if not path.endswith(".py") or not _is_test_file(old):
@@ -56,7 +59,7 @@ def _is_test_file(path: str) -> bool:
 
 
 def _folders(path: str) -> list[str]:
-    """Return the folders around a path, each with its slash, from the innermost."""
+    """Return the folders that contain a path, each with a trailing slash, innermost first."""
     parts = path.split("/")[:-1]
     return ["/".join([*parts[:end], ""]) for end in range(len(parts), -1, -1)]
 
@@ -64,7 +67,7 @@ def _folders(path: str) -> list[str]:
 def _lost(
     states: States, path: str, merged: ast.Module, side: ast.Module, lines: frozenset[int]
 ) -> Iterator[AuditFinding]:
-    """Yield the tests in some lines that a side runs, and the result does not."""
+    """Yield the tests in some lines that pytest collects on the side, but not in the result."""
     ran = {test.name for test, _ in _run(side)}
     runs = {test.name for test, _ in _run(merged)} if _is_test_file(path) else set()
     for test, around in tests_of(merged):
@@ -83,7 +86,10 @@ def _lost(
 
 
 def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
-    """Yield the tests that pytest runs: a name stands for its last definition."""
+    """Yield the tests that pytest runs.
+
+    If a name is defined twice, only the last definition runs.
+    """
     last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for test, around in last.values():
@@ -92,7 +98,7 @@ def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 
 
 def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
-    """Yield the tests of a file, each with its class."""
+    """Yield the test functions and methods of a file, each with its class (None for a function)."""
     for node in tree.body:
         if isinstance(node, Function) and node.name.startswith("test"):
             yield node, None
@@ -103,7 +109,10 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Return whether pytest collects a class; one that has bases may be what unittest collects."""
+    """Return whether pytest may collect a class.
+
+    A class with bases may be a `unittest.TestCase`.
+    """
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
@@ -117,7 +126,7 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
 
 
 def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> bool:
-    """Return whether a class has subclasses, which run its tests."""
+    """Return whether a class may have subclasses, which would run its tests."""
     if any(
         isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).rpartition(".")[2] == name for base in node.bases)
@@ -136,7 +145,7 @@ def _without_fixture(
     states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
     lines: frozenset[int],
 ) -> Iterator[AuditFinding]:  # fmt: skip
-    """Yield the tests of the series that ask for a fixture which their side has, and only that."""
+    """Yield the new tests whose fixture exists on the side of the series, but not in the result."""
     asked = {
         (test.lineno, test.name, name): around
         for test, around in tests_of(merged)
@@ -163,7 +172,7 @@ def _head(test: _Test) -> frozenset[int]:
 
 
 def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
-    """Yield the names of the fixtures that a test asks for."""
+    """Yield the names of the fixtures that a test takes as arguments."""
     marked = [ast.unparse(d) for d in test.decorator_list]
     marked += [ast.unparse(d) for d in around.decorator_list] if around is not None else []
     if any("patch" in d for d in marked):
@@ -176,9 +185,9 @@ def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
 
 
 def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
-    """Return by name the fixtures in reach of a test file, each with the file that has it.
+    """Map each fixture that a test file can use to the path of the file that defines it.
 
-    What a file imports may be a fixture as well.
+    Imported names are included, because they may be fixtures.
     """
     found: dict[str, str] = {}
     todo = [(path, tree)]
@@ -194,7 +203,7 @@ def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
 
 
 class _Open(dict[str, str]):
-    """Fixtures of which others may come from elsewhere: every name is in it."""
+    """A set of fixtures that may be incomplete, so that it claims to contain every name."""
 
     def __contains__(self, name: object) -> bool:
         return True

@@ -1,8 +1,9 @@
-"""Names that C++ and CUDA code uses, but that the files it includes no longer declare.
+"""Find uses of C++ and CUDA names that the included files no longer declare.
 
-One side changes what files declare, the other one has new lines that use it: the series uses what
-upstream changed, and upstream's new lines may use what the series changed. A name is certainly lost
-if no code in any included file has it any more; without a compiler the rest is a warning.
+One side changes what files declare, and the other side adds lines that use it. Both directions are
+checked: lines of the series against upstream's changes, and upstream's lines against those of the
+series. A name is certainly lost if no included file contains it outside of comments. All other
+findings are warnings, because there is no compiler to confirm them.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ Found = AuditFinding | None
 class CxxUse(Struct, frozen=True):
     """A use of a name in one of the new `lines` of a file, and the file that declared the name.
 
-    `was` are the files that the new lines were written for, `now` those of the result; `before` is
-    the file's earlier path. `is_series` says that upstream changed the declaration.
+    `was` reads the files of the side that the new lines come from, and `now` those of the result.
+    `before` is the file's path on that side. `is_series` is true if the lines are the series' own
+    and upstream changed the declaration, and false for the opposite direction.
     """
 
     was: Reach
@@ -55,7 +57,7 @@ class CxxUse(Struct, frozen=True):
     is_series: bool
 
     def fault(self) -> Found:
-        """Return what is wrong with the use, or None."""
+        """Return a finding that describes what is wrong with the use, or None if nothing is."""
         place = self.use.name, self.use.line
         for mine in self.code.declarations:
             if (mine.name, mine.line) == place:
@@ -73,7 +75,7 @@ class CxxUse(Struct, frozen=True):
         return None
 
     def _gone(self, old: Declared) -> Found:
-        """Look at a name that no file in reach has any more."""
+        """Return a finding for a name that no included file contains any more."""
         unknown = self.now.closure(self.path)[1]
         if any(name.endswith(_GENERATED) for name in unknown):
             return None
@@ -86,7 +88,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, old[0], lambda now: not now, is_certain=is_certain)
 
     def _enumerator(self, old: Declared, new: Declared) -> Found:
-        """Look at `Kind::A` where `Kind` is there and has no `A` any more."""
+        """Check `Kind::A`, where `Kind` still exists but no longer has an enumerator `A`."""
         owner = self.use.owner
 
         def within(some: Declared) -> list[Declaration]:
@@ -100,7 +102,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, within(old)[0], lambda now: not within(now), is_certain=True)
 
     def _scoped(self, old: Declared, new: Declared) -> Found:
-        """Look at `A` alone where its enumeration became an `enum class`."""
+        """Check an unqualified enumerator `A` whose enumeration became an `enum class`."""
         is_scoped = bool(new) and all(one.is_scoped for one in new)
         if {one.kind for one in (*old, *new)} != {"enumerator"} or not is_scoped:
             return None
@@ -112,7 +114,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, old[0], lambda now: any(one.is_scoped for one in now))
 
     def _call(self, old: Declared, new: Declared) -> Found:
-        """Look at a call that fitted a declaration, and fits none now."""
+        """Check a call that matched a declaration before, and that no declaration matches now."""
         use = self.use
         kinds = {one.kind for one in (*old, *new)}
         if not use.is_call or not new or not kinds <= {"function", "macro"}:
@@ -136,7 +138,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda now: [o.parameters for o in now] == [new[0].parameters])
 
     def _template(self, old: Declared, new: Declared) -> Found:
-        """Look at the arguments of a type's template, where they were enough or not too many."""
+        """Check the number of template arguments given to a type, if it was right before."""
         given, name = self.use.template, self.use.name
         if not new or {one.kind for one in (*old, *new)} != {"type"}:
             return None
@@ -152,12 +154,12 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda now: not _takes(now, given, given))
 
     def _is_named(self) -> bool:
-        """Say whether the type's name stands for the type, and nothing is derived from a call."""
+        """Return whether the name stands for a type here, as it is not declared or called here."""
         after = "".join(t.text for t in self.code.tokens[self.use.at + 1 : self.use.at + 2])
         return after not in ("(", "{", "::") and self.use.before not in ("class", "struct", "using")
 
     def _constructor(self, old: Declared, new: Declared) -> Found:
-        """Look at an object that is made with arguments that no constructor takes now."""
+        """Check an object made with a number of arguments that no constructor takes any more."""
         name, made = self.use.name, arguments_of_object(self.code, self.use)
         was, now = (
             [one for one in some if one.kind == "function" and one.owners[-1:] == (name,)]
@@ -173,7 +175,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda some: not _takes(some, made, made))
 
     def _abstract(self, old: Declared, new: Declared) -> Found:
-        """Look at a type that lacks what its base has to be given now."""
+        """Check a type that does not define a method which its base has made pure virtual."""
         was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
         for mine in self.code.declarations if now - was else ():
             if self.use.name not in mine.bases or mine.line not in self.lines:
@@ -185,7 +187,7 @@ class CxxUse(Struct, frozen=True):
         return None
 
     def _owner(self, old: Declared, new: Declared) -> Found:
-        """Look at what went to another namespace, or into a class, or out of one."""
+        """Check a name that moved to another namespace, into a class, or out of a class."""
         use, is_part = self.use, self.use.before in (".", "->")
         if new and {one.kind for one in (*old, *new)} == {"function"} and use.is_call:
             members = [{one.is_member for one in some} for some in (old, new)]
@@ -209,7 +211,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, old[0], lambda some: {one.owners for one in some} == now)
 
     def _type(self, old: Declared, new: Declared) -> Found:
-        """Look at a variable of another type, at a value that is another one, or no constant."""
+        """Check a variable or result whose type changed, and a constant that is no longer one."""
         was, now, name = old[0], new[0] if new else old[0], self.use.name
         if not _is_same_one(old, new) or was.kind != now.kind:
             return None
@@ -228,7 +230,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda some: [one.type for one in some] == [now.type])
 
     def _of_definition(self, mine: Declaration) -> Found:
-        """Look at a definition whose declaration is of another signature now."""
+        """Check a function definition whose declaration has another signature now."""
         is_looked_at = mine.is_definition or mine.is_override
         if mine.kind != "function" or mine.parameters is None or not is_looked_at:
             return None
@@ -259,7 +261,10 @@ class CxxUse(Struct, frozen=True):
         self, text: str, was: Declaration, is_so: Callable[[Declared], bool], *,
         is_certain: bool = False,
     ) -> AuditFinding:  # fmt: skip
-        """Return that a name is gone, with the one new name that is declared as it was."""
+        """Return a finding for a lost name.
+
+        It proposes the one new name with the same declaration.
+        """
         proposal = self._proposal(was)
         text += "" if proposal is None else f"; `{proposal}` is new there"
         return self._finding("removed", text, is_so, is_certain, proposal)
@@ -273,7 +278,7 @@ class CxxUse(Struct, frozen=True):
         self, kind: str, text: str, is_so: Callable[[Declared], bool], is_certain: bool,
         proposal: str | None = None,
     ) -> AuditFinding:  # fmt: skip
-        """Return the finding, with the upstream step since which it is so."""
+        """Return a finding with the upstream commit since which it holds."""
 
         def holds(content: bytes | None) -> bool:
             if not self.is_series:
@@ -288,7 +293,7 @@ class CxxUse(Struct, frozen=True):
         return AuditFinding(kind, is_certain, *place, text, commit, proposal)
 
     def _proposal(self, was: Declaration) -> str | None:
-        """Return the one new name of the file that is declared as the lost one was."""
+        """Return the only new name of the provider that is declared as the lost one was."""
         before, after = self.was.code(self.provider), self.now.code(self.provider)
         if before is None or after is None:
             return None
@@ -313,12 +318,12 @@ def _is_mixed(some: Declared) -> bool:
 
 
 def _is_same_one(old: Declared, new: Declared) -> bool:
-    """Return whether a name was declared once, and is so now, in the same namespaces and types."""
+    """Return whether a name is declared once before and after, in the same namespace or class."""
     return len(old) == 1 and len(new) == 1 and old[0].owners == new[0].owners
 
 
 def _opened(text: bytes | None) -> set[bytes]:
-    """Return the namespaces that a header opens, or gives a second name."""
+    """Return the words of all namespaces that a header opens by `using` or gives an alias."""
     found = _OPENED.findall(text or b"")
     return {word for names in found for word in names.translate(BLANKED).split()}
 
@@ -333,7 +338,7 @@ def _counted(number: int) -> str:
 
 
 def _wanted(some: Declared) -> str:
-    """Return the numbers of arguments that some declarations take, in words."""
+    """Return the numbers of arguments that the declarations take, in words (`2 or 3 to 4`)."""
     each = (one.parameters or () for one in some)
     found = {(sum(not p.has_default for p in given), len(given)) for given in each}
     words = (f"{least}" if least == most else f"{least} to {most}" for least, most in sorted(found))
@@ -341,7 +346,7 @@ def _wanted(some: Declared) -> str:
 
 
 def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
-    """Say what differs in the parameters that a call gives, or None if it takes them as before."""
+    """Return how the parameters for the `given` first arguments differ, or None if they do not."""
     if old.parameters is None or new.parameters is None:
         return None
     before, after = old.parameters[:given], new.parameters[:given]
@@ -360,7 +365,7 @@ _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"un
 
 
 def cxx_faults(states: States) -> Iterator[Told]:
-    """Find uses of names that the includes no longer declare, or declare differently."""
+    """Find uses of names whose declaration the includes no longer provide, or provide changed."""
     carried = [path for path in states.carriers if path.endswith(CXX)]
     changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
     if not carried or not changed:
@@ -380,8 +385,9 @@ def cxx_faults(states: States) -> Iterator[Told]:
 class _Side(Struct, frozen=True):
     """The new lines of one side, by file, and the files that the other side changed.
 
-    Lines are given with their patches; those of upstream (None) are still to be compared. `before`
-    says where a file was on the side, if that was elsewhere.
+    `users` maps a file to its new lines, each with its patch, or to None if upstream's new lines
+    are still to be found by comparison. `before` maps a file to its old path, if that was another
+    one.
     """
 
     states: States
@@ -393,7 +399,7 @@ class _Side(Struct, frozen=True):
     is_series: bool = True
 
     def told(self) -> Iterator[Told]:
-        """Yield the declarations that the new lines rely on and that are gone or have changed."""
+        """Yield a finding for each use in the new lines of a lost or changed declaration."""
         for path, lines in self.users.items():
             yield from self._lost_includes(path, lines or {})
         changed = self._changed()
@@ -419,7 +425,7 @@ class _Side(Struct, frozen=True):
                 yield lines[number], found
 
     def _changed(self) -> dict[str, list[str]]:
-        """Return the names that are declared otherwise now, with the files that declared them."""
+        """Map each name whose declaration changed to the files that declared it."""
         wanted: set[bytes] = set()
         providers = [path for path in self.providers if self._is_other(path)]
         if self.is_series:
@@ -454,7 +460,7 @@ class _Side(Struct, frozen=True):
     def _no_longer_reached(
         self, providers: Sequence[str], wanted: Collection[bytes]
     ) -> dict[str, list[str]]:
-        """Return by name the files that declare it, and that the users' includes led to before."""
+        """Map names to the files that declare them and that the users no longer include."""
         found: dict[str, list[str]] = {}
         texts = ((self.was.text(path), self.now.text(path)) for path in providers)
         if not any({*includes_in(old)} - {*includes_in(new)} for old, new in texts):
@@ -470,7 +476,10 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words of a file that are in statements that changed."""
+        """Return the words in the changed statements of a file.
+
+        If a scope changed, return all its words.
+        """
         old, new = ((reach.text(path) or b"").splitlines(True) for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)
@@ -509,7 +518,7 @@ class _Side(Struct, frozen=True):
                 yield lines[use.line] or self.states.carriers.get(provider, ""), fault
 
     def _lines(self, path: str) -> Mapping[int, str]:
-        """Return the new lines of a file, with the patch that each is of, if it is of one."""
+        """Return the new lines of a file, each with its patch (empty for upstream's lines)."""
         lines = self.users[path]
         if lines is not None:
             return lines
@@ -519,7 +528,7 @@ class _Side(Struct, frozen=True):
 
 
 def _start(lines: Sequence[bytes], block: Block) -> int:
-    """Return where the statement begins that goes on at a block of lines."""
+    """Return the index of the first line of the statement that continues in a block of lines."""
     first = block.old_start
     while first > max(0, block.old_start - HEAD) and not _ends(lines[first - 1]):
         first -= 1
@@ -527,7 +536,7 @@ def _start(lines: Sequence[bytes], block: Block) -> int:
 
 
 def _end(lines: Sequence[bytes], block: Block) -> int:
-    """Return where the statement ends that a block of lines is in, or that its end begins."""
+    """Return the index after the last line of the statement that the end of a block is part of."""
     last = block.old_end
     most = min(len(lines), last + HEAD)
     while last < most and (last == block.old_start or not _ends(lines[last - 1])):
@@ -536,7 +545,7 @@ def _end(lines: Sequence[bytes], block: Block) -> int:
 
 
 def _ends(line: bytes) -> bool:
-    """Return whether no statement goes on behind a line, as far as its end tells."""
+    """Return whether a line ends a statement, judged by its last character."""
     line = line.partition(b"//")[0].strip()
     return not line or line.endswith((b";", b"{", b"}", b":")) or line[:1] == b"#"
 
@@ -544,7 +553,7 @@ def _ends(line: bytes) -> bool:
 def _by_name(
     declarations: Sequence[Declaration], names: Collection[bytes]
 ) -> dict[str, set[object]]:
-    """Return what a file declares of some names, as others see it."""
+    """Map the wanted names to the properties of their declarations in a file, to compare them."""
     found: dict[str, set[object]] = {}
     for one in declarations:
         if one.name.encode("utf-8", "replace") in names:

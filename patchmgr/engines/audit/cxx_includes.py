@@ -22,7 +22,7 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re
 
 
 def read_code(content: bytes | None) -> CxxFile | None:
-    """Return a file as code, or None if it cannot be read."""
+    """Parse a C++ file, or return None if it cannot be parsed."""
     try:
         return None if content is None or content == UNKNOWN else read_cxx(content)
     except (UnclearSource, RecursionError):
@@ -30,7 +30,7 @@ def read_code(content: bytes | None) -> CxxFile | None:
 
 
 def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
-    """Return what a file declares, or nothing if it cannot be read."""
+    """Return the declarations outside of functions, or none if the file cannot be parsed."""
     try:
         return () if content is None or content == UNKNOWN else read_declarations(content)
     except (UnclearSource, RecursionError):
@@ -38,13 +38,16 @@ def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
 
 
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
-    """Yield the files that a text includes, each with whether it is in quotes."""
+    """Yield the name in each `#include` of a text, and whether the name is in quotes."""
     for quote, name in _INCLUDE.findall(content or b""):
         yield name.decode("utf-8", "surrogateescape"), quote == b'"'
 
 
 class Reach:
-    """The files of a state, as an `#include` finds them; each is read once."""
+    """The files of one state, resolved as an `#include` resolves them.
+
+    Each file is read only once.
+    """
 
     def __init__(self, files: Files, roots: Collection[str]) -> None:
         self.files = files
@@ -56,29 +59,29 @@ class Reach:
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def read_ahead(self, paths: Collection[str]) -> None:
-        """Fetch files that will be read."""
+        """Fetch several files at once, before they are read one by one."""
         self.files.read_ahead(path for path in paths if path not in self._texts)
 
     def text(self, path: str) -> bytes | None:
-        """Return a file, or None if there is none."""
+        """Return the content of a file, or None if it does not exist."""
         if path not in self._texts:
             self._texts[path] = self.files.read(path)
         return self._texts[path]
 
     def words(self, path: str) -> frozenset[bytes]:
-        """Return all words of a file, those of comments too."""
+        """Return the set of all words in a file, including those in comments."""
         if path not in self._words:
             self._words[path] = frozenset((self.text(path) or b"").translate(BLANKED).split())
         return self._words[path]
 
     def code(self, path: str) -> CxxFile | None:
-        """Return a file as code, or None if it cannot be read."""
+        """Return a parsed file, or None if it does not exist or cannot be parsed."""
         if path not in self._read:
             self._read[path] = read_code(self.text(path))
         return self._read[path]
 
     def declarations(self, path: str) -> tuple[Declaration, ...]:
-        """Return what a file declares outside of functions; nothing if it cannot be read."""
+        """Return the declarations of a file outside of functions: none if it cannot be parsed."""
         if path not in self._declared:
             code = self._read.get(path)
             known = code.declarations if code is not None else None
@@ -86,7 +89,7 @@ class Reach:
         return self._declared[path]
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        """Yield the declarations of a name in a file and its includes, each with its file."""
+        """Yield the declarations of a name in a file and all its includes, each with its path."""
         for where in sorted(self.closure(path)[0]):
             for one in self.declarations(where) if name.encode() in self.words(where) else ():
                 if one.name == name:
@@ -102,7 +105,7 @@ class Reach:
         return found
 
     def found(self, path: str, name: str) -> list[str]:
-        """Return the files that an include in a file may mean."""
+        """Return the paths of the files that an `#include` of a name may refer to."""
         plain = normpath(name)
         for place in (normpath(f"{dirname(path) or '.'}/{name}"), plain):
             if self.files.blob(place) is not None:
@@ -113,9 +116,10 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return a file with all that it includes, and the quoted names that no file has.
+        """Return a file with all files that it includes, and the quoted names that match no file.
 
-        If there are too many files, none are returned.
+        The includes of includes are followed. If there are more than MOST_FILES, no files are
+        returned.
         """
         if path not in self._closures:
             seen = {path}
@@ -136,7 +140,11 @@ class Reach:
         return self._closures[path]
 
     def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Return whether a file or its includes have a name outside of the given lines."""
+        """Return whether a name occurs in the code of a file or its includes.
+
+        `besides` maps paths to the line numbers (from 1) to ignore. If there are too many includes,
+        the name counts as found.
+        """
         for where in self.closure(path)[0]:
             if name.encode() not in self.words(where):
                 continue

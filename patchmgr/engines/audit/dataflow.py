@@ -1,4 +1,4 @@
-"""Which definitions of a name reach each statement of a Python function."""
+"""Find which definitions of a name can reach each statement of a Python function."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NONE: frozenset[int] = frozenset()
 
 
 class TooLong(Exception):
-    """The function is too long to be followed."""
+    """The function takes too many steps to analyse."""
 
 
 class Definition(Struct, frozen=True):
-    """How a name gets its value, where, and from which other definitions."""
+    """An assignment of a value to a name: its text, its line, and the definitions that it reads."""
 
     text: str
     line: int
@@ -33,11 +33,11 @@ class Definition(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A statement, or the head of one: its text and lines, what it reads and what it defines.
+    """A statement, or only its head if it has a body, with the names that it reads and defines.
 
-    Of the names that it reads, `computed` are those that it computes with, decides by or uses as an
-    index; the others are only handed on. `guards` are the conditions and loops around it, the
-    outermost first, and `guard_reads` what each of them reads.
+    `computed` are the names in `reads` whose values enter an operation, a condition or an index.
+    The values of the other names are only passed on. `guards` are the conditions and loops around
+    the statement, outermost first, and `guard_reads` are the names that each of them reads.
     """
 
     text: str
@@ -53,8 +53,8 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in order, and all definitions in it.
 
-    `exits` are the conditions under which the function, or a turn of a loop, is left, each with its
-    last line; `names` are all names in it.
+    `exits` are the conditions under which the function or a loop iteration ends early. `last` of
+    each is the last line of its body. `names` are all names that occur in the function.
     """
 
     sites: tuple[Site, ...]
@@ -64,7 +64,10 @@ class Flow(Struct, frozen=True):
 
 
 def flow_of(function: Function) -> Flow:
-    """Follow the definitions in a function; raise TooLong if that takes too many steps."""
+    """Analyse the definitions in a function.
+
+    Raises TooLong if that takes more than MOST_STEPS steps.
+    """
     reader = _Reader()
     reader.function(function, {})
     names = {
@@ -89,7 +92,10 @@ class _Reader:
         self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
-        """Follow a function; the enclosing function's names have the values that they have here."""
+        """Analyse a function.
+
+        `outer` holds the definitions of the enclosing function that reach it.
+        """
         env = dict(outer)
         arguments = node.args
         plain = [*arguments.posonlyargs, *arguments.args]
@@ -181,7 +187,10 @@ class _Reader:
         self.sites[id(node)] = replace(site, writes=writes)
 
     def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> dict[str, int]:
-        """Define what a target names; the parts of a tuple are told apart by their place."""
+        """Define the names in an assignment target.
+
+        Parts of a tuple are distinguished by their index.
+        """
         if isinstance(target, (ast.Tuple, ast.List)):
             found: dict[str, int] = {}
             for place, part in enumerate(target.elts):
@@ -306,7 +315,7 @@ def _join(one: _Env | None, other: _Env | None) -> _Env | None:
 
 
 def _name(node: ast.AST) -> str | None:
-    """Return a name, or names with dots between them (`self.size`); None for anything else."""
+    """Return a name or a dotted name (`self.size`), or None for any other expression."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -316,7 +325,7 @@ def _name(node: ast.AST) -> str | None:
 
 
 def _reads(part: ast.AST) -> set[str]:
-    """Return the names that an expression or a statement reads, with dots and without."""
+    """Return the names that an expression or a statement reads, dotted names included."""
     found: set[str] = set()
     bound: set[str] = set()
     for node in ast.walk(part):
@@ -331,7 +340,7 @@ def _reads(part: ast.AST) -> set[str]:
 
 
 def _computed(part: ast.AST) -> Iterator[str]:
-    """Yield the names that an operation, a comparison, a condition or an index is made of."""
+    """Yield the names that are operands of an operation or comparison, a condition, or an index."""
     for node in ast.walk(part):
         match node:
             case ast.BinOp():

@@ -32,9 +32,9 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """A name that must be imported from elsewhere, and the upstream commit that moved it.
+    """A name that must be imported from another module now, and the upstream commit that moved it.
 
-    Without a commit it may be the importing file that moved, from `start`.
+    If `start` is set, the importing lines themselves moved here from the file `start`.
     """
 
     module: str
@@ -44,7 +44,7 @@ class Move(Struct, frozen=True):
     start: str = ""
 
     def sentence(self) -> str:
-        """Return a sentence: where the name is imported from now, and why."""
+        """Return a sentence that says where the name is imported from now, and why."""
         now = f"`{self.name}` is imported from `{self.to}` now"
         if self.start:
             return f"{now}, where it was `{self.module}`: the line was in {self.start}."
@@ -61,11 +61,11 @@ def follow_moved_names(
     blobs: Blobs,
     moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
-    """Rewrite imports of moved names in the lines of the series, and report each.
+    """Rewrite imports of moved names in the lines of the series, and report each as a finding.
 
-    `moves` are those of the states, by path of the result. A name is followed where upstream has
-    its definition in one other module and no more where it was, or where upstream's own files
-    import it from one other module now.
+    `moves` maps paths of the result to the moves that apply there. A name is followed if upstream
+    moved its definition to exactly one other module, or if upstream's own files now import it from
+    exactly one other module.
     """
     if not moves:
         return tuple(judged), changes
@@ -89,7 +89,7 @@ def follow_moved_names(
 
 
 def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
-    """Return the imports to rewrite, by path of the result."""
+    """Return the imports to rewrite, by the path of the file in the result."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
     for path in _importing(states):
@@ -108,7 +108,7 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
 
 
 def _importing(states: States) -> Iterator[str]:
-    """Yield the files that the series adds an import to."""
+    """Yield the files to which the series adds an import."""
     paths = {
         each
         for patch in states.patches
@@ -151,7 +151,7 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
 
 
 def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move]:
-    """Yield what a relative import of a file that moved finds only from where the file was."""
+    """Yield the moves for relative imports that resolve only from the old path of a moved file."""
     start, state = pair.then.path, pair.now.state
     place = state.place(start, module)
     for alias in node.names:
@@ -165,7 +165,7 @@ def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move
 
 
 def _relative(path: str, place: str) -> str:
-    """Return how a file names a module of its own package."""
+    """Return the relative module name by which the file `path` imports the module at `place`."""
     module = place.removesuffix(".py").removesuffix(".pyi").removesuffix("/__init__")
     parts = os.path.relpath(f"/{module}", f"/{os.path.dirname(path)}").split("/")
     above = parts.count("..")
@@ -173,7 +173,7 @@ def _relative(path: str, place: str) -> str:
 
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
-    """Return the module that has a name now, or None if that is not clear."""
+    """Return the module that provides a name now, or None if there is not exactly one."""
     from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of
 
     root = root_of(_file_of(old), module)
@@ -202,9 +202,9 @@ def _file_of(found: Entity) -> str:
 
 
 def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
-    """Yield where upstream's own files import a name from now that they had from the module.
+    """Yield the modules from which upstream's files now import a name that was in `module`.
 
-    That is the module as they write it, and its file or folder.
+    Each is given as written in the import, with the file or folder that it resolves to.
     """
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)
@@ -225,9 +225,9 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Return a text with its own imports of some names from elsewhere, or None if there are none.
+    """Rewrite the imports of moved names in a text, or return None if none has to change.
 
-    Statements all of whose lines upstream has as well are left alone.
+    Import statements that upstream has word for word are left alone.
     """
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
@@ -251,7 +251,7 @@ def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> 
 def _statement(
     node: ast.ImportFrom, lines: Sequence[str], to: Mapping[tuple[str, str], str]
 ) -> list[str] | None:
-    """Return the lines of an import without what moved, and those that import that."""
+    """Return the lines that replace an import of moved names, or None if it is left alone."""
     module = "." * node.level + (node.module or "")
     gone = [a for a in node.names if (module, a.name) in to]
     kept = [a for a in node.names if a not in gone]
@@ -290,7 +290,7 @@ def _import(indent: str, module: str, names: Sequence[ast.alias]) -> list[str]:
 
 
 def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move]) -> Judged:
-    """Return a patch that makes another content of a file, and says which names it follows."""
+    """Return the patch with another content of a file, and with the moves added to its report."""
     outcome = replace(
         one.outcome, changes={**(one.outcome.changes or {}), path: new}, reuses_diff=False
     )
@@ -306,7 +306,7 @@ def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move])
 def _told(
     outcome: PatchOutcome, files: Sequence[FileResult], path: str, move: Move
 ) -> PatchOutcome:
-    """Note at the hunks that bring an import that it is from elsewhere now."""
+    """Mark the hunks that add an import as moved, and add the move to the findings of the patch."""
     said = re.escape(move.name).encode()
     word = re.compile(said if move.name == "*" else rb"\b%b\b" % said)
     bringing = {
@@ -337,7 +337,7 @@ def _told(
 
 
 def _brings(line: bytes, word: re.Pattern[bytes]) -> bool:
-    """Return whether a line of a hunk adds an import with a word, or a line of one."""
+    """Return whether a line of a hunk adds an import of a word, or is part of such an import."""
     text = line[1:].strip()
     is_import = b"import" in text or text[-1:] in (b",", b")")
     return line[:1] == b"+" and is_import and word.search(text) is not None

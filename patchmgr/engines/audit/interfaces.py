@@ -1,6 +1,6 @@
-"""Uses of names that worked on their own side, but do not fit the result.
+"""Find uses of names that were valid on their own side, but are not valid in the result.
 
-The check reads the lines of the series that may use what upstream changed, and the new lines of
+Two sets of lines are read: lines of the series that may use what upstream changed, and new lines of
 upstream that may use what the series changed.
 """
 
@@ -44,7 +44,7 @@ def check_interfaces(states: States) -> Iterator[Told]:
 
 
 def _ours(states: States) -> Iterator[Lines]:
-    """Yield the lines of the series that may use what upstream changed."""
+    """Yield the lines of the series that may use names which upstream changed."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     names = _altered(states) if changed.places else None
     for path in states.carriers:
@@ -69,7 +69,7 @@ def _ours(states: States) -> Iterator[Lines]:
 
 
 def _altered(states: States) -> Altered | None:
-    """Return the names that upstream gave another meaning; None if there are too many to read."""
+    """Return the names whose meaning upstream changed, or None if it changed too many files."""
     paths = sorted(path for path in states.changed_upstream if path.endswith(PYTHON))
     if len(paths) > _MOST_READ:
         return None
@@ -83,12 +83,15 @@ def _altered(states: States) -> Altered | None:
 
 
 def text_of(files: Files, path: str) -> str:
-    """Return the text of a file, empty if there is none."""
+    """Return the content of a file as a string, which is empty if the file does not exist."""
     return (files.read(path) or b"").decode("utf-8", "surrogateescape")
 
 
 def _words(text: str, lines: Collection[int]) -> set[str]:
-    """Return the words of some lines, and of the heads of classes where they may use a base."""
+    """Return the words of some lines.
+
+    If they may use base classes, add those of all `class` lines.
+    """
     said = text.split("\n")
     words = {word for number in lines for word in _WORD.findall(said[number - 1])}
     if not words.isdisjoint(("self", "cls", "super", "def")):
@@ -97,7 +100,7 @@ def _words(text: str, lines: Collection[int]) -> set[str]:
 
 
 def _theirs(states: States) -> Iterator[Lines]:
-    """Yield the new lines of upstream that may use what the series changed."""
+    """Yield the new lines of upstream that may use names which the series changed."""
     lost = {path: names for path in _redefining(states) if (names := _lost(states, path))}
     ours, every = Changed(lost), set().union(*lost.values())
     for path in sorted(states.changed_upstream) if every else ():
@@ -113,7 +116,7 @@ def _theirs(states: States) -> Iterator[Lines]:
 
 
 def _lost(states: States, path: str) -> set[str]:
-    """Return the names that the series may have taken from a module, or whose uses it may break."""
+    """Return the names in a module that the series may have removed or changed incompatibly."""
     old, new = text_of(states.base, path), text_of(states.written, path)
     lost = lost_names(old, new)
     if path.endswith("/__init__.py"):  # what another module imports is its own
@@ -123,7 +126,7 @@ def _lost(states: States, path: str) -> set[str]:
 
 
 def _redefining(states: States) -> dict[str, None]:
-    """Return the files of base in which the series takes away or changes a line that defines."""
+    """Return the base's files in which the series removes or changes a line that defines a name."""
     return {
         change.old_path: None
         for patch in states.patches
@@ -152,13 +155,13 @@ def _is_redefining(hunk: Hunk, path: str) -> bool:
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
-    """Return the lines of a text, from 1, that another text does not have."""
+    """Return the numbers (from 1) of the lines in a text that another text does not contain."""
     known = {"", *(other or b"").decode("utf-8", "surrogateescape").split("\n")}
     return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
 
 class Changed:
-    """The modules that changed, and the packages above them that re-export their names."""
+    """Changed Python modules, and the packages above them, which may re-export their names."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.places: set[str] = set()
@@ -172,18 +175,18 @@ class Changed:
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
 
     def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return the words by which import statements may import these modules; a star is one."""
+        """Return all words (and `*`) of the statements in a file that may import these modules."""
         said = {statement for statement, _, _ in self.imports(path, text)}
         return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def reached(self, path: str, text: str) -> Iterator[str]:
-        """Yield the changed modules that a file may import from, and those below them."""
+        """Yield the paths of changed modules that a file may import, including submodules."""
         for _, module, name in self.imports(path, text):
             for place in filter(self._has(name), places(path, module)):
                 yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the imports of changed modules: the statement, the module, and the name."""
+        """Yield each import of a changed module as statement, module and imported name."""
         for statement, module, name in named_imports(text):
             is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
             is_likely = is_known or module.startswith(".")
@@ -195,9 +198,9 @@ class Changed:
 
 
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
-    """Return what lines of a text seem to import: the statement, the module, and the name.
+    """Return the statement, module and name of each import in a text, without parsing it.
 
-    This costs less than parsing. Nothing is left out, but a word of a comment may be among them.
+    No import is missed, but words in comments and strings may be taken for imports.
     """
     found: set[tuple[str, str, str]] = set()
     at, end = text.find("import"), 0

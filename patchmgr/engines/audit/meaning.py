@@ -1,8 +1,8 @@
-"""What upstream redefined around a carried hunk, in the same function.
+"""Find values that upstream computes differently now and that lines of the series read.
 
-A hunk that merges clean can have lost its meaning: what its lines read is computed in another way
-now. Each definition is followed from where it is made to where it is read, once in the function
-that the series is written against and once in the merged one; differences are reported.
+A hunk can merge cleanly and still lose its meaning, if upstream changed how a value that it reads
+is computed. The definitions in a function are followed to where they are read, both in the function
+as the series was written against it and in the merged one. Differences are reported.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
 
 
 def _since(states: States, path: str, before: str, line: str) -> str | None:
-    """Return the upstream step since which a file has a line."""
+    """Return the upstream commit that added a line to a file."""
     text = line.encode("utf-8", "surrogateescape")
     if text in (states.base.read(before) or b""):
         return None
@@ -89,7 +89,10 @@ def _decoded(content: bytes | None) -> str:
 
 
 def _parts(text: str) -> dict[str, _Part]:
-    """Return the outermost functions of a file by `Class.function`, those of one name left out."""
+    """Return the outermost functions of a file by qualified name (`Class.function`).
+
+    Names that are defined more than once are left out.
+    """
     found: dict[str, _Part] = {}
     again: set[str] = set()
     around: list[tuple[int, str]] = []
@@ -116,7 +119,7 @@ def _parts(text: str) -> dict[str, _Part]:
 
 @lru_cache(maxsize=32)
 def _end(indent: int) -> re.Pattern[str]:
-    """Find what is no further in than a function's own head."""
+    """Return a pattern that finds the end of a function whose head has the given indentation."""
     return re.compile(rf"\n(?=[ \t]{{0,{indent}}}[^\s)\]}}#])")
 
 
@@ -135,10 +138,11 @@ def _flow(text: str) -> Flow | None:
 
 
 class _Change(Struct, frozen=True):
-    """What was redefined: how it was computed, how it is, and where in the function that is.
+    """A redefined value: its expression before and now, and the line of the new one.
 
-    `reads` are the names in the formulas before and after; it is empty where a call makes the
-    value whose arguments are options. `is_operation` says that operators compute it.
+    The line counts within the function, from 1. `reads` are the names in both expressions. It is
+    empty if the value is the result of a call with keyword arguments or many arguments.
+    `is_operation` says whether operators compute the value.
     """
 
     was: str
@@ -149,7 +153,7 @@ class _Change(Struct, frozen=True):
 
 
 class _Sides(Struct, frozen=True):
-    """A function as it is written against and as it is merged, and the names that one side has."""
+    """A function before and after the merge, and the names that only one of the two contains."""
 
     old: Flow
     new: Flow
@@ -157,18 +161,18 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Return a text in which all names that only one side has are replaced by the same name.
+        """Replace the names that only one side contains by `?`, to compare expressions.
 
-        The ways to ask whether something is empty are the same, too.
+        Different ways to test whether something is empty are unified as well.
         """
         text = _EMPTY.sub(r"\1", text)
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
-        """Return how a name is computed now, if that has changed.
+        """Return how a name is computed differently now, or None if it is not.
 
-        A way that is added beside the old ones is no change: upstream's new branches mean what
-        upstream wants them to (`if fp8: x = cast(x)`), and in 7 of 1,900 merges people let that be.
+        An additional definition is no change: upstream's new branches (`if fp8: x = cast(x)`) are
+        meant, and in 7 of 1,900 merges people kept them.
         """
         texts = {self.old.definitions[n].text for n in old}
         if texts == {self.new.definitions[n].text for n in new}:
@@ -216,13 +220,13 @@ def _has_options(node: ast.Call) -> bool:
 
 
 def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
-    """Return a definition with names that only one side has replaced by what they stand for."""
+    """Return the text of a definition, with names that only one side has replaced by values."""
     definition = flow.definitions[number]
     return _inlined(flow, definition.text, definition.reads, apart)
 
 
 def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> str:
-    """Return an expression with some of its names replaced by what they stand for."""
+    """Return an expression in which some names are replaced by their values."""
     values = {
         name: flow.definitions[min(reached)].text
         for name, reached in reads.items()
@@ -236,19 +240,19 @@ def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> 
 
 
 class _Inlined(ast.NodeTransformer):
-    """Puts expressions in the place of names."""
+    """Replaces names by the expressions that they stand for."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return what stands in the place of a name."""
+        """Return the expression that a name stands for, or the name if it has none."""
         text = self._values.get(node.id)
         return node if text is None else ast.parse(text, mode="eval").body
 
 
 def _shown(was: str, now: str) -> tuple[str, str]:
-    """Return two expressions for a sentence; of long ones what follows their common beginning."""
+    """Quote two expressions for a sentence. If one is long, their common beginning is left out."""
     if max(len(was), len(now)) > _LONGEST_SHOWN:
         same = len([*takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))])
         start = max(was.rfind(" ", 0, same), was.rfind("(", 0, same)) + 1
@@ -266,9 +270,9 @@ def _sides(old: str, new: str) -> _Sides | None:
 
 
 def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
-    """Return for statements of the merged function, by number, those that are written against.
+    """Map the numbers of merged statements to the same statements of the function before the merge.
 
-    They have the same text, and both functions have it equally often.
+    Statements are the same if they have the same text, and both functions contain it equally often.
     """
     places: dict[str, list[Site]] = {}
     for site in old.sites:
@@ -285,7 +289,7 @@ def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
 
 
 def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, str, int]]:
-    """Yield line, name, sentence and the line of the new definition, each name once."""
+    """Yield line, name, sentence and the line of the new definition for each redefined name."""
     told: set[str] = set()
     for number, site in enumerate(sides.new.sites):
         line = next((n for n in range(site.first - 1, site.last) if n in added), None)
@@ -303,7 +307,7 @@ def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, 
 def _left_before(
     sides: _Sides, site: Site, added: Collection[int]
 ) -> Iterator[tuple[str, str, int]]:
-    """Look for a case that a statement treats, and that upstream has done with before it."""
+    """Find conditions under which upstream's code now leaves the function before a statement."""
     alike = [one for one in sides.new.exits if one.text == site.text]
     earlier = [
         one
@@ -328,7 +332,7 @@ def _left_before(
 
 
 def _leads_out(exit_: Site, site: Site) -> bool:
-    """Return whether a statement is only reached under a condition that has led out before it."""
+    """Return whether a statement needs a condition under which the function was left before."""
     depth = len(exit_.guards)
     if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
         return False
@@ -343,7 +347,7 @@ def _leads_out(exit_: Site, site: Site) -> bool:
 
 
 def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
-    """Return what an `and` or `or` is of, each in one form."""
+    """Return the operands of an `and` or `or`, simplified, or else the whole condition."""
     node = _expression(text)
     plain = None if node is None else _plain(node)
     if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
@@ -358,7 +362,7 @@ _CONTRARY: Mapping[type[ast.cmpop], ast.cmpop] = {
 
 
 def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
-    """Return a condition, or its contrary, with no `not` where it can be done without."""
+    """Return a condition, or its negation, with as few `not` as possible."""
     match node:
         case ast.UnaryOp(op=ast.Not()):
             return _plain(node.operand, not is_not)
@@ -379,7 +383,7 @@ def _is_contrary(one: str, other: str) -> bool:
 
 
 def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
-    """Yield what is to be said of one statement of the series."""
+    """Yield what upstream changed in the values and conditions of one statement of the series."""
     site, before = sides.new.sites[number], sides.pairs[number]
     yield from _used_with(sides, site, added)
     yield from _read(sides, before, site)
@@ -396,7 +400,7 @@ def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple
 
 
 def _turned_round(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
-    """Look for a condition around a statement that stands for the contrary of what it did."""
+    """Find conditions around a statement that mean the negation of what they meant before."""
     for number, (was, now) in enumerate(zip(before.guards, site.guards, strict=True)):
         old, new = (
             _inlined(flow, guard, reads[number], reads[number])
@@ -412,11 +416,11 @@ def _turned_round(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str
 
 
 def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
-    """Follow what a statement reads back to what upstream redefined.
+    """Trace the names that a statement reads to definitions that upstream changed.
 
-    A value that is only handed on is right whatever it is. So it counts where the statement
-    computes with it, or reads beside it what the new or old definition is made of: `min(index,
-    pos)` where upstream changed how `index` follows from `pos`.
+    A value that is only passed on stays right when it is redefined. So a change counts only if the
+    statement computes with the value, or also reads a name of the old or new definition:
+    `min(index, pos)`, where upstream changed how `index` is computed from `pos`.
     """
     steps = [(name, name, before.reads.get(name, _NONE), now) for name, now in site.reads.items()]
     seen: set[str] = set()
@@ -439,7 +443,7 @@ def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, i
 
 
 def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
-    """Look at what is used together with that which a statement sets."""
+    """Find redefined values that other statements use together with a value that this one sets."""
     written = frozenset(site.writes.values())
     for number, user in enumerate(sides.new.sites):
         before = sides.pairs.get(number)

@@ -1,6 +1,6 @@
-"""Uses of names that the result no longer has: imports, attributes, and names in strings.
+"""Find uses of names that the result no longer has: imports, attributes, and names in strings.
 
-And classes whose bases and overridden members are not what they were on their own side.
+Also find classes whose bases, or whose overridden members, changed since they were written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Joine
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield imports of modules that are gone, and of names that a module no longer has."""
+    """Yield imports of modules that no longer exist, and of names that a module no longer has."""
     module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -71,7 +71,7 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 
 
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
-    """Return whether a name left the table from which the `__getattr__` of a module answers."""
+    """Return whether a name was removed from the list that a module's `__getattr__` serves."""
     if old is None or new is None or name in new.bound or new.stars:
         return False
     before, after = (m.member("__getattr__") for m in (old, new))
@@ -82,7 +82,7 @@ def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _table_names(tree: ast.Module) -> frozenset[str]:
-    """Return the strings that the top of a module lists."""
+    """Return all strings in the top-level statements of a module, except in definitions."""
     return frozenset(
         child.value
         for statement in tree.body
@@ -93,7 +93,7 @@ def _table_names(tree: ast.Module) -> frozenset[str]:
 
 
 def _is_elsewhere(module: str, at: PairedUse) -> bool:
-    """Return whether a module that is gone may be one that other tools make, or in another root."""
+    """Return whether a missing module may still exist as a file with another suffix."""
     if module.startswith("."):
         stem = next(places(at.now.path, module), "")
     else:
@@ -105,7 +105,7 @@ def _is_elsewhere(module: str, at: PairedUse) -> bool:
 
 
 def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
-    """Yield the names in some lines that a star import brought, and no longer does."""
+    """Yield the names used in some lines that a star import provided before and does not now."""
     now, then = pair.now.module, pair.then.module
     if now is None or then is None or not now.stars or not then.stars:
         return
@@ -122,7 +122,7 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
 
 
 def _bound_anywhere(tree: ast.Module) -> Iterator[str]:
-    """Yield every name that any scope of a file binds."""
+    """Yield every name that is bound in any scope of a file."""
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -136,7 +136,7 @@ def _bound_anywhere(tree: ast.Module) -> Iterator[str]:
 
 
 def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
-    """Return whether an import of all names brings one, or None if that is not sure."""
+    """Return whether the star imports of a file provide a name, or None if that is unknown."""
     if depth > _DEEPEST:
         return None
     for star in side.module.stars if side.module is not None else ():
@@ -161,7 +161,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield attributes that are gone, set in vain, or now of another kind."""
+    """Yield attributes that no longer exist, are set without effect, or changed their kind."""
     if isinstance(node.ctx, ast.Store):
         yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):
@@ -203,14 +203,14 @@ def _was_plain(old: Entity) -> bool:
 
 
 def is_literal(node: ast.AST | None) -> bool:
-    """Return whether a statement assigns a plain value, and not None."""
+    """Return whether a statement assigns a literal value other than None."""
     value = node.value if isinstance(node, Assigned) else None
     is_none = isinstance(value, ast.Constant) and value.value is None
     return isinstance(value, _PLAIN_VALUES) and not is_none
 
 
 def _set_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield an attribute of another that is set, and that nothing reads now or that refuses it."""
+    """Yield a fault for setting an attribute that no longer exists or cannot be set any more."""
     owner = at.now.made(node.value, at.use.scopes)
     if owner.what not in ("instance", "module", "class"):
         return
@@ -238,7 +238,7 @@ def _is_frozen(node: ast.AST | None) -> bool:
 
 
 def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in names passed as strings, as to `setattr` and `mock.patch.object`."""
+    """Yield faults in names passed as strings, as in calls of `setattr` and `mock.patch.object`."""
     last = last_name(node.func)
     match node.args:
         case [owner_node, ast.Constant(value=str(name)), *rest]:
@@ -262,7 +262,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether something existed, is gone, and cannot come from an unknown base class."""
+    """Return whether a name existed, is gone, and cannot come from a base outside the files."""
     if old.what not in _THERE:
         return False
     if not new.outside:
@@ -277,7 +277,10 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class of the result that stands where an old method's class stood."""
+    """Return the class in the result that has the name of the class which defined an old member.
+
+    It is the class `owner` or one of its bases, or None if none of them has that name.
+    """
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
     todo = [owner]
@@ -292,7 +295,7 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
 
 
 def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in dotted names in strings, as `mock.patch` and registries take them."""
+    """Yield faults in dotted names in strings, as `mock.patch` and registries use them."""
     if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
         return
     value = node.value
@@ -307,7 +310,7 @@ def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
 
 
 def _by_path(names: list[str], reader: Reader) -> Entity | None:
-    """Return what a dotted path names, or None if there is no module of the first names."""
+    """Return what a dotted name stands for, or None if no part of it is a module."""
     for end in range(len(names), 0, -1):
         found = reader.state.imported(reader.path, ".".join(names[:end]))
         if found.what == "absent":
@@ -325,7 +328,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield the bases of a class that are functions now."""
+    """Yield the bases of a class that have become functions."""
     for base in node.bases:
         new = at.new(base)
         if new.what == "function" and (old := at.old(base)).what == "class":
@@ -335,7 +338,7 @@ def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield the abstract methods that a class now lacks, and did not lack before."""
+    """Yield the abstract methods that a class does not define, if it was complete before."""
     new = at.now.own_class(at.use.scopes, node.name)
     more = frozenset[str]() if new is None else _abstract(new, at.now.state)
     old = at.then.own_class(at.use.scopes, node.name) if more else None
@@ -348,7 +351,7 @@ def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
-    """Return the abstract methods that a class is left with."""
+    """Return the names of the abstract methods of a class that it does not define."""
     found: set[str] = set()
     for _, base in state.bases(owner):
         if base.what == "class" and base.node is not owner.node:
@@ -368,7 +371,7 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
 
 
 def override_faults(node: _Function, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults of a method that overrides one of a base class."""
+    """Yield faults of a method that overrides a base method which was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or node.name.startswith("__"):
         return
@@ -400,7 +403,7 @@ def _plain_method(found: Entity) -> _Function | None:
 
 
 def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -> Iterator[Fault]:
-    """Yield class attributes that overrode one of a base class, and now override nothing."""
+    """Yield class attributes that overrode an attribute of a base class, which is gone now."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):
@@ -424,9 +427,9 @@ def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether a member of a base has another name, or was used through it and is no more.
+    """Return whether an override lost its effect: the base renamed the member or does not use it.
 
-    What overrides it may be used all the same, where its own file does so by itself.
+    An override keeps its effect if the file of the class, or that of the old base, still reads it.
     """
     if old.module is None:
         return False
@@ -442,7 +445,7 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
 
 
 def _is_abstract(node: ast.AST | None) -> bool:
-    """Return whether a method says itself that others are to override it."""
+    """Return whether a method is marked as abstract or raises NotImplementedError."""
     if not isinstance(node, Function):
         return False
     is_marked = any(name.endswith("abstractmethod") for name in decorators(node))
@@ -450,7 +453,7 @@ def _is_abstract(node: ast.AST | None) -> bool:
 
 
 def _uses_member(tree: ast.Module, name: str) -> bool:
-    """Return whether a module reads an attribute of that name."""
+    """Return whether a module reads an attribute with the given name."""
     return any(
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
         for node in ast.walk(tree)
@@ -458,7 +461,7 @@ def _uses_member(tree: ast.Module, name: str) -> bool:
 
 
 def _is_used_elsewhere(name: str, pair: Pair) -> bool:
-    """Return whether the other side took away a call of a member in any file that it changed."""
+    """Return whether the other side removed the calls of a member from a file that it changed."""
     called = re.compile(rb"\.%b\(" % re.escape(name).encode())
     for path in sorted(pair.changed)[:_MOST_FILES]:
         before = pair.then.state.files.read(path) if path.endswith(".py") else None
@@ -470,7 +473,7 @@ def _is_used_elsewhere(name: str, pair: Pair) -> bool:
 
 
 def _misfit(node: _Function, parent: _Function) -> str:
-    """Say why a method cannot be called as the one that it overrides, or empty if it can."""
+    """Return why a method cannot be called like the one that it overrides, or empty if it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"

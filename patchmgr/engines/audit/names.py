@@ -1,4 +1,4 @@
-"""Names that no longer resolve in a file that both sides changed, by pyflakes."""
+"""Find names that pyflakes cannot resolve in a file that both sides changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KINDS = {
 
 
 class Fault(Struct, frozen=True):
-    """A fault that pyflakes sees: its kind, the name, the place, and the text of the line."""
+    """A fault that pyflakes reports: its kind, the name, the line number, and the line's text."""
 
     kind: str
     name: str
@@ -41,14 +41,14 @@ class Fault(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Return a sentence: what is wrong."""
+        """Return a sentence that says what is wrong."""
         if self.kind == "undefined-name":
             return f"`{self.name}` is used, but nothing defines it any more."
         return f"`{self.name}` is there twice, and was not on either side."
 
 
 def check_names(states: States) -> Iterator[Told]:
-    """Find names that nothing binds, and duplicate definitions, that neither side has."""
+    """Find undefined names and duplicate definitions that neither side has."""
     for path in states.carriers:
         if not path.endswith((".py", ".pyi")):
             continue
@@ -68,9 +68,9 @@ def check_names(states: States) -> Iterator[Told]:
 
 
 def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
-    """Return what is wrong already where the patches of a file have their lines from.
+    """Return kind and name of the faults in files from which a patch may have moved code here.
 
-    Code that follows its function to another file brings its faults along: they are not new.
+    Code that follows its function to another file takes its faults along, so they are not new.
     """
     sources = {
         change.path
@@ -84,7 +84,7 @@ def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
 
 
 def _joined(states: States, path: str, old: str) -> bytes | None:
-    """Return the content of a file that is neither side's, None of any other."""
+    """Return the content of a file if it differs from both sides, or else None."""
     blob = states.merged.blob(path)
     if blob in (states.written.blob(old), states.onto.blob(path)):
         return None
@@ -102,16 +102,16 @@ def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
 
 
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
-    """Return warnings about names in a merged text that neither side has."""
+    """Return warnings about names in a merged text that do not apply to either side."""
     texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a merged text that neither side has in a line with the same words.
+    """Return the faults of a merged text that neither side has in a line with the same text.
 
-    Faults about a name also count as old if a side has as many of them: a line that both sides
-    changed has other words.
+    A fault about a name is also old if a side has as many faults about this name: a line that both
+    sides changed has another text.
     """
     found = faults_of(merged)
     if not found:
@@ -129,7 +129,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
-    """Return the faults that pyflakes sees in a text, or nothing if it cannot parse it."""
+    """Return the faults that pyflakes finds in a text, or none if the text does not parse."""
     tree = parsed_python(content)
     if tree is None:
         return ()
@@ -151,7 +151,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
 
 
 def messages_of(tree: ast.Module) -> Sequence[Message]:
-    """Return all messages of pyflakes about a tree."""
+    """Return all messages of pyflakes about a tree, or none if pyflakes fails."""
     from pyflakes.checker import Checker  # not for each rebase
 
     try:
@@ -161,7 +161,7 @@ def messages_of(tree: ast.Module) -> Sequence[Message]:
 
 
 def _unread_lines(tree: ast.Module) -> Collection[int]:
-    """Return the lines of annotations that no run looks at."""
+    """Return the line numbers of annotations that Python does not evaluate."""
     found: set[int] = set()
     is_late = any(
         isinstance(node, ast.ImportFrom) and node.module == "__future__"

@@ -1,4 +1,4 @@
-"""Files that are not where the series expects them: new ones of its own, and upstream's."""
+"""Find new files of the series in the wrong place, and uses of files that upstream removed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r".*[})]/?")
 
 
 def _new_files(states: States) -> Iterator[tuple[str, str]]:
-    """Yield the name of a patch and the path of each file that it adds."""
+    """Yield the name of the patch and the path for each file that the series adds."""
     for patch in states.patches:
         for change in patch.files if patch.is_carried else ():
             home = patch.homes.get(change.path, change.path)
@@ -30,9 +30,9 @@ def _new_files(states: States) -> Iterator[tuple[str, str]]:
 
 
 def lonely_files(states: States) -> Iterator[Told]:
-    """Yield the new files whose folder was there before the series, and is gone upstream.
+    """Find new files of the series in folders that upstream has removed since.
 
-    Files that followed their folder are not among them.
+    Files that were moved along with their folder are not reported.
     """
     told: set[tuple[str, str]] = set()
     for name, path in _new_files(states):
@@ -46,7 +46,7 @@ def lonely_files(states: States) -> Iterator[Told]:
 
 
 def _gone_folder(path: str, states: States) -> str:
-    """Return the innermost folder of base around a path, if upstream has it no more."""
+    """Return the innermost base folder of a path, if upstream removed it, or else empty."""
     folder = path.rpartition("/")[0]
     while folder and not states.base.tree.is_directory(folder):
         folder = folder.rpartition("/")[0]
@@ -54,7 +54,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def unbuilt_files(states: States) -> Iterator[Told]:
-    """Find new files that a build file's pattern included, and no build file includes any more."""
+    """Find new files that a pattern in a build file included, and that none includes now."""
     changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
     for name, path in _new_files(states) if changed else ():
         is_source = path.endswith(CXX)
@@ -71,14 +71,14 @@ def unbuilt_files(states: States) -> Iterator[Told]:
 
 
 def _takes(files: Files, build: str, path: str) -> bool:
-    """Return whether a build file names a file, or has a pattern that finds it."""
+    """Return whether a build file contains the name of a file, or a pattern that matches it."""
     content = files.read(build) if _BUILD.fullmatch(build) else None
     name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
     return content is not None and (name in content or not _lacks(content, path))
 
 
 def _lacks(content: bytes | None, path: str) -> bool:
-    """Return whether a build file has no pattern that finds a file."""
+    """Return whether a build file has no pattern that matches a file."""
     for found in _PATTERN.findall(content or b""):
         pattern = _VARIABLE.sub("", found.decode("utf-8", "surrogateescape")).removeprefix("./")
         if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):
@@ -87,7 +87,7 @@ def _lacks(content: bytes | None, path: str) -> bool:
 
 
 def gone_paths(states: States) -> Iterator[Told]:
-    """Find lines of the series that name a file that upstream has removed or moved since."""
+    """Find lines of the series that contain the path of a file which upstream removed or moved."""
     gone = {
         path
         for path in states.changed_upstream

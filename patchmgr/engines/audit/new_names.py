@@ -1,4 +1,4 @@
-"""Where a removed name went: its new name or place upstream, and the commit that moved it."""
+"""Find the new name or place of a name that upstream removed, and the commit that removed it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 400  # lines of a definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return the new name of the thing that a name meant, or None if that is not clear."""
+    """Return the new name of what `symbol` stood for, or None if it is not clear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -42,7 +42,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the only other definition similar to the old one, or None if there is none."""
+    """Return the name of the only other definition similar to the old one, or None."""
     if old is None:
         return None
     scored = sorted(
@@ -53,13 +53,13 @@ def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | No
 
 
 def _first(scored: list[tuple[float, str]]) -> str | None:
-    """Return the name of the highest score, or None if it is too low or there are two."""
+    """Return the name with the highest score, or None if the score is too low or shared."""
     is_one = scored[0][0] > scored[1][0] if len(scored) > 1 else bool(scored)
     return scored[0][1] if is_one and scored[0][0] >= _LIKE else None
 
 
 def _likeness(old: ast.AST, new: ast.AST, name: str, other: str) -> float:
-    """Say how much two definitions are alike, between 0 and 1, their names aside."""
+    """Return how similar two definitions are, from 0 to 1, regardless of their names."""
     if isinstance(old, ast.ClassDef) != isinstance(new, ast.ClassDef):
         return 0.0
     if isinstance(old, Function) != isinstance(new, Function):
@@ -79,7 +79,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the file that defined a re-exported name, if it still has it."""
+    """Return the path of the file that defined a re-exported name, if it still defines it."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -88,7 +88,7 @@ def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the only upstream file to which a definition has moved."""
+    """Return the path of the only upstream file to which a definition moved, or None."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Definition, *Assigned)):
@@ -113,13 +113,13 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder from which a file is imported under that name, or empty if unknown."""
+    """Return the folder below which a module name is the path of a file, or empty if none is."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 
 
 def module_of(path: str, root: str = "") -> str:
-    """Return the dotted name by which a module is imported, below a known root folder."""
+    """Return the dotted name by which a file is imported, relative to a known root folder."""
     for above in (root, *ROOTS):
         if above and path.startswith(above):
             return module_name(path.removeprefix(above))
@@ -127,7 +127,7 @@ def module_of(path: str, root: str = "") -> str:
 
 
 def since_gone(states: States, old: Entity, symbol: str) -> str | None:
-    """Return the upstream commit that removed a definition."""
+    """Return the upstream commit that removed a definition, or None if it is not known."""
     if old.module is None:
         return None
     last, outer = symbol.rpartition(".")[2], _class_of(old)
@@ -142,7 +142,7 @@ def since_gone(states: States, old: Entity, symbol: str) -> str | None:
 
 
 def since_signed(states: States, new: Entity) -> str | None:
-    """Return the upstream commit that gave a function or a class the signature that it has now."""
+    """Return the upstream commit that gave a function or class its present signature, or None."""
     node, module = new.node, new.module
     if module is None or not isinstance(node, Definition):
         return None
@@ -158,7 +158,7 @@ def _class_of(found: Entity) -> str:
 
 
 def _definition(content: bytes | None, outer: str, name: str) -> ast.AST | None:
-    """Return what a text defines by a name, at its top or in an outer class."""
+    """Return the definition of a name in a text, at top level or in the class `outer`, or None."""
     tree = None if content is None else parse_python(content.decode("utf-8", "surrogateescape"))
     top = {} if tree is None else definitions(tree)
     return members_of(top.get(outer)).get(name, [None])[0] if outer else top.get(name)

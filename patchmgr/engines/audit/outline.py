@@ -1,7 +1,7 @@
-"""Which names of Python files may mean something else now, told from the texts alone.
+"""Find the names of Python files whose meaning may have changed, without parsing the files.
 
-Texts are cut into blocks by their indentation. What a block defines may mean something else where
-the block differs; where it is the same in both texts, nothing has to be read closer.
+Texts are split into blocks by their indentation. The names that a block defines may have changed if
+the block differs between the two texts. Equal blocks need no closer look.
 """
 
 from __future__ import annotations
@@ -44,9 +44,11 @@ _RENAMES = re.compile(
 
 
 class Altered(Struct, frozen=True):
-    """Names that may mean something else now; what those of `types` give may be another type.
+    """Names whose meaning may have changed.
 
-    Those of `lost` are gone, or may take other arguments; aliases are not among them.
+    For names in `types`, also the type of their value may have.
+
+    Names in `lost` were removed or may take other arguments. Aliases are not added to them.
     """
 
     names: set[str]
@@ -54,10 +56,10 @@ class Altered(Struct, frozen=True):
     lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
-        """Return where in a text, among the lines `within`, such a name may matter.
+        """Return the lines of a text, among the lines `within`, that may depend on these names.
 
-        What uses a name says it. But the type of what it gives reaches as far as a variable does,
-        and what a class gets from its bases as far as the class.
+        A use of a name is in the member that contains it. But a changed type matters in the whole
+        block that uses it, and a changed base in the whole class.
         """
         # Special methods count as their class, which is among the names.
         names, types = (
@@ -82,9 +84,10 @@ class Altered(Struct, frozen=True):
 
 
 class Suspects(Struct, frozen=True):
-    """Lines, from 1, in which names may matter; in those of `whole`, whether they are said or not.
+    """The lines (from 1) whose meaning may have changed because they use changed names.
 
-    Without names everything matters.
+    In lines of `whole`, all nodes count, even if they contain none of the names. If `names` is
+    None, all nodes count in all lines.
     """
 
     lines: Set[int]
@@ -92,14 +95,17 @@ class Suspects(Struct, frozen=True):
     names: Set[str] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a node on these lines is to be looked at; of a definition the head is."""
+        """Return whether a node may have changed its meaning.
+
+        For a definition, only the head is looked at.
+        """
         if self.names is None or getattr(node, "lineno", 0) in self.whole:
             return True
         return any(not self.names.isdisjoint(_WORD.findall(said)) for said in _said(node))
 
 
 def _said(node: ast.AST) -> Iterator[str]:
-    """Yield the names and texts in a node, without those in the body of a definition."""
+    """Yield the names and strings in a node, except those in the body of a definition."""
     body = getattr(node, "body", ()) if hasattr(node, "decorator_list") else ()
     for name, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) else (value,):
@@ -110,9 +116,9 @@ def _said(node: ast.AST) -> Iterator[str]:
 
 
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
-    """Compare the old and the new texts of modules.
+    """Compare the old and new texts of modules, and return the names that may have changed.
 
-    `users` are texts that may give the names others of their own: aliases, derived classes, values.
+    `users` are texts that may introduce other names for them: aliases, derived classes and values.
     """
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:
@@ -122,14 +128,14 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names of a module that are gone, or may take other arguments."""
+    """Return the names that a module no longer has, or that may take other arguments now."""
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
 
 
 def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
-    """Add to names those under which texts use them."""
+    """Add the aliases, derived classes and variables through which texts use some names."""
     given = [
         (alias or derived or value, words(of or bases or made))
         for text in texts
@@ -144,14 +150,14 @@ def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a text, without numbers."""
+    """Return the words of a text, except for numbers."""
     return set(_WORD.findall(text))
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the first line (from 1) and the text of what begins without indentation.
+    """Yield the first line (from 1) and the text of each block that begins without indentation.
 
-    Decorators are of the block below them, and an `else` is of the block above.
+    Decorators belong to the block after them, and an `else` belongs to the block before it.
     """
     first, start, begin, cut, depth, quotes = 1, 0, 0, 0, 0, [0, 0]
     for end in (*(match.end() for match in BEGINS.finditer(text)), len(text)):
@@ -169,14 +175,14 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _depth(text: str) -> int:
-    """Return how many brackets a text opens, and does not close."""
+    """Return the number of brackets that a text opens minus the number that it closes."""
     return sum(text.count(mark) for mark in "([{") - sum(text.count(mark) for mark in ")]}")
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the head of a class, and each member with its first line, from 0.
+    """Return the head of a class, and each member with its first line in the block (from 0).
 
-    Anything else has no head, and is one part.
+    For any other block, the head is empty and the block is the only part.
     """
     kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":
@@ -186,7 +192,7 @@ def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def _head_and_body(block: str) -> tuple[str, str]:
-    """Split a definition into what is before its body, and the body without indentation."""
+    """Split a definition into its head and its body. The body loses its indentation."""
     lines = block.splitlines(keepends=True)
     start = next(n for n, line in enumerate(lines) if line.startswith(("class", "def", "async")))
     ends = (n for n, line in enumerate(lines) if n >= start and _HEAD_ENDS.search(line))
@@ -200,9 +206,9 @@ def _head_and_body(block: str) -> tuple[str, str]:
 
 
 def _compare(old: str, new: str, owner: str, found: Altered) -> None:
-    """Add the names that a module, or the class `owner`, binds in blocks that differ.
+    """Add to `found` the names that a module, or the class `owner`, binds in blocks that differ.
 
-    The class is among them if its objects may be made in another way.
+    The class itself is added if its instances may be created differently.
     """
     sides = [[block.rstrip() + "\n" for _, block in blocks(text)] for text in (old, new)]
     only = [
@@ -256,9 +262,9 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
-    """Add what a simple statement binds; return False if it is another one.
+    """Add the names that a simple assignment or import binds. Return False for any other statement.
 
-    What Python itself brings is as it was.
+    Imports from the standard library add nothing.
     """
     outside = _FROM_OUTSIDE.match(block)
     if outside and outside[1] in sys.stdlib_module_names:
