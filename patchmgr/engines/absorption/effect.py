@@ -1,4 +1,4 @@
-"""Which lines of each hunk a version of a file has, and what the hunk would still change."""
+"""Compute which lines of each hunk a version of a file has, and what is still missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from patchmgr.engines.text.telling import bare, normal_lines
 
 
 class Fate(IntEnum):
-    """Whether a version has a line that a hunk adds or removes."""
+    """Whether a version of a file contains a change: a line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it
@@ -29,7 +29,7 @@ class Fate(IntEnum):
 
 
 class Count(Struct, frozen=True):
-    """How many lines have which fate."""
+    """The number of changed lines with each fate."""
 
     found: int = 0
     open: int = 0
@@ -38,21 +38,24 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Count the lines that tell whether a hunk is there."""
+        """Return the number of lines that show whether a hunk is present.
+
+        Replaced lines do not count.
+        """
         return self.found + self.open + self.taken
 
     def __add__(self, other: Count) -> Count:
-        """Add up two counts."""
+        """Add two counts, fate by fate."""
         return Count(*map(add, astuple(self), astuple(other)))
 
 
 class Effect(Struct, frozen=True):
-    """The fate of each change to a file, the counts by hunk, and where upstream has each run.
+    """The fate of each change to a file, the counts of each hunk, and where upstream has each run.
 
-    Only telling lines count; if a hunk adds (or removes) no such line, all its lines count.
-    `spaced` are the hunks that upstream has with other white space. `loose` are those with a run
-    that upstream has in none of the series' states, and `wider` those where upstream has lines of
-    its own, too.
+    The counts cover only distinctive lines. If a hunk adds (or removes) none, they cover all the
+    lines that it adds (or removes). `spaced` are the hunks that upstream has with other white
+    space. `loose` are the hunks with a run for which upstream's lines match no state of the series.
+    `wider` are those among them where upstream also has lines of its own.
     """
 
     fates: Mapping[Change, Fate]
@@ -64,7 +67,10 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None) -> Effect:
-    """Compare a version of a file with all its states in a series; `ours` is None if it is gone."""
+    """Compare a version of a file with all its states in a series.
+
+    `ours` is None if it is deleted.
+    """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
     pairs = _paired(weave, keys)
@@ -97,7 +103,10 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
 
 
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
-    """Pair nodes with lines: those of the base or of the series' end first, whichever is nearer."""
+    """Pair nodes of the weave with lines.
+
+    The base or the end of the series, if closer, goes first.
+    """
     nodes = weave.nodes
     runs = [[*matched_runs(there, keys)] for _, there in weave.ends]
     after, before = (sum(size for _, _, size in found) for found in runs)
@@ -115,7 +124,7 @@ def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
 
 
 def _place(weave: Weave, run: Run, size: int, pairs: Mapping[int, int]) -> tuple[int, int]:
-    """Return upstream's lines between the nearest nodes around a run that it has."""
+    """Return the range of upstream's lines between the nearest matched nodes around a run."""
     before = next((pairs[at] for at in range(run.start - 1, -1, -1) if at in pairs), -1)
     after = next((pairs[at] for at in range(run.end, len(weave.nodes)) if at in pairs), size)
     return before + 1, after
@@ -124,9 +133,10 @@ def _place(weave: Weave, run: Run, size: int, pairs: Mapping[int, int]) -> tuple
 def _state(
     weave: Weave, run: Run, here: list[bytes], pairs: Mapping[int, int], *, is_gone: bool
 ) -> int | None:
-    """Return the last patch after which a run has just upstream's lines, or None if none.
+    """Return the last patch after which a run equals upstream's lines, or None if there is none.
 
-    Of those with these lines in other white space, one that has the very bytes comes first.
+    The result is -1 for the base. States that equal them byte for byte are preferred to states that
+    differ in white space.
     """
     if is_gone:
         return weave.last if weave.is_deleted else -1 if weave.is_made else None
@@ -156,9 +166,10 @@ def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change
 def _fates_in_other_words(
     weave: Weave, run: Run, pairs: Mapping[int, int], news: int, *, is_gone: bool
 ) -> Iterator[tuple[Change, Fate]]:
-    """Yield the fates where upstream wrote `news` lines of its own between nodes that it has.
+    """Yield the fates in a run where upstream has `news` lines that no state of the series has.
 
-    A deletion is there if these are no more than what upstream took away beside it.
+    A deletion counts as present if `news` is at most the number of nodes that upstream lacks beside
+    it.
     """
     nodes, here = weave.nodes, range(run.start, run.end)
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
@@ -185,7 +196,7 @@ def _fates_in_other_words(
 
 
 def _missing_beside(weave: Weave, run: Run, pairs: Mapping[int, int]) -> int:
-    """Count the nodes right beside a run that upstream does not have."""
+    """Count the consecutive nodes before and after a run that upstream does not have."""
     before = next((n for n in range(run.start) if run.start - 1 - n in pairs), run.start)
     behind = range(run.end, len(weave.nodes))
     after = next((n - run.end for n in behind if n in pairs), len(behind))
@@ -195,7 +206,7 @@ def _missing_beside(weave: Weave, run: Run, pairs: Mapping[int, int]) -> int:
 def _without_replaced(
     weave: Weave, run: Run, fates: Mapping[Change, Fate]
 ) -> Iterator[tuple[Change, Fate]]:
-    """Yield what a patch takes out of a run in which later ones replaced all that it puts in."""
+    """Yield the removals of a patch in a run where later patches replaced all that it adds."""
     # Without it B-fi-2813:+ and R-fi-0.6.16:+20 each drop a patch that never landed.
     here = [(at, n) for at in range(run.start, run.end) for n in range(len(weave.nodes[at].events))]
     for patch in run.patches:

@@ -1,4 +1,4 @@
-"""What became of a landed patch: there, evolved, gone, reverted, landed again."""
+"""What happened to a landed patch: it is unchanged, evolved, gone, reverted or landed again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
-    """Return the step that reverted what another step landed of some patches, or None.
+    """Return the number of the step that reverted some patches after step `landed`, or None.
 
-    It removes most of their lines and leaves the place as it was before. Besides, it says that it
-    reverts, or does the exact reverse of the landing.
+    A reversal removes most of their lines and restores the old ones. Its subject must also say that
+    it reverts, or the step must be the exact reverse of the landing.
     """
     later = Counter[int]()
     for patch in patches:
@@ -35,7 +35,10 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[tuple[bool, Fate]]:
-    """Yield what became, after a step, of the lines that another landed, and if it put them in."""
+    """Yield, for each line of a hunk that landed in one step, whether it was added, and its fate.
+
+    The fate is the one after the step `number`.
+    """
     then, now = (series.fates(hunk, n) for n in (landed, number))
     for (at, event), fate in then.items():
         if fate is Fate.FOUND:
@@ -43,10 +46,10 @@ def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[t
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
-    """Return whether a step undoes what the landing did, and does little else.
+    """Return whether a step undoes what step `landed` did, and little else.
 
-    One that only takes away what was added may be a later clean-up: it must do nothing else. What
-    touches far more files than the landing is no reversal either: A-dg-214:iv, A-dg-133:ii.
+    A step that only removes added lines may be a later clean-up, so it must do nothing else. A step
+    that touches far more files than the landing is no reversal: A-dg-214:iv, A-dg-133:ii.
     """
     added, removed = (series.news(landed, adds=adds) for adds in (True, False))
     back, away = (series.news(number, adds=adds) for adds in (True, False))
@@ -60,7 +63,10 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_at_target(series: Series, patch: int, landed: int) -> Event:
-    """Return what became of a patch's landed lines at the target; only added ones count."""
+    """Return what happened to a patch's landed lines up to the target.
+
+    Added lines decide, if any.
+    """
     end = series.way.end
     fates = [fate for hunk in series.hunks(patch) for fate in _fates(series, hunk, landed, end)]
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
@@ -70,7 +76,10 @@ def event_at_target(series: Series, patch: int, landed: int) -> Event:
 
 
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
-    """Return the hunks whose old text the target has again, if they are most of what landed."""
+    """Return the hunks whose old text the target has again, if they are most of what landed.
+
+    Otherwise, the set is empty.
+    """
     end = series.way.end
     fates = {hunk: [*_fates(series, hunk, landed, end)] for hunk in series.hunks(patch)}
     back = {

@@ -1,7 +1,7 @@
-"""Which patches, and which hunks of them, upstream has already, and since which step.
+"""Find which patches and hunks upstream already has, and which upstream commit brought them.
 
-A patch landed with the step after which upstream's files have most of its lines in their place.
-What became of it on the way to the target is read from the later steps.
+A patch landed with the step after which upstream's files contain most of its lines in the right
+places. The steps after the landing show what became of it up to the target.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Map the number of each patch that upstream has, whole or in part, to what upstream has."""
+    """Map the index of each patch that upstream has, in whole or in part, to its absorption."""
     landings = _landings(series)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):
@@ -47,10 +47,10 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 
 
 def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
-    """Return the hunks that a proof refutes, or none if the others are enough, large ones first.
+    """Return the hunks of an absorbed patch that a proof refutes.
 
-    Where the rest of a patch is enough to know its own landing by, such a hunk is a part of it in
-    other words.
+    If the other hunks suffice to recognise the landing as the patch's own, the result is empty:
+    then a refuted hunk is a part of the patch that landed in other words.
     """
     landed = series.way.steps.index(one.step)
     found = {number: series.count((patch, number), landed).found for number in one.hunks}
@@ -67,10 +67,11 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
 
 
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
-    """Return whether a proof speaks against a drop both where the patch landed and at the target.
+    """Return whether a proof forbids a drop, both at the landing and at the target.
 
-    A patch that only deletes has no landing to know it by: for it, the target must do. What adds
-    lines, and is there in other words, is known by how much of it is there: S-fi-2777:i.
+    For a patch that only deletes, the target alone decides, as nothing else identifies its landing.
+    A hunk that adds lines and landed in other words is not refuted: its counts decide
+    (S-fi-2777:i).
     """
     step, number = series.steps[hunk]
     base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
@@ -133,7 +134,7 @@ def _is_landed(count: Count, *, is_own: bool) -> bool:
 
 
 def _related(series: Series) -> Mapping[int, set[int]]:
-    """Return by patch those that take out what it puts in, or the other way round."""
+    """Map each patch to the patches that undo some of its changes or whose changes it undoes."""
     found = defaultdict[int, set[int]](set)
     for weave in series.weaves.values():
         for one, (other, _) in weave.replacements:
@@ -145,10 +146,11 @@ def _related(series: Series) -> Mapping[int, set[int]]:
 def _along(
     mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
 ) -> set[int]:
-    """Return those of some patches, of a series of a size, that go with landed ones.
+    """Return those of the `mute` patches that landed together with the `landed` ones.
 
-    No line of their own says so. All that they did was undone by others, which go as well; one of
-    these landed, or they stand between landed ones.
+    No line of a mute patch shows whether it landed, because other patches undo all its changes. It
+    goes along if all these patches landed or go along too, and if one of them landed or if both
+    neighbours in the series did.
     """
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
@@ -165,7 +167,10 @@ def _along(
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
-    """Return the landing of a patch that lasts, or the last one with the step that took it back."""
+    """Return the first landing that was not reverted, and None.
+
+    If all were reverted, return the last landing and the step that reverted it.
+    """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = FEWEST_ELSEWHERE * max(found.values())
     landed, back = landings[patch][0], None
@@ -181,7 +186,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
 
 
 def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None:
-    """Follow a patch from its first landing to the last one that was not taken back."""
+    """Return what upstream has of a patch that landed, or None if it has no hunk of the patch."""
     steps = series.way.steps
     landed, back = _last_landing(series, patch, landings)
     if back is not None:
@@ -209,7 +214,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
-    """Return the other files that have what landed of a hunk, and a line that stood beside it."""
+    """Return the other files that have landed lines of a hunk, and a line that was beside them."""
     for hunk in series.hunks(patch):
         step, number = series.steps[hunk]
         lines = step.change.hunks[number].lines if step.change.hunks else ()
@@ -223,7 +228,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk of a landed patch is in with it: there, in other words, or left out."""
+    """Return whether a hunk landed with its patch, in other words or with few lines left out."""
     if not series.count(hunk, landed).open:
         return True
     whole, path = series.count_patch(hunk[0], landed), series.path(hunk)
@@ -233,13 +238,13 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:
-    """Return the hunks of which a version has every line."""
+    """Return the hunks of a patch whose lines are all present after a step."""
     counts = {hunk: series.count(hunk, number) for hunk in series.hunks(patch)}
     return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
 
 
 def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
-    """Yield both texts of each place that a landing has in other words, or does without."""
+    """Yield upstream's text and the patch's for each place that did not land word for word."""
     count, path = series.count(hunk, landed), series.path(hunk)
     if hunk in series.wholes or not (count.open or count.taken):
         return
@@ -257,7 +262,7 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
 
 
 def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:
-    """Say how hunks are known to be in: by their bytes, with others, or by their history."""
+    """Return how some hunks are known to have landed: by their text, by others, or by history."""
     counts = [series.count(hunk, landed) for hunk in hunks]
     if any(count.replaced for count in counts):
         return How.RANGE
@@ -272,7 +277,7 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
-    """Judge a patch that no step landed by the hunks that the target has every line of."""
+    """Return the absorption of a patch that no step landed, if the target has whole hunks of it."""
     touching = series.touching(patch)
     here = _all_there(series, patch, series.way.end) if touching else set()
 
@@ -290,7 +295,7 @@ def _in_target(series: Series, patch: int) -> Absorption | None:
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Note which hunks take away what earlier patches bring that may be carried."""
+    """Record which hunks remove lines of earlier patches that are not absorbed as a whole."""
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
     for weave in series.weaves.values():
         for earlier, (patch, hunk) in weave.replacements:

@@ -1,4 +1,4 @@
-"""How the lines of a text hang together: blocks, brackets, strings and comments."""
+"""The structure of a text: blocks, brackets, strings and comments."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _CLOSES = re.compile(
 
 
 def key_of(line: bytes) -> bytes:
-    """Return a line without white space, or nothing if it has no word."""
+    """Return a line without white space, or empty if the line contains no word."""
     return bare(line) if re.search(rb"\w", line) else b""
 
 
 class Order(Enum):
-    """Whether the order of members matters."""
+    """Whether the order of the members of a list matters."""
 
     NONE = 0  # the language calls them unordered
     LINED = 1
@@ -69,10 +69,10 @@ class Order(Enum):
 
 
 class Scanned(Struct, frozen=True):
-    """What holds where each line begins: how many braces are open, and where the last bracket is.
+    """The number of open braces and the innermost open bracket at the start of each line.
 
-    `inside` are the lines that begin in a comment or a string, `literal` those whose white space is
-    content.
+    `inside` are the lines that begin within a comment or a string. `literal` are those among them
+    whose white space is part of a string's value.
     """
 
     depths: Sequence[int]
@@ -82,7 +82,7 @@ class Scanned(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True, dict=True):
-    """A text, by its lines from 0; ask `layout_of` for one."""
+    """A text with its structure, by line numbers from 0. Use `layout_of` to create one."""
 
     path: str
     content: bytes
@@ -94,27 +94,30 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def is_program(self) -> bool:
-        """Return whether braces or indentation tell the blocks."""
+        """Return whether braces or indentation delimit the blocks of the language."""
         return self.language in BRACED or self.language == "Python"
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The lines, with their ends."""
+        """The lines of the text, with their line ends."""
         return split_lines(self.content)
 
     @cached_property
     def keys(self) -> list[bytes]:
-        """The lines without white space; a line without a word has an empty key."""
+        """The lines of the text without white space.
+
+        A line that contains no word has an empty key.
+        """
         return [*map(key_of, self.lines)]
 
     @cached_property
     def scanned(self) -> Scanned:
-        """What the brackets, strings and comments say; nothing in a text that is no program."""
+        """The state of brackets, strings and comments at each line. Plain text has no brackets."""
         return _scanned(self.content, self.language)
 
     @cached_property
     def blocks(self) -> Sequence[int]:
-        """The line that begins the block of each line with a word, or -1 if there is none."""
+        """The number of the line that begins the block of each line, or -1 outside of blocks."""
         found: list[int] = []
         around: list[tuple[float, int]] = []
         is_covered = False
@@ -129,7 +132,7 @@ class Layout(Struct, frozen=True, dict=True):
         return found
 
     def around(self, line: int) -> list[int]:
-        """Return the lines that begin the blocks around one, from inside out."""
+        """Return the lines that begin the blocks around a line, innermost first."""
         found = list[int]()
         while (line := self.blocks[line]) >= 0:
             found.append(line)
@@ -137,11 +140,14 @@ class Layout(Struct, frozen=True, dict=True):
 
     @cached_property
     def singular(self) -> Set[bytes]:
-        """The keys that only one line has."""
+        """The keys that occur on exactly one line."""
         return {key for key, count in Counter(self.keys).items() if count == 1}
 
     def _level(self, number: int) -> float:
-        """Return how deep a line stands; what begins a block stands less deep than the block."""
+        """Return the nesting level of a line.
+
+        A line that begins a block has a lower level than the block.
+        """
         line, heading = self.lines[number], _HEADING.get(self.language)
         if self.language in BRACED:
             return self.scanned.depths[number] - bool(_LABEL.match(line)) / 2
@@ -150,7 +156,7 @@ class Layout(Struct, frozen=True, dict=True):
         return 0 if self.language in ("Text", OTHER) else indentation(line)
 
     def order_at(self, number: int) -> Order:
-        """Return whether the order of lines around a line matters, as far as brackets tell."""
+        """Return whether the order of the lines around a line matters, judged by its brackets."""
         opened = self.scanned.opened[number]
         if opened is None:
             return Order.LINED
@@ -167,9 +173,9 @@ class Layout(Struct, frozen=True, dict=True):
         return Order.LINED
 
     def is_enclosed(self, line: int, own: Set[int]) -> bool:
-        """Return whether some lines before a line open a block that some after it close.
+        """Return whether lines in `own` before a line open a block that later lines in `own` close.
 
-        To be asked where neither braces nor indentation tell.
+        Meant for languages whose blocks neither braces nor indentation delimit.
         """
         before = [self.lines[n] for n in sorted(own) if n < line]
         after = [self.lines[n] for n in sorted(own) if n > line]

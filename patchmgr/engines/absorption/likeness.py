@@ -1,8 +1,8 @@
-"""How alike a hunk and what upstream brought near it are.
+"""Measure how similar a hunk is to what upstream added near it.
 
-The words of the hunk are looked for, in their order, among those that upstream has brought since
-the base. A word that the file had everywhere says little, one that it did not have says much. Most
-of the words are no proof: a person is asked to decide.
+The words of the hunk are searched, in order, among the words that upstream added since the base. A
+word that was rare in the file weighs more than a frequent one. Similarity is no proof, so a person
+is asked to decide.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 class Likeness(Struct, frozen=True):
     """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
 
-    `is_whole` means that they have all the hunk's words in its order, and fewer words of their own.
+    `is_whole` means that they contain all words of the hunk in its order, and fewer other words.
     """
 
     confidence: float
@@ -69,7 +69,7 @@ Brought = tuple[int, str]
 
 
 class Wanted(Struct, frozen=True, dict=True):
-    """The words to look for, line by line in order, and the weight of each in its place."""
+    """The words of a hunk to search for, in order, and the weight of one occurrence of each."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
@@ -77,28 +77,32 @@ class Wanted(Struct, frozen=True, dict=True):
 
     @cached_property
     def telling(self) -> float:
-        """Return the weight of all words together."""
+        """Return the sum of the weights of all words."""
         return fsum(self.weights[word] for word in self.words)
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each word is wanted."""
+        """The number of occurrences of each word in the hunk."""
         return Counter(self.words)
 
     def most(self, there: Sequence[Brought]) -> float:
-        """Return an upper bound of `share`, from 0 to 1: the words in any order."""
+        """Return an upper bound of `share`, from 0 to 1, which ignores the order of the words."""
         found = Counter(word for _, word in there if word in self.weights)
         said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
         return fsum(said) / (self.telling or 1)
 
     def share(self, there: Sequence[Brought]) -> float:
-        """Return the share of the weight that some words have in the same order, from 0 to 1."""
+        """Return the share of the total weight, from 0 to 1, that occurs in the same order."""
         found = _same(self.words, [word for _, word in there])
         return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
 
 
 class _Guard(Struct, frozen=True):
-    """A condition with nothing but a way out behind it: its lines (end exclusive), what it says."""
+    """An `if` whose body only leaves: its lines (end exclusive), its exit and its condition.
+
+    `way_out` is the indentation and the text of the exit. `names` and `constants` are those in the
+    condition.
+    """
 
     start: int
     end: int
@@ -107,7 +111,10 @@ class _Guard(Struct, frozen=True):
     constants: frozenset[str]
 
     def is_like(self, other: _Guard) -> bool:
-        """Return whether both leave by one way for one thing, and are no two cases of a choice."""
+        """Return whether two guards leave in the same way and test the same name.
+
+        Guards that compare the name with different constants are not alike.
+        """
         is_choice = self.constants and other.constants and not self.constants & other.constants
         return self.way_out == other.way_out and bool(self.names & other.names) and not is_choice
 
@@ -124,7 +131,7 @@ class Comparison:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks that upstream changed."""
+        """The blocks of lines that upstream changed."""
         return changed_blocks(self.base, self.ours)
 
     def in_ours(self, line: int) -> int:
@@ -139,7 +146,7 @@ class Comparison:
         return line + shift
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
-        """Return what upstream added in some blocks, in order."""
+        """Return the words that upstream added in some blocks, in order, each with its line."""
         return [word for block in blocks for word in self._brought_by(block)]
 
     def _brought_by(self, block: Block) -> list[Brought]:
@@ -150,7 +157,7 @@ class Comparison:
         return self._brought[block]
 
     def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
-        """Yield the words of each new line that are not only kept from the old ones."""
+        """Yield the words of the new lines, with line numbers, that were not in the old lines."""
         words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
         kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
         for at, (n, word) in enumerate(words):
@@ -166,32 +173,35 @@ class Comparison:
         return Counter(self._contents[0].translate(BLANKED).split())
 
     def count(self, word: str) -> int:
-        """Count a name or sign in the file before upstream's changes."""
+        """Return how often a name or operator occurs in the file before upstream's changes."""
         text = _encoded(word)
         return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
 
     def most(self, wanted: Wanted) -> float:
-        """Return an upper bound of the confidence of any `passage`: the words that ours has."""
+        """Return an upper bound of the confidence of any `passage`: all words of ours count."""
         has = {word for word in wanted.weights if _encoded(word) in self._contents[1]}
         return _confidence(wanted.most([(0, word) for word in wanted.words if word in has]))
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
-        """Return the words that runs add, without those they keep from the lines they replace."""
+        """Return the words that runs add, except those kept from the lines that they replace."""
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def asked(self, runs: Sequence[Run], *, is_near: bool) -> list[tuple[Run, Block]]:
-        """Pair runs with what upstream changed: all of it, or what is near."""
+        """Pair runs with the blocks that upstream changed: all blocks, or only those nearby."""
         return [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
 
     def brought_to(self, asked: Sequence[tuple[Run, Block]]) -> list[Block]:
-        """Return what upstream added to the symbols of the runs, of what is asked about."""
+        """Return the paired blocks in which upstream changed the symbol that contains the run."""
         return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
     def _is_here(self, run: Run, block: Block) -> bool:
-        """Return whether a block is in the symbol of a run; near it, where one is in none."""
+        """Return whether a block is in the symbol of a run.
+
+        Outside of symbols, it must be nearby.
+        """
         base, ours = self._symbols
         around = (base.at(max(1, n)) for n in range(run.start + (not run.removed), run.end + 2))
         symbol = next((symbol for symbol in around if symbol is not None), None)
@@ -199,14 +209,14 @@ class Comparison:
         return run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return what upstream added in new functions of the file that some words name."""
+        """Return the words that upstream added in new functions whose names occur in `there`."""
         base, ours = self._symbols
         said = {word for _, word in there}
         new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
-        """Yield the guards that stand in some lines."""
+        """Yield the guards in some lines."""
         code = "\n".join(code_of(line, self.language) for line in lines)
         for found in _GUARD.finditer(code):
             start, end = (code.count("\n", 0, at) for at in found.span())
@@ -218,7 +228,10 @@ class Comparison:
             )  # fmt: skip
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
-        """Return the few lines with most of the wanted words; among several, those near a line."""
+        """Return the few lines with most of the wanted words, or None if none contains any.
+
+        If several places are equally good, the one nearest to the line `near` is returned.
+        """
         words: dict[int, list[Brought]] = {}
         for one in there:
             words.setdefault(one[0], []).append(one)
@@ -244,11 +257,11 @@ class Comparison:
 def find_likeness(
     comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
 ) -> Likeness | None:
-    """Return upstream's own wording of a hunk that starts at a line of base.
+    """Return upstream's lines that seem to replace a hunk which starts at a line of base, or None.
 
-    A hunk that merges needs the same words right beside it, nearly word for word, or be a guard
-    beside a guard of the same kind. One that collides and says little is judged with its
-    surroundings, where upstream moved them into a new function.
+    For a hunk that merges cleanly, nearly all its words must occur in the same order right beside
+    it, or both must be guards of the same kind. A hunk in conflict with too few distinctive words
+    is judged together with its context, if upstream moved that into a new function.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
     asked = comparison.asked(runs, is_near=is_clean)
@@ -279,9 +292,10 @@ def _encoded(word: str) -> bytes:
 
 
 def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
-    """Return whether upstream's lines are what runs only add, in a later wording.
+    """Return whether upstream's lines are a later wording of what runs add.
 
-    Names and strings must be the same, and what turns a condition round: else it is a decision.
+    The runs must not remove lines. Names, strings and negations must be the same, or else a person
+    has to decide.
     """
     sides = [line for run in runs for line in run.added], comparison.ours[found.start : found.end]
     added, ours = (b"".join(lines).decode("utf-8", "surrogateescape") for lines in sides)
@@ -301,10 +315,10 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 def _doubled_guard(
     comparison: Comparison, runs: Sequence[Run], asked: Sequence[tuple[Run, Block]]
 ) -> Likeness | None:
-    """Judge a guard by one that upstream put beside it, for the same reason and the same way out.
+    """Return upstream's guard beside a guard of the patch with the same cause and exit, or None.
 
-    It merges clean though upstream fixed the fault in other words: the patch scale-skip of the
-    shipped series from vLLM 0.21.0 on.
+    Such a patch merges cleanly, though upstream fixed the fault in other words: for example the
+    patch scale-skip of the shipped series from vLLM 0.21.0 on.
     """
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
     new = {word for word in comparison.wanted(runs).words if not comparison.count(word)}
@@ -322,6 +336,6 @@ def _doubled_guard(
 
 
 def _same(old: Sequence[str], new: Sequence[str]) -> frozenset[int]:
-    """Return which of the new words the old ones have in the same order, by number."""
+    """Return the indices of the new words that match old words in the same order."""
     blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks() if old else ()
     return frozenset(n for block in blocks for n in range(block.b, block.b + block.size))

@@ -1,7 +1,7 @@
-"""Reasons why upstream does not have a hunk although the search found it absorbed.
+"""Proofs that upstream lacks a hunk, although the search found it absorbed.
 
-Every hunk that is to be dropped is tested by these proofs, however it was found absorbed. A proof
-sees the hunk, the text that it is written against and upstream's text, and nothing else.
+Each proof is tried on every hunk before the hunk is dropped, however it was found. A proof sees
+only the hunk, the text that the hunk is written against, and upstream's text.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
 
 
 class Needed(Struct, frozen=True):
-    """Why a hunk may not be dropped.
+    """The reason why a hunk may not be dropped.
 
-    If `is_done`, the hunk leaves upstream's bytes as they are, and is carried that way.
+    If `is_done` is set, the hunk changes nothing in upstream's text, and is carried as it is.
     """
 
     why: str
@@ -52,10 +52,11 @@ class Needed(Struct, frozen=True):
 
 
 class Drop(Struct, frozen=True, dict=True):
-    """A hunk that was found in upstream's text, with its surroundings.
+    """A hunk that was found in upstream's text, with both texts.
 
-    `base` is the text that the hunk is written against, `position` the line (from 0) where it
-    starts there. `beside` are hunks of the patch in the same file that upstream does not have.
+    `base` is the text that the hunk is written against, and `position` is the line (from 0) where
+    the hunk starts there. `beside` are the hunks of the patch in this file that upstream does not
+    have.
     """
 
     path: str
@@ -72,7 +73,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def mine(self) -> Layout:
-        """The text with the hunk applied."""
+        """The base with the hunk applied."""
         return Layout(self.path, apply_one(self.base, self.hunk, self.position))
 
     @cached_property
@@ -82,7 +83,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def places(self) -> tuple[range, ...]:
-        """The lines that each run adds, where the hunk is applied."""
+        """The range of lines that each run adds, by their numbers in `mine`."""
         found, shift = list[range](), 0
         for run in self.runs:
             found.append(range(run.start + shift, run.start + shift + len(run.added)))
@@ -91,12 +92,12 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def added(self) -> Sequence[int]:
-        """The lines that the hunk adds, where it is applied."""
+        """The numbers in `mine` of the lines that the hunk adds."""
         return [n for place in self.places for n in place]
 
     @cached_property
     def kept(self) -> Mapping[int, int]:
-        """The lines that the hunk leaves as they are, and upstream's lines in the same place."""
+        """The lines of `mine` that the hunk does not add, each with upstream's matching line."""
         added = frozenset(self.added)
         rest = [n for n in range(len(self.mine.lines)) if n not in added]
         return dict(self._matched(rest, range(len(self.there.lines))))
@@ -106,14 +107,14 @@ class Drop(Struct, frozen=True, dict=True):
         return [*self.kept]
 
     def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of lines, of some of each text, that are the same and have a word."""
+        """Yield pairs of equal lines of both texts, in order. Lines without a word are left out."""
         old = [n for n in mine if self.mine.keys[n]]
         new = [n for n in there if self.there.keys[n]]
         keys = [self.mine.keys[n] for n in old], [self.there.keys[n] for n in new]
         return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
-        """Return the lines of both texts between the neighbours that both have."""
+        """Return the ranges of lines in both texts between the kept lines nearest to a place."""
         lines = self._kept_lines
         at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
         above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
@@ -125,13 +126,13 @@ class Drop(Struct, frozen=True, dict=True):
 
     @property
     def spot(self) -> Spot:
-        """The lines of base that the hunk changes, and upstream's lines there."""
+        """The lines of base that the hunk changes, and the lines in their place upstream."""
         _, there = self.between(range(self.places[0].start, self.places[-1].stop))
         return Spot(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
 
     @cached_property
     def news(self) -> Mapping[bytes, Sequence[int]]:
-        """Where upstream has the lines that it brought, by their key."""
+        """The numbers of the lines that upstream added, by their key."""
         known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
         for number, key in enumerate(self.there.keys):
             if key and number not in known:
@@ -146,20 +147,20 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def shared(self) -> Set[bytes]:
-        """The keys that one line of each text has."""
+        """The keys that occur on exactly one line of each text."""
         return self.mine.singular & self.there.singular
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """Where upstream brought the lines that the hunk adds."""
+        """The added lines that upstream added as well, each with the numbers of its lines there."""
         return {n: self.news[key] for n in self.added if (key := self.mine.keys[n]) in self.news}
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
-    """Return what remains of lines that a run only deletes: unchanged, rewritten, or elsewhere.
+    """Return a reason if upstream still has the lines that a run only deletes, or rewrote them.
 
-    A patch deletes `check(size <= 256)`; upstream makes it 512, and the line is gone, but not the
-    check.
+    For example, a patch deletes `check(size <= 256)`, and upstream changes it to 512: the line is
+    gone, but the check is not.
     """
     for run, place in zip(drop.runs, drop.places, strict=True):
         lines = [n.strip() for n in run.removed if key_of(n)]
@@ -180,12 +181,15 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
 
 
 def _closest(line: bytes, others: Sequence[bytes]) -> list[bytes]:
-    """Return the line that is most alike, if one is another, rewritten."""
+    """Return the line most similar to a line, or nothing if none is similar enough."""
     return get_close_matches(line, others, 1, ALIKE)
 
 
 def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
-    """Return whether upstream has removed lines as often as before, one of which base has once."""
+    """Return whether upstream still has removed lines, at least as often as the base has.
+
+    At least one of them must occur exactly once in the base.
+    """
     base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.there.keys)
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
@@ -193,9 +197,9 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return added lines of which upstream has only the number that goes with them.
+    """Return a reason if upstream has a changed number of the hunk, but not the lines it counts.
 
-    Both sides add an enumerator and turn `COUNT` from 1 to 2: that is two changes.
+    For example, both sides add an enumerator and change `COUNT` from 1 to 2: these are two changes.
     """
     counted = dict(pair for run in drop.runs for pair in _counted(run))
     if not counted:
@@ -213,7 +217,7 @@ def coincidence(drop: Drop) -> Needed | None:
 
 
 def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the added lines that are removed ones with another number, and those."""
+    """Yield each added line that differs from a removed one only in numbers, with the latter."""
     old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
     for line in run.added:
         before = old.get(_NUMBER.sub(b"0", bare(line)))
@@ -222,15 +226,15 @@ def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _uncounted(runs: Iterable[Run]) -> list[bytes]:
-    """Return the added lines that are more than another number."""
+    """Return the added lines that differ from the removed ones in more than numbers."""
     return [x for run in runs for x in run.added if key_of(x) and x not in dict(_counted(run))]
 
 
 def other_order(drop: Drop) -> Needed | None:
-    """Return the lines that upstream has in another order than the hunk, where order matters.
+    """Return a reason if upstream has lines in another order than the hunk, where order matters.
 
-    A patch adds the argument `ws` after `tok`, upstream before it. Order is free only where the
-    language says so: imports, sets, keyword arguments, `__all__`.
+    For example, a patch adds the argument `ws` after `tok`, and upstream adds it before. Order does
+    not matter for imports, sets, keyword arguments and `__all__`.
     """
     for place in drop.places:
         mine, _ = drop.between(place)
@@ -256,7 +260,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Return a line that upstream has with another space in a string, or within a name."""
+    """Return a reason if upstream has a line with other white space in a string or in a name."""
     line = _nowhere(drop, drop.brought, _has_same_space)
     said = "with other white space, which is meaning"
     return None if line is None else Needed(f"upstream has {_shown(line)} {said}")
@@ -265,7 +269,7 @@ def other_white_space(drop: Drop) -> Needed | None:
 def _nowhere(
     drop: Drop, lines: Iterable[int], is_same: Callable[[Drop, int, int], bool]
 ) -> bytes | None:
-    """Return the first of some lines that is the same nowhere where upstream brought it."""
+    """Return the first of some lines for which `is_same` holds at none of upstream's places."""
     for line in lines:
         places = [drop.pairs[line]] if line in drop.pairs else drop.brought[line]
         if not any(is_same(drop, line, place) for place in places):
@@ -281,20 +285,21 @@ def _has_same_space(drop: Drop, line: int, place: int) -> bool:
 
 
 def other_block(drop: Drop) -> Needed | None:
-    """Report added lines that upstream has in another block, or switched off.
+    """Return a reason if upstream has added lines in another block, or commented out.
 
-    Upstream put the call under `else`, into a function or struct beside it, below another
-    `[section]`; or into a comment, a string, or a here-document.
+    Upstream may have put a call under `else`, into a function or struct next to it, or below
+    another `[section]`, or else into a comment, a string or a here-document.
     """
     line = _nowhere(drop, drop.brought, _has_same_block)
     return None if line is None else Needed(f"upstream has {_shown(line)} in another block")
 
 
 def like_block(drop: Drop) -> Needed | None:
-    """Report lines that upstream has in a like block: a copy, or one that changed places.
+    """Return a reason if upstream has added lines only in a block that resembles the hunk's.
 
-    The block is not one that the hunk adds. There is none like it where the text that the hunk
-    changes was there once, and is not any more.
+    The block may be a copy, or may have changed places with the right one. Lines in blocks that the
+    hunk itself adds do not count. If the old text of the hunk was unique and is gone, there is no
+    other block to confuse it with.
     """
     old, added = b"".join(drop.hunk.old()), frozenset(drop.added)
     if drop.base.count(old) == 1 and old not in drop.ours:
@@ -305,9 +310,10 @@ def like_block(drop: Drop) -> Needed | None:
 
 
 def _has_same_block(drop: Drop, line: int, place: int) -> bool:
-    """Return whether the same lines begin the blocks around a line, as far as both texts have them.
+    """Return whether a line and its place upstream are in blocks that begin with the same lines.
 
-    Upstream may have rewritten some of the others, and put no more around it.
+    Only lines that are unique in both texts are compared. Upstream may have rewritten the others,
+    but may not have added further blocks around the line.
     """
     mine, there = drop.mine, drop.there
     if place in there.scanned.inside and line not in mine.scanned.inside:
@@ -340,10 +346,10 @@ WHERE_IT_IS_THERE = frozenset({"coincidence", "like block"})
 
 
 def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
-    """Return the first proof against dropping a hunk, or None if it may be dropped.
+    """Return the first reason against dropping a hunk, or None if it may be dropped.
 
-    Where upstream has the lines as the hunk writes them, or as a state of the series has them
-    (`is_state`), nothing stands in between.
+    If upstream has the lines exactly as the hunk or a state of the series (`is_state`) has them,
+    only the proofs in WHERE_IT_IS_THERE are tried.
     """
     is_there = drop.hunk.added() and (is_state or b"".join(drop.hunk.new()) in drop.ours)
     proofs = (proof for name, proof in PROOFS if not is_there or name in WHERE_IT_IS_THERE)
@@ -353,10 +359,10 @@ def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge in which no hunk counts as absorbed if a proof says that it is needed.
+    """Return a merge in which hunks that a proof shows to be needed do not count as absorbed.
 
-    Such a hunk is in conflict, unless it is carried by upstream's bytes. A conflict about lines
-    that a hunk deletes says what became of them.
+    Such a hunk becomes a conflict, or is carried if it changes nothing. The reason of a conflict
+    about deleted lines says what upstream did with these lines.
     """
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None

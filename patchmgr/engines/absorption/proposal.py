@@ -1,4 +1,4 @@
-"""Hunks that upstream seems to have in other words; the conflict shows both texts."""
+"""Propose hunks that upstream seems to have in other words, as conflicts that show both texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ REASON = "upstream seems to have this in other words"
 
 
 class Proposal(Struct, frozen=True):
-    """A hunk, by its number in the file, that upstream seems to have in other words."""
+    """A hunk, by its index in the file, that upstream seems to have in other words.
+
+    `is_clean` says whether the hunk merged without a conflict.
+    """
 
     hunk: int
     likeness: Likeness
@@ -34,7 +37,7 @@ class Proposal(Struct, frozen=True):
 
 
 class Spot(Struct, frozen=True):
-    """The lines of base that a hunk changes, and upstream's lines with the same meaning."""
+    """The lines of base that a hunk changes, and the lines of upstream that seem to do the same."""
 
     base_start: int
     base_end: int
@@ -45,9 +48,9 @@ class Spot(Struct, frozen=True):
 def with_proposals(
     path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Return a merge with conflicts for the hunks that upstream seems to have, and those hunks.
+    """Return a merge in which hunks that upstream seems to have are in conflict, and the proposals.
 
-    Where upstream has each hunk, at least in a later wording, the merge is upstream's file.
+    If upstream has every hunk, at least in a later wording, the merge is upstream's file.
     """
     is_binary = isinstance(merged, Collided) and merged.marked is None
     is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
@@ -88,7 +91,7 @@ def _proposals(
 def resemblances(
     sides: Sides, proposals: Sequence[Proposal], blobs: Blobs
 ) -> tuple[Resemblance, ...]:
-    """Return both texts of each proposal."""
+    """Return upstream's text and the hunk's added text for each proposal."""
     assert sides.ours
     ours = split_lines(blobs.read(sides.ours.blob))
     found = ((one.likeness, sides.hunks[one.hunk].added_text()) for one in proposals)
@@ -101,7 +104,7 @@ def resemblances(
 def marked_spots(
     base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot], text: TextMerge
 ) -> bytes | None:
-    """Return the merge with every spot between markers (zdiff3 form), None for binaries."""
+    """Return the merge with conflict markers (zdiff3) around every spot, or None for binaries."""
     sides = split_lines(base), split_lines(ours), split_lines(theirs)
     ends = (0, 0, 0), (len(sides[0]), len(sides[1]), len(sides[2]))
     regions = _regions(sides, spots, ends[1])
@@ -127,7 +130,10 @@ _Place = tuple[int, int, int]
 def _regions(
     sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Spot], last: _Place
 ) -> list[tuple[_Place, _Place]]:
-    """Return what is around each spot, up to lines that all sides have; what meets is joined."""
+    """Return the region around each spot, between lines common to all sides.
+
+    Touching ones are joined.
+    """
     ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
     common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]
     around: list[tuple[_Place, _Place]] = []

@@ -1,4 +1,4 @@
-"""A series as weaves, and upstream's versions of its files on the way to the target."""
+"""A series as weaves, compared with upstream's versions of its files up to the target."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ BASE = -1  # stands for the base where a step is asked for by its number
 
 
 class Folded(Struct, frozen=True):
-    """A patch, and its changes to the state that it is written against."""
+    """A patch, and its changes to each file in the state that the patch is written against."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
 
     def numbered(self) -> Iterator[tuple[int, FileStep]]:
-        """Yield the change of each file, with the number of its first hunk."""
+        """Yield the change to each file, with the index of its first hunk in the patch."""
         first = 0
         for step in self.steps:
             yield first, step
@@ -43,10 +43,10 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream from base to target: the files at both ends, and the steps between.
+    """Upstream from base to target: the files in both, and the steps in between.
 
-    `homes` maps a path to where the target has the file, where upstream moved it. `width` counts
-    the files that a step touches, those of the series and all others.
+    `homes` maps a path to the file's path in the target, if upstream moved the file. `width`
+    returns the number of files that a step touches, including files outside of the series.
     """
 
     start: Versions
@@ -57,11 +57,11 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Return the number used for the target."""
+        """Return the step number that stands for the target."""
         return len(self.steps)
 
     def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
-        """Yield the steps that touch a path, by number, with the file after each."""
+        """Yield each step that touches a path, by number, with the file after it or None."""
         home, has_moved = self.homes.get(path, path), False
         for number, step in enumerate(self.steps):
             if step.changes.get(home) is not None:
@@ -72,7 +72,7 @@ class Way(Struct, frozen=True):
 
 
 class Series:
-    """A series compared with the states of upstream; each answer is computed once."""
+    """A series compared with the states of upstream. Each result is computed only once."""
 
     def __init__(
         self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: Elsewhere
@@ -129,37 +129,40 @@ class Series:
         return self.weaves[path]
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, or None if there is none or it is a link."""
+        """Return the content of a file, or None if it does not exist or is a link."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else None
 
     def hunks(self, patch: int) -> list[HunkId]:
-        """Return the hunks of a patch; a change without any counts as one."""
+        """Return the hunks of a patch. A change to a file without hunks counts as one hunk."""
         steps = self.folded[patch].steps
         return [(patch, n) for n in range(sum(max(1, len(s.change.hunks)) for s in steps))]
 
     def path(self, hunk: HunkId) -> str:
-        """Return the file that a hunk changes."""
+        """Return the path of the file that a hunk changes."""
         return self.steps[hunk][0].change.path
 
     def version(self, path: str, number: int) -> Entry | None:
-        """Return the file after a step."""
+        """Return the file at a path after a step, or None if it does not exist then."""
         if number == self.way.end:
             return self.way.target.get(path)
         versions = self._versions[path]
         return versions[max(at for at in versions if at <= number)]
 
     def touching(self, patch: int) -> list[int]:
-        """Return the steps that touch a path of a patch, in order."""
+        """Return the numbers of the steps that touch a path of a patch, in order."""
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
     def effect_at(self, path: str, number: int) -> Effect:
-        """Return what the file at a path has of the series after a step."""
+        """Return which changes of the series the file at a path contains after a step."""
         return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
-        """Count the fates of a hunk's lines; a change as a whole, and a mode, are one line each."""
+        """Count the fates of a hunk's lines.
+
+        A whole file, or a changed mode, counts as one line.
+        """
         step, path = self.steps[hunk][0], self.path(hunk)
         entry = self.version(path, number)
         if hunk in self.wholes:
@@ -171,7 +174,10 @@ class Series:
         return count
 
     def _count_whole(self, hunk: HunkId, entry: Entry | None) -> Count:
-        """Count a change as a whole; what is a state of another patch, too, says nothing."""
+        """Count the fate of a change without lines.
+
+        A state that another patch makes proves nothing.
+        """
         step, path = self.steps[hunk][0], self.path(hunk)
         others = [(by, s.theirs) for by, (s, _) in self.steps.items() if s.change.path == path]
         before = {self.way.start.get(path), *(theirs for by, theirs in others if by[0] < hunk[0])}
@@ -181,11 +187,11 @@ class Series:
         return Count(replaced=1) if is_replaced else Count(open=1)
 
     def _count_patch(self, patch: int, number: int) -> Count:
-        """Count the fates of a patch's lines after a step."""
+        """Return the sum of the counts of a patch's hunks after a step."""
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
     def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
-        """Return the fate of each line of a hunk after a step."""
+        """Return the fate of each changed line of a hunk after a step."""
         path = self.path(hunk)
         changes = self.weaves[path].changes.get(hunk, ()) if path in self.weaves else ()
         fates = self.effect_at(path, number).fates if changes else {}
@@ -193,7 +199,10 @@ class Series:
 
     @cached_property
     def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
-        """By kind (added or removed): lines that show a patch has landed, with their patches."""
+        """The lines that show whether a patch has landed, each with the patches that change it.
+
+        The key is True for added lines and False for removed ones.
+        """
         found: dict[bool, dict[FileLine, set[int]]] = {True: {}, False: {}}
         for path, weave in self.weaves.items():
             for (patch, hunk), changes in weave.telling.items():
@@ -204,7 +213,7 @@ class Series:
 
     @cached_property
     def sizes(self) -> Counter[int]:
-        """How many telling lines each patch has."""
+        """The number of distinctive lines of each patch."""
         lines = (line for side in self.wanted.values() for line in side.items())
         return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
 
@@ -212,10 +221,10 @@ class Series:
         return normal_lines(self.text(self.version(path, number)) or b"")
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the telling lines that a step adds to, or removes from, the series' files.
+        """Return the distinctive lines that a step adds to the series' files, or removes from them.
 
-        If the step has none, all lines count that are not empty: `x = x * 2` is no other patch's `x
-        = x - 2`.
+        If there are none, all lines that are not empty are returned: then `x = x * 2` is still
+        another line than another patch's `x = x - 2`.
         """
         found = set[FileLine]()
         for path in (path for path in self.weaves if number in self._versions[path]):
@@ -225,7 +234,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """By patch and step: how many of its lines arrived, and how many were lost."""
+        """For each patch, how many of its lines arrived with each step, and how many were lost."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         said = defaultdict[str, set[bytes]](set)
         for path, line in chain.from_iterable(self.wanted.values()):
@@ -241,9 +250,9 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Return whether most lines that a step adds to the series' files are the series' own.
+        """Return whether most lines that a step adds to the series' files are lines of the series.
 
-        For a step that only removes lines, the removed lines count.
+        If the step adds no lines, the lines that it removes are compared instead.
         """
         for adds in (True, False):
             if brought := self.news(number, adds=adds):

@@ -1,7 +1,7 @@
-"""Supersets: what a hunk adds is among what upstream added in the same place.
+"""Recognise a superset: upstream added in the same place what a hunk adds, and more.
 
-A hunk that removes nothing is in upstream where its side of every collision is part of upstream's,
-in order: lines of a block, or members of a set, a list or a call.
+A hunk that removes nothing is in upstream if, in every conflict region, its side is contained in
+upstream's side in the same order, as lines of a block or members of a set, list or call.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Rows: TypeAlias = list[Row]
 
 
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
-    """Return whether upstream has what a colliding hunk adds, from the merge of that hunk alone.
+    """Return whether upstream has all that a hunk adds, judged by the marked merge of that hunk.
 
-    Outside of the collisions the merge must be upstream's own bytes.
+    Outside of the conflict regions, the merge must be equal to upstream's text.
     """
     regions = conflict_regions(marked)
     if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
@@ -40,7 +40,7 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 
 
 def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether theirs only adds members to displays of base, and ours has these and more."""
+    """Return whether theirs only adds list members to base, and ours has all of them."""
     old, more, new = (read_rows(PIECE.findall(side)) for side in (base, ours, theirs))
     if not old or not new or not more:
         return False
@@ -48,9 +48,9 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def read_rows(pieces: Sequence[bytes]) -> Rows | None:
-    """Return pieces, split at commas, or None if brackets do not match.
+    """Split pieces of text at commas, by brackets, or return None if the brackets do not match.
 
-    An empty row after the last comma does not count.
+    An empty row after a trailing comma is left out.
     """
     opened: list[Rows] = [[[]]]
     for piece in pieces:
@@ -69,15 +69,16 @@ def read_rows(pieces: Sequence[bytes]) -> Rows | None:
 
 
 def _is_among(less: Rows, more: Rows) -> bool:
-    """Return whether rows are among others, in order."""
+    """Return whether some rows occur among others in the same order."""
     rest = iter(more)
     return all(any(_is_same(row, other) for other in rest) for row in less)
 
 
 def _is_same(row: Row, other: Row) -> bool:
-    """Return whether a row is another one that may have more members between its brackets.
+    """Return whether a row equals another, except that the other may have more members in brackets.
 
-    In a call, arguments without a name must be at the same place; in a definition, all.
+    Arguments of a call without a name must have the same index, and so must all parameters of a
+    definition.
     """
     for at, (one, more) in enumerate(zip(row, other, strict=False)):
         if isinstance(one, bytes) or isinstance(more, bytes):

@@ -1,4 +1,4 @@
-"""What upstream has of one patch, and what happened to it later."""
+"""What upstream has of a patch, and what happened to it after it landed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from patchmgr.model.ports import Kept, Step
 
 
 class Event(str, Enum):
-    """What happened upstream to the effect of a patch."""
+    """What happened upstream to a patch after it landed."""
 
     LANDED = "landed"
     EVOLVED = "evolved"
@@ -25,11 +25,11 @@ class Event(str, Enum):
 class Absorption(Struct, frozen=True):
     """What upstream has of one patch.
 
-    `hunks` numbers the absorbed hunks, in the order of the patch's files and hunks. `step` is the
-    commit that landed it, `event` what became of it later, and `since` the commit that reverted it.
-    A reverted patch has no absorbed hunks. `wordings` are the parts that the commit has in other
-    words. `undoes` tells, by hunk, which earlier patches add lines that the hunk removes. If
-    upstream moved the lines to another file, `now_in` is that file.
+    `hunks` are the indices of the absorbed hunks, counted over all files of the patch. `step` is
+    the commit that landed it, and `event` is what became of it later. `since` is the commit that
+    reverted it or changed it most. A reverted patch has no absorbed hunks. `wordings` are the parts
+    that landed in other words. `undoes` maps a hunk to the earlier patches whose lines it removes.
+    `now_in` is the file to which upstream moved the lines, if it did.
     """
 
     hunks: frozenset[int]
@@ -43,7 +43,7 @@ class Absorption(Struct, frozen=True):
     now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return the absorption without hunks that undo lines of carried patches."""
+        """Return the absorption without the hunks that remove lines of some carried patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self
@@ -53,9 +53,9 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return the absorption of each patch: a cached answer, or a new one from `find`.
+    """Return the absorption of each patch from the cache, or else compute it with `find`.
 
-    `about` is everything that the answer depends on; equal values must print alike.
+    `about` is everything that the result depends on. Equal values must have equal representations.
     """
     question = ("absorbed", repr(about))
     known = kept.get(question)

@@ -1,7 +1,7 @@
-"""All lines of a file in all states of a series, in one order: a weave, as in SCCS.
+"""A weave, as in SCCS: the lines of a file in all states of a series, in one common order.
 
-One comparison of the weave with an upstream version tells, for every patch at once, which of its
-lines are there. Nobody has to guess how many of the patches upstream took.
+Comparing the weave once with a version of upstream shows for all patches which of their lines that
+version contains, however many of the patches upstream took.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it
 
 
 class Node(Struct):
-    """A line of a weave; `events` are the hunks that added or removed it, in turn."""
+    """A line of a weave. `events` are the hunks that added or removed it, in series order."""
 
     text: bytes
     key: bytes
@@ -34,19 +34,19 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the line is there after a patch (-1: in the base)."""
+        """Return whether the line exists after a patch (-1: in the base)."""
         is_there = self.is_base
         for by, _ in self.events:
             is_there ^= by <= patch
         return is_there
 
     def puts_in(self, number: int) -> bool:
-        """Return whether an event, by its number, adds the line (rather than removes it)."""
+        """Return whether the event with this index adds the line, rather than removes it."""
         return self.is_base == (number % 2 == 1)
 
 
 class Run(Struct, frozen=True):
-    """Neighbouring nodes (end exclusive) that patches of the series touch, and these patches."""
+    """A range of neighbouring nodes (end exclusive) that patches change, and these patches."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class Run(Struct, frozen=True):
 
 
 class Weave:
-    """The lines of one file; `base` is None where the base has no such file."""
+    """The lines of one file in all states. `base` is None if the base does not contain the file."""
 
     def __init__(self, base: bytes | None) -> None:
         self.is_made = base is None
@@ -64,14 +64,20 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Add the change of a patch; `first` is the number of its first hunk here."""
+        """Add the changes of a patch.
+
+        `first` is the index in the patch of the first of these hunks.
+        """
         alive = [-1, *self._alive(patch - 1)]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
             self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))
         self.last = patch
 
     def _apply_hunk(self, at: int, hunk: Hunk, by: HunkId) -> None:
-        """Apply a hunk behind a line; what it puts back where it was taken out is no new line."""
+        """Apply a hunk at a node.
+
+        A line that restores a removed one reuses the node of that line.
+        """
         nodes, floor = self.nodes, at
         for line in hunk.lines:
             numbers = range(at, len(nodes))
@@ -94,30 +100,33 @@ class Weave:
             at = max(at, floor)
 
     def carry_in(self, patch: int, content: bytes) -> None:
-        """Record that a patch moves or copies a file to this path: its lines are not new."""
+        """Record that a patch moves or copies a file to this path.
+
+        Its lines do not count as new.
+        """
         event = patch - 1, CARRIED
         self.nodes += [Node(x, key, is_base=False, events=[event]) for x, key in _keyed(content)]
         self.last = patch
 
     def take_out(self, by: HunkId) -> None:
-        """Record that a patch deletes the file, or moves it away."""
+        """Record that a patch deletes the file or moves it to another path."""
         for at in self._alive(by[0] - 1):
             self.nodes[at].events.append(by)
         self.last = by[0]
 
     def _alive(self, patch: int) -> list[int]:
-        """Return the nodes whose lines are there after a patch (-1: in the base)."""
+        """Return the indices of the nodes whose lines exist after a patch (-1: in the base)."""
         nodes = enumerate(self.nodes)
         return [n for n, node in nodes if (node.is_alive(patch) if node.events else node.is_base)]
 
     @property
     def is_deleted(self) -> bool:
-        """Return whether the file's lines are gone at the end of the series."""
+        """Return whether no line of the file is left at the end of the series."""
         return not self._alive(self.last)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs of touched nodes, once the whole series is added."""
+        """The runs of changed nodes. Read it only after the whole series was added."""
         found, end = list[Run](), 0
         for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
             nodes = list(group)
@@ -129,7 +138,7 @@ class Weave:
 
     @cached_property
     def changes(self) -> Mapping[HunkId, Sequence[Change]]:
-        """By hunk: the nodes that it changes, once the whole series is added."""
+        """The changes that each hunk makes. Read it only after the whole series was added."""
         found: dict[HunkId, list[Change]] = {}
         for at, node in enumerate(self.nodes):
             for number, by in enumerate(node.events):
@@ -138,10 +147,11 @@ class Weave:
 
     @cached_property
     def telling(self) -> Mapping[HunkId, Sequence[Change]]:
-        """By hunk: the changes that show whether it is there, once the whole series is added.
+        """The changes of each hunk that show whether it has landed.
 
-        These are the telling lines that it adds and removes; if a side has none, all its lines that
-        are not empty.
+        These are its distinctive added and removed lines. If a hunk adds (or removes) no such line,
+        all its added (or removed) lines that are not empty count. Read it only after the whole
+        series was added.
         """
         found: dict[HunkId, list[Change]] = {}
         for hunk, changes in self.changes.items():
@@ -153,25 +163,28 @@ class Weave:
 
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Patches, each with a hunk of another patch that undoes its change to a line."""
+        """Pairs of a patch and a later hunk that undoes one of the patch's changes."""
         return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """The nodes that exist after the series, and before it, with their keys."""
+        """The indices and keys of the nodes after the whole series, and of those in the base."""
         states = map(self._alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
     def words(self) -> Set[bytes]:
-        """The lines of all states without their white space, once the whole series is added."""
+        """The lines of all states without white space.
+
+        Read it only after the whole series was added.
+        """
         return {node.key for node in self.nodes}
 
     def state(self, run: Run, patch: int) -> list[Node]:
-        """Return a run's lines after a patch (-1: in the base)."""
+        """Return the nodes of a run that exist after a patch (-1: in the base)."""
         return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
 
 
 def _keyed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the lines of a text, each with itself without white space."""
+    """Yield each line of a text, and the same line without white space."""
     return zip(split_lines(content), normal_lines(content), strict=False)

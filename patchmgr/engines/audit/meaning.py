@@ -198,7 +198,10 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield the inputs of definitions that are the same on both sides."""
+        """Yield each name that a definition equal on both sides reads, with its definitions.
+
+        The definitions are those that reach it before the merge, and those after it.
+        """
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
             now = self.new.definitions[number]
