@@ -1,1 +1,1 @@
-"""Which upstream commit absorbed a hunk, or broke it."""
+"""Find the upstream commit that absorbed a hunk or that broke it."""

@@ -1,13 +1,13 @@
-"""Which upstream commit explains a hunk: the one that absorbed it, or that broke it.
+"""Find the upstream commit that explains a hunk: the one that absorbed it or that broke it.
 
-For a conflict: which steps wrote upstream's lines in it, and what stood there in between.
+For a conflict, also find the steps that wrote upstream's lines, and versions in between that were
+more similar to the hunk.
 
-The cause of a hunk is the first step after which it no longer applies as it did: it applied after
-the step before, does not apply after this one, nor at the target. Where upstream took a disturbing
-change back and made another one later, the later one counts. The search asks about a few versions
-at a time, their merges in one call, and a hundred versions cost two rounds. That finds the last
-such step where there are no more versions than one round asks for, or where the hunk broke once;
-else it finds one of them, never a step that changed nothing for the hunk.
+The cause of a broken hunk is the last step before which the hunk still applied and after which it
+never applied again up to the target. The search tests a few versions at a time and merges them in
+one call, so that a hundred versions take two rounds. It finds the cause if one round can test all
+versions, or if the hunk broke only once. Otherwise it may find an earlier such step, but never one
+that changed nothing for the hunk.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ AT_ONCE = 4  # of them; a round ends where the claim fails
 
 
 class Version(Struct, frozen=True):
-    """An upstream file after a step (None: in the base tree), and where it is."""
+    """An upstream file after a step (None: in the base tree), and its path."""
 
     step: Step | None
     path: str
@@ -69,14 +69,15 @@ Claims = Callable[[Sequence[Version]], Iterable[bool]]
 
 
 def each(claim: Claim) -> Claims:
-    """Turn a predicate on one version into one on several."""
+    """Turn a claim about one version into a claim about several versions."""
     return lambda versions: (claim(version) for version in versions)
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the step after which a claim holds up to the last version, or None if none.
+    """Return the step since which a claim holds up to the last version.
 
-    The claim holds after the step, does not hold after the step before, and holds at the end.
+    The claim does not hold right before that step. Returns None if the claim does not hold for the
+    last version, or if it holds since the base.
     """
     fails, holds = -1, len(versions)
     while holds - fails > 1:
@@ -94,7 +95,10 @@ def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
 
 
 def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
-    """Return the versions to ask about between two, newest first; first of all the last one."""
+    """Return the indices of versions to test between two, newest first.
+
+    The first round begins with the last version.
+    """
     inner = range(fails + 1, holds)
     if len(inner) <= PROBES:
         return list(reversed(inner))
@@ -105,7 +109,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's steps, the base's files that they touch, and how contents are read and merged."""
+    """Upstream's steps, the base's files that they touch, and the means to read and merge texts."""
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
@@ -113,21 +117,21 @@ class UpstreamFiles(Struct, frozen=True):
     text: TextMerge
 
     def text_of(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, or None if there is none or it is a link."""
+        """Return the content of a file, or None if it does not exist or is a link."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         return self.blobs.read(entry.blob)
 
 
 class FileHistory(Struct, frozen=True, dict=True):
-    """A file that a patch changes, and its versions upstream."""
+    """A file that a patch changes, and its upstream versions."""
 
     result: FileResult
     upstream: UpstreamFiles
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
-        """The file after each step that touches it, the base first, following its move."""
+        """The file in the base and after each step that touches it, at its new path if it moved."""
         change, home = self.result.step.change, self.result.home
         old = change.path if change.is_copy or change.old_path is None else change.old_path
         versions = [Version(None, old, self.upstream.start.get(old))]
@@ -139,7 +143,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return tuple(versions)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the versions of the file in conflict: this file, or the one a hunk moved to."""
+        """Return the versions of the file in conflict: another file's, if a hunk moved there."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps
@@ -148,16 +152,16 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def content(self) -> bytes | None:
-        """The text that the patch is written against, or None if it is not a file."""
+        """The text that the patch is written against, or None if there is no such file."""
         return self.upstream.text_of(self.result.step.base)
 
     def hunk(self, number: int) -> tuple[Hunk, int]:
-        """Return a hunk, and the line (from 0) where it starts."""
+        """Return a hunk of the file, and the line (from 0) where it starts."""
         step = self.result.step
         return step.change.hunks[number], step.positions[number]
 
     def texts(self, versions: Sequence[Version]) -> list[bytes | None]:
-        """Return the versions with the changes of the earlier patches, if those apply cleanly."""
+        """Return the text of each version, with the earlier patches' changes if these merge."""
         texts = [self.upstream.text_of(version.entry) for version in versions]
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
@@ -171,7 +175,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         ]
 
     def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
-        """Return for each version whether a hunk no longer applies to it, positions aside."""
+        """Return for each version whether a hunk no longer applies to it, at any line."""
         hunk, _ = self.hunk(number)
         texts = self.texts(versions)
         # Without its lines a hunk cannot apply: no need to merge.
@@ -182,7 +186,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return, for each version, whether merging a hunk into it gives one of the answers."""
+        """Return for each version whether merging a hunk into it gives a wanted answer."""
         texts = self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]
@@ -204,7 +208,7 @@ MOST_VERSIONS = 3
 
 
 def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return the paths whose upstream history is needed to explain all verdicts."""
+    """Return the paths whose upstream history is needed to explain the verdicts."""
     wanted: dict[str, None] = {}
     for result in (result for patch in judged for result in patch.files):
         if any(answer[0] is not Verdict.UNCHANGED for answer in result.answers):
@@ -223,9 +227,9 @@ def explain(
     blobs: Blobs,
     text: TextMerge,
 ) -> tuple[Judged, ...]:
-    """Add evidence and cause to every patch that was not carried unchanged.
+    """Add evidence or causes to every patch that was not carried unchanged.
 
-    `start` holds the explained paths as they are in the base tree.
+    `start` maps the explained paths to their entries in the base tree.
     """
     paths = explained_paths(judged)
     if not paths:
@@ -273,7 +277,10 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 def _explained_conflict(
     file: FileHistory, conflict: FileConflict, since: Mapping[int, Step]
 ) -> tuple[FileConflict, list[Likely]]:
-    """Return a conflict with the steps that wrote what it shows, and what was nearer on the way."""
+    """Add to a conflict the steps that wrote upstream's lines, and earlier lines like the hunks'.
+
+    Also return the commits that brought these earlier lines.
+    """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
         None if step is None else _sighting(step, CONFLICT, (conflict.new_path,))
@@ -302,14 +309,14 @@ def _explained_conflict(
 
 
 def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tuple[Sighting, ...]:
-    """Add the pull request that a person named, which a release does not name."""
+    """Replace the pull request in the evidence by the one that a person named, if any."""
     if decision is None or decision.pull is None:
         return sightings
     return tuple(replace(sighting, pull=decision.pull) for sighting in sightings)
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield the step that brought each text that resembles a hunk of a file."""
+    """Yield the commit that brought each text which resembles a hunk of the file."""
     for one in _proposals(file.result, is_landed=False):
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
@@ -322,13 +329,13 @@ def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
 
 
 def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
-    """Return the proposals about hunks that landed in other words for sure, or of the others."""
+    """Return the proposals whose hunks count as absorbed in other words, or all others."""
     answers = result.answers
     return [a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed]
 
 
 def _wordings(file: FileHistory) -> Iterator[Wording]:
-    """Yield both texts of each hunk that landed in other words."""
+    """Yield upstream's text and the patch's for each hunk absorbed in other words."""
     result = file.result
     lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
     for one in _proposals(result, is_landed=True):
@@ -337,7 +344,7 @@ def _wordings(file: FileHistory) -> Iterator[Wording]:
 
 
 def _is_alike(file: FileHistory, one: Proposal) -> Claim:
-    """Return the claim that an upstream version has a hunk in other words."""
+    """Return a function that tests whether a version has a hunk in other words."""
 
     def is_alike(version: Version) -> bool:
         (ours,) = file.texts([version])
@@ -355,7 +362,7 @@ def _likeness(file: FileHistory, number: int, ours: bytes, *, is_clean: bool) ->
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
-    """Return one entry a commit, with the least confidence and the paths of all."""
+    """Return one entry for each commit, with the lowest confidence and all paths."""
     joined: dict[str, Likely] = {}
     for one in found:
         before = joined.get(one.commit, one)
@@ -368,7 +375,7 @@ def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
 
 
 def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
-    """Return, by hunk, the step that absorbed it or broke it, where one is known."""
+    """Map the index of each hunk to the step that absorbed or broke it, if one is known."""
     absorption = patch.absorption
     landed = {one.hunk: one for one in _proposals(file.result, is_landed=True)}
     found: dict[int, Step | None] = {}
@@ -382,9 +389,9 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return the claim about upstream's versions that turned true with the commit in question.
+    """Return the claim about upstream's versions that the explaining step made true.
 
-    It is that upstream has a hunk, or that it does not apply as it did.
+    The claim is that upstream has the hunk, if it was absorbed, or else that it no longer applies.
     """
     (verdict, how), step = file.result.answers[number], file.result.step
     is_absorbed, start = verdict is Verdict.ABSORBED, file.versions[0]
@@ -404,7 +411,7 @@ def _claims(file: FileHistory, number: int) -> Claims:
 
 
 def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -> list[bool]:
-    """Say of each version whether a hunk does not apply to it as it did in the base."""
+    """Return for each version whether a hunk no longer applies to it as it did to the base."""
     is_moved = file.result.answers[number][1] is How.MOVED
     moved = [is_moved and version.path != file.versions[0].path for version in versions]
     staying = [version for version, is_gone in zip(versions, moved, strict=True) if not is_gone]
@@ -413,7 +420,7 @@ def _is_disturbed(file: FileHistory, number: int, versions: Sequence[Version]) -
 
 
 def _has_imports(file: FileHistory, number: int) -> Claim:
-    """Return the claim that an upstream version imports what a hunk does."""
+    """Return a function that tests whether a version has all imports that a hunk adds."""
     assert file.content is not None
     theirs = apply_one(file.content, *file.hunk(number))
     before, after = (x.decode("utf-8", "surrogateescape") for x in (file.content, theirs))
@@ -428,7 +435,10 @@ def _has_imports(file: FileHistory, number: int) -> Claim:
 
 
 def _has_effect(result: FileResult, number: int) -> Claim:
-    """Return the claim that a change without hunks, or a whole new file, is there."""
+    """Return a function that tests whether a version has the effect of a change without hunks.
+
+    The change may also be a whole new file or a copy.
+    """
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None
     if base is None or change.is_copy:
@@ -451,7 +461,7 @@ def _sighting(step: Step, answer: Answer, paths: tuple[str, ...]) -> Sighting:
 
 
 def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """Return one sighting a commit and how, with the paths of all."""
+    """Return one sighting for each commit and `how`, with all paths."""
     joined: dict[tuple[str, object], Sighting] = {}
     for sighting in sightings:
         key = (sighting.commit, sighting.how)
@@ -462,9 +472,9 @@ def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield the step that wrote upstream's text of each region, or None if none is known.
+    """Yield the step that wrote upstream's text of each region, or None if it is unknown.
 
-    A conflict without regions has one: the last step that touched the file.
+    For a conflict without regions, yield only the last step that touched the file.
     """
     versions = file.versions_shown(conflict.new_path)
     if conflict.marked is None:
@@ -479,7 +489,7 @@ def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]
 
 
 def _parts(marked: bytes) -> Iterator[bytes]:
-    """Yield upstream's lines of each region; lines that tell nothing have those around them."""
+    """Yield upstream's lines of each region, with the lines around them if they are too common."""
     found = split_marked(marked)
     before = b""
     for number, region in enumerate(found.regions):
@@ -494,10 +504,11 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
-    """Return the step whose file seems to have a hunk in other words, though the target has not.
+    """Return step, text and likeness of the first version that seems to have a hunk.
 
-    What upstream landed in other words, and then rewrote, is nearest to the hunk right after it
-    landed. Asked about are versions from the one `since` which the hunk does not apply.
+    Such a version exists if upstream landed the hunk in other words and rewrote it later, so that
+    the target does not resemble it. `since` is the step that broke the hunk. Up to MOST_VERSIONS
+    versions from that step on are compared.
     """
     steps = [version.step for version in file.versions]
     later = file.versions[steps.index(since) : -1] if since in steps else ()
@@ -515,5 +526,5 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, L
 
 @lru_cache(maxsize=8)  # the hunks of a file ask about the same versions
 def _words(text: bytes) -> frozenset[bytes]:
-    """Return the words that names are made of."""
+    """Return the words, in lower case, of which the names in a text are composed."""
     return frozenset(part.lower() for part in _PARTS.findall(text))

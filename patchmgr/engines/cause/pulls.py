@@ -1,4 +1,4 @@
-"""The pull request that a subject names, as GitHub writes it."""
+"""Read the number of the pull request from a commit's subject, as GitHub writes it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ _PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
 
 
 def pull_number(subject: str) -> int | None:
-    """Return N of a subject that ends in `(#N)`."""
+    """Return N if a subject ends in `(#N)`, or else None."""
     match = _PULL.search(subject)
     return int(match[1]) if match else None

@@ -1,1 +1,1 @@
-"""The ledger accounts for every line of a series; it shares no code with the engine."""
+"""The ledger accounts for every line of a series. It shares no code with the engine."""

@@ -1,4 +1,4 @@
-"""The account of files that belong together: the changes of the series, and the result."""
+"""The account of files between which text may move: what the series changes, and the result."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _TOLD = 60
 
 
 class Part(Struct, frozen=True):
-    """The change of one file by one patch, with the fate of each hunk."""
+    """The change that one patch makes to one file, with the fate of each hunk."""
 
     patch: Claimed
     diff: Diff
     fates: tuple[Fate, ...]
 
     def hunks(self) -> Iterator[tuple[Hunk, Fate]]:
-        """Yield the hunks, each with its fate."""
+        """Yield each hunk with its fate."""
         for number, hunk in enumerate(self.diff.hunks):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield the added lines that are together, of hunks that were carried as text."""
+        """Yield the runs of consecutive added lines in hunks that were carried as text."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
@@ -60,26 +60,28 @@ class Part(Struct, frozen=True):
 
     @property
     def is_carried(self) -> bool:
-        """Return whether the result has some of the change."""
+        """Return whether the result should contain at least a part of the change."""
         return any(fate in CARRIED for fate in self.fates)
 
 
 class Group(Struct):
-    """The changes of files between which text may move, in the order of the series."""
+    """The changes to files between which text may move, in series order."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
 
 
 class Deltas:
-    """The net changes of a series in numbers of things (lines, pairs, words), by fate.
+    """Changes in the counts of items (lines, pairs of lines, or words), by the fate of the hunks.
 
-    `net` counts all changes, `left` those that must not be in the result. The others count what
-    comes and what goes separately: one change may take back what another one adds. If the deltas
-    are exact, the result has none of the things that are left; else it may have some. If they are
-    netted, a thing that one change both adds and removes neither comes nor goes, unless it joins
-    words. A line `beside` an added line may be the added one, and the other the old one (fi-0.6.16:
-    a hash that moves to a new name, while upstream has another one for the old name).
+    `net` is the sum of all changes, and `left` the sum of those that must not be in the result. The
+    other counters hold added (`come`) and removed (`gone`) items separately, because one change may
+    undo another; those ending in `_left` hold the changes that must not be in the result.
+
+    If `is_exact`, the result may contain none of the items in `left`. Otherwise it may contain
+    some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
+    a joint of words. `beside` are items next to added ones, which may change places with them
+    (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old name).
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -93,7 +95,7 @@ class Deltas:
         self.beside: Counter[Any] = Counter()
 
     def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
-        """Add one change."""
+        """Add one change, given as the old and the new items."""
         come, gone = Counter(new), Counter(old)
         delta = Counter(come)
         delta.subtract(gone)
@@ -111,7 +113,7 @@ def _joints(counts: Counter[Any]) -> Counter[Any]:
 
 
 class Account:
-    """The account of one group."""
+    """The account of one group of files."""
 
     def __init__(self, group: Group, base: State, onto: State, result: State, cited: Cited) -> None:
         self.parts, self.paths, self.cited = group.parts, group.paths, cited
@@ -122,7 +124,7 @@ class Account:
         self.sources: dict[str, str] = {}  # of what the series renames or copies, on the pin
 
     def close(self) -> list[Told]:
-        """Count the lines, and return the lines whose counts do not add up."""
+        """Count the lines of the group, and return a fault for each count that does not add up."""
         for hunk, fate in self.hunks():
             self.added[fate] += len(hunk.only(b"+"))
             self.removed[fate] += len(hunk.only(b"-"))
@@ -139,7 +141,10 @@ class Account:
         return list(self._by_lines())
 
     def _is_as_written(self) -> bool:
-        """Say by ids alone whether upstream changed nothing, and the series is on it as written."""
+        """Return whether upstream changed nothing and the result is as written.
+
+        Only ids are compared, and no content is read.
+        """
         ends = self._ends()
         if ends is None:
             return False
@@ -151,9 +156,10 @@ class Account:
         )
 
     def _ends(self) -> dict[str, str | None] | None:
-        """Return by path the id that the patches name in the end, or empty if they name none.
+        """Map each path to the last id that the patches give for it, or to empty if they give none.
 
-        None is returned where upstream changed the files, or not everything is carried as text.
+        A path that the patches remove maps to None. Returns None if upstream changed the files, or
+        if not all hunks were carried as text.
         """
         if any(fate is not Fate.TEXT for part in self.parts for fate in part.fates):
             return None
@@ -172,14 +178,17 @@ class Account:
         return (blob is None) == (end is None) and (blob or "").startswith(end or "")
 
     def _by_ids(self) -> Iterator[Told]:
-        """Compare files whose lines cannot be counted with the ids that the patches name."""
+        """Yield a fault for each file that does not have the id in the patches.
+
+        Used for files whose lines cannot be counted.
+        """
         for path, end in (self._ends() or {}).items():
             if not self._is_named(path, end):
                 text = "the result does not have this file as the patches leave it"
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Return whether a content is missing, or has no lines to count (a symlink)."""
+        """Return whether a content is missing or binary, so that its lines cannot be counted."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -189,13 +198,13 @@ class Account:
         return False
 
     def hunks(self) -> list[tuple[Hunk, Fate]]:
-        """Return all hunks, each with its fate."""
+        """Return all hunks of the group, each with its fate."""
         return [each for part in self.parts for each in part.hunks()]
 
     # what the series does on its own side
 
     def written_end(self) -> None:
-        """Fold the patches over the files on the pin, once."""
+        """Apply the patches to the files of base. Calling it again has no effect."""
         if not self.end:
             for part in self.parts:
                 self._fold_part(part)
@@ -241,7 +250,7 @@ class Account:
     # what the result is
 
     def _made(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
-        """Return how the numbers of things differ between upstream and the result."""
+        """Return the counts of items in the result minus those in upstream's files."""
         made: Counter[Any] = Counter()
         for path in self.changed:
             ours, lines = (lines_of(state.read(path)) for state in (self.onto, self.result))
@@ -252,7 +261,7 @@ class Account:
     def _upstream(
         self, count: Callable[[Lines], Counter[Any]], beside: int, *, is_netted: bool
     ) -> Deltas:
-        """Return what upstream changed, with so many lines beside each place."""
+        """Return what upstream changed, with the given number of lines around each change."""
         found = Deltas(is_netted=is_netted)
         for path in self.paths:
             if self.base.blob(path) == self.onto.blob(path):
@@ -275,7 +284,10 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return for each line how many copies the result lacks; negative if it has too many."""
+        """Return for each item how many copies the result lacks.
+
+        Negative numbers are surplus copies.
+        """
         upstream: Deltas | None = None
         off = {}
         for one in dict.fromkeys((*deltas.net, *made)):
@@ -309,7 +321,7 @@ class Account:
         yield from self._rest_in_order()
 
     def _note_alike(self, number: int) -> None:
-        """Count lines that both sides changed alike as upstream's."""
+        """Count lines that both sides changed in the same way as upstream's."""
         counts, lines = (self.added, number) if number > 0 else (self.removed, -number)
         for fate in (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON):
             moved = min(lines, counts[fate])
@@ -318,7 +330,7 @@ class Account:
             lines -= moved
 
     def _rest_in_order(self) -> Iterator[Told]:
-        """Compare the lines that no patch touches, and where added lines are together."""
+        """Yield a fault if unchanged lines are out of order, or if added lines were separated."""
         hunks = [hunk for part in self.parts for hunk in part.diff.hunks]
         touched = {line[1:] for hunk in hunks for line in hunk.lines if line[:1] != b" "}
         for path in self.changed:
@@ -346,11 +358,11 @@ class Account:
                 return
 
     def _as_merged(self) -> Iterator[Told]:
-        """Compare files with a merge of our own, where no place was changed by both sides.
+        """Yield a fault if the result differs from the ledger's own merge of the files.
 
-        Diffs may place a change differently among lines that are alike. So what differs from our
-        merges is told, and no more, where three lines are together that are so on neither side,
-        unless they join the two.
+        There is no such merge if both sides changed the same place. As diffs may align equal lines
+        differently, a difference is reported, as a warning, only if three consecutive lines of the
+        result are consecutive on neither side and are not the seam between the two.
         """
         if any({*part.fates} - {Fate.TEXT} or not part.patch.on_base for part in self.parts):
             return
@@ -376,7 +388,10 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Report lines or words of which the result has too few or too many, by kind."""
+        """Yield one fault for all items that the result lacks, and one for all that are too many.
+
+        Each is split in two: items of the patches, and items of upstream.
+        """
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
@@ -387,12 +402,12 @@ class Account:
             yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
 
     def disorder(self, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a fault for a line that is in the wrong place."""
+        """Return a fault for a line in the wrong place."""
         text = "the result has lines in an order that neither upstream nor the patches have"
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
     def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a fault, with the patch and the place that it probably concerns."""
+        """Return a fault, with the patch and the line of the result that it probably concerns."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self.parts if part.is_carried] or self.parts
         named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]
@@ -409,7 +424,7 @@ class Account:
 
 
 def neighbours(lines: Lines) -> Counter[Pair]:
-    """Count the pairs of neighbouring lines, without the ends of a text."""
+    """Count the pairs of consecutive lines. The start and the end of the text form no pairs."""
     return Counter(pairwise(lines))
 
 
@@ -422,17 +437,17 @@ _OFF = {
 
 
 def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditFinding:
-    """Return a fault of the account."""
+    """Return a finding of the ledger."""
     return AuditFinding("ledger", is_certain, path, line, None, text)
 
 
 def number_of(number: int, what: str) -> str:
-    """Return a count with the noun of its kind."""
+    """Return a number with its noun, in the plural if needed."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def quoted(lines: Iterable[bytes]) -> str:
-    """Quote the most telling of some lines, with the definitions they are in."""
+    """Quote the longest of some lines, and name the definitions that the lines contain."""
     lines = list(lines)
     named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
     text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")
@@ -442,7 +457,7 @@ def quoted(lines: Iterable[bytes]) -> str:
 
 
 def _beyond(number: int, most: int, least: int) -> int:
-    """Return by how much a number is above `most` or below minus `least`; 0 within."""
+    """Return by how much a number exceeds `most` or falls below minus `least`, or 0."""
     if number > 0:
         return max(0, number - max(0, most))
     return min(0, number + max(0, least))

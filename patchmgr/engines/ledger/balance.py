@@ -1,27 +1,28 @@
-"""The ledger: every line that a patch adds or removes is accounted for, and so is upstream's text.
+"""The ledger: account for every line that a patch adds or removes, and for upstream's text.
 
 This module shares no code with the engine that made the result. It has its own small reader of
 patches on purpose: a fault in the engine's reader must not be hidden by the same fault here. It
 reads the patch files, the two upstream states, the result, and the diffs of the upstream commits
-that were cited. What the engine says became of a hunk (`Fate`) only says what to prove:
+that the engine cited. The engine claims what became of each hunk (`Fate`), and the claim decides
+what the ledger has to prove:
 
-- *Carried as text.* Let B be the file on the pin, S the series on it, U upstream's file and R the
-  result. A merge replaces separate ranges of lines, so for every pair of neighbouring lines its
-  numbers must obey R - U = S - B, up to what both sides changed alike. This holds however a diff
-  aligns the lines. Lines whose text no patch adds or removes must be in R exactly as they are in
-  U, in their order, and lines that were added together are together: so nothing of upstream is
-  lost, doubled or reordered either.
-- *Carried by other means* (a formatter, a structural merge, a move). Here the layout is free: white
-  space, line breaks, commas, parentheses, quotes and backslashes do not count. The words obey the
-  same equation, and the lines that both R and U have once are in the same order. What the patch
-  defines, R defines. An import that code needs in its new home may come with it.
-- *Resolved by a person.* What the patch adds and the result lacks was given up.
-- *Upstream has it.* Each added line is in upstream's file, by its words, or a cited commit brought
-  it. Each removed line is gone, or a cited commit took it away.
-- *Given up*: the result has nothing of it. *In conflict*: there is no result of these files yet,
-  and they are held to it in the run that has the person's resolution.
+- *Carried as text.* Let B be the file in the base, S the series on it, U upstream's file and R the
+  result. A merge replaces separate ranges of lines. So the count of every pair of consecutive lines
+  must obey R - U = S - B, except for what both sides changed in the same way. This holds however a
+  diff aligns the lines. Lines whose text no patch adds or removes must be in R exactly as they are
+  in U, in the same order, and consecutive added lines must stay together. So nothing of upstream
+  is lost, doubled or reordered.
+- *Carried by other means* (a formatter, a structural merge, a move). Here the layout may change:
+  white space, line breaks, commas, parentheses, quotes and backslashes do not count. The counts of
+  words must obey the same equation, and lines that are unique in both R and U must be in the same
+  order. R must define what the patch defines. Imports that moved code needs may be added.
+- *Resolved by a person.* Lines that the patch adds and the result lacks count as given up.
+- *Upstream has it.* Each added line must be in upstream's file, by its words, or a cited commit
+  must have added it. Each removed line must be gone, or a cited commit must have removed it.
+- *Given up*: the result must contain nothing of the hunk. *In conflict*: these files have no result
+  yet. They are checked by the run that has the person's resolution.
 
-Files are summed together where a patch, or upstream, moves text from one to the other.
+Files are counted together if a patch or upstream moves text between them.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ _STRIPS = (1, 0, 2, 3)
 def balance(
     patches: Sequence[Claimed], base: State, onto: State, result: State, *, cited: Cited
 ) -> Ledger:
-    """Account for each line of the patches, from the base to the result on onto."""
+    """Account for each line of the patches, from the base to the result on `onto`."""
     added, removed = Counter[Fate](), Counter[Fate]()
     faults: list[Told] = []
     evidence: list[Evidence] = []
@@ -118,7 +119,7 @@ def _groups(patches: Sequence[Claimed]) -> list[Group]:
 
 
 def _read(patch: Claimed) -> list[Diff]:
-    """Read a patch with as many folders off its paths as its claims say."""
+    """Read a patch, with as many leading folders stripped from its paths as fits its claims."""
     paths = {claim.path for claim in patch.claims}
     for strip in _STRIPS:
         found = read_diffs(patch.diff, strip=strip, is_reversed=patch.is_reversed)
@@ -143,10 +144,11 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """The missing lines of hunks that upstream is said to have; layout and comments aside.
+    """What is missing upstream of a patch's hunks that are claimed to be there, in one group.
 
-    `numbers` count the added and the removed lines that were looked for. `lacks` are added lines
-    that are nowhere, `still` removed ones that still exist.
+    `numbers` are the numbers of added and of removed lines that were searched. `lacks` are the
+    added lines that were not found, and `still` the removed lines that still exist. Layout,
+    comments and imports are ignored.
     """
 
     patch: str
@@ -157,7 +159,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Look for lines that are said to be upstream's: in its files, and in the cited commits."""
+    """Search the lines of absorbed hunks in upstream's files and in the cited commits."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -194,7 +196,7 @@ def evidence_of(account: Account) -> Iterator[Evidence]:
 
 
 def _cited_steps(account: Account, part: Part) -> list[tuple[bytes, bytes]]:
-    """Return what the cited commits of a patch made of the files."""
+    """Return the contents of the files before and after each cited commit of a patch."""
     asked = ((commit, path) for commit in part.patch.cited for path in account.paths)
     return [step for commit, path in asked for step in account.cited(commit, path)]
 
@@ -202,7 +204,7 @@ def _cited_steps(account: Account, part: Part) -> list[tuple[bytes, bytes]]:
 def _beyond_cited(
     account: Account, part: Part, lacks: set[bytes], still: set[bytes]
 ) -> tuple[set[bytes], set[bytes]]:
-    """Take away what upstream has in another layout, and what a cited commit did."""
+    """Remove lines that upstream has in another layout, and lines that a cited commit changed."""
     told = {squeezed(line) for text in part.patch.reworded for line in text.split(b"\n")}
     steps = _cited_steps(account, part)
     texts = [squeezed(account.onto.read(path) or b"") for path in account.paths]
@@ -219,9 +221,9 @@ def _beyond_cited(
 def _within_longer(
     account: Account, part: Part, hunks: Sequence[Hunk], lacks: set[bytes]
 ) -> set[bytes]:
-    """Return the lines of which a new line of upstream has every word, and more.
+    """Return the lines all of whose words occur in one new line of upstream.
 
-    A set on one line, to which upstream added ours and others, is such a one.
+    An example is a set on one line, to which upstream added the patch's members and others.
     """
     if not lacks:
         return set()
@@ -238,9 +240,10 @@ def _within_longer(
 
 
 def _telling(lines: Iterable[bytes]) -> Counter[bytes]:
-    """Count lines without their layout; remarks and lines of hardly a word are left out.
+    """Count lines by their text without layout, except for comments, imports and very short lines.
 
-    So are imports: the same names may be imported in other statements, and the audit resolves them.
+    Imports are left out because the same names may be imported by other statements, and because the
+    audit resolves them.
     """
     found = (
         squeezed(_TRAILING.sub(b"", line))
@@ -251,16 +254,16 @@ def _telling(lines: Iterable[bytes]) -> Counter[bytes]:
 
 
 def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple[bytes, ...]:
-    """Return the lines of a kind whose text without layout is among some."""
+    """Return the added (or removed) lines whose text without layout is among the wanted ones."""
     lines = {squeezed(line): line for hunk in hunks for line in hunk.only(kind)} if wanted else {}
     return tuple(line for key, line in lines.items() if key in wanted)
 
 
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
-    """Judge, patch by patch, the lines that are said to be upstream's.
+    """Yield a finding for each patch whose absorbed lines were not all found upstream.
 
-    Upstream lands patches with changes from review. If it has most of a patch, the missing lines
-    are only reported. If it lacks most of it, the patch is not absorbed.
+    Upstream often lands a patch with changes from review. If it has most of the patch, the finding
+    is a warning. If more than half of the lines are missing, the finding is certain.
     """
     for name in dict.fromkeys(one.patch for one in evidence):
         found = [one for one in evidence if one.patch == name]
@@ -284,7 +287,7 @@ _LONGEST = 20_000  # lines of a file that difflib compares in seconds
 
 
 class _Text:
-    """The lines of a file, its imports apart: they may be merged as a set of names."""
+    """The lines of a file, with imports apart, because imports may be merged as a set of names."""
 
     def __init__(self, lines: Lines | None) -> None:
         self.rest: Lines = []
@@ -298,19 +301,19 @@ class _Text:
                 self.rest.append(line)
 
     def words(self) -> Words:
-        """Count the words of code."""
+        """Count the words of code outside of imports and comments."""
         return words_of(line for line in self.rest if not REMARK.match(line))
 
     def remarks(self) -> Words:
-        """Count the words of remarks."""
+        """Count the words of comments."""
         return words_of(line for line in self.rest if REMARK.match(line))
 
     def pairs(self) -> Counter[Pair]:
-        """Count the pairs of neighbours."""
+        """Count the pairs of consecutive lines outside of imports."""
         return Counter(pairs_of(self.rest))
 
     def definitions(self) -> Counter[tuple[str, bytes]]:
-        """Count the definitions."""
+        """Count the definitions by kind and name."""
         return definitions_of(self.rest)
 
 
@@ -318,7 +321,7 @@ _Texts = dict[str, _Text]
 
 
 class _Sides(Struct, frozen=True):
-    """All states of some files, by path: on the pin, upstream, the series, and the result."""
+    """The texts of some files, by path: in the base, upstream, in the series, and in the result."""
 
     base: _Texts
     ours: _Texts
@@ -326,11 +329,11 @@ class _Sides(Struct, frozen=True):
     made: _Texts
 
     def written(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
-        """Return how the series changes the numbers of things."""
+        """Return by how much the series changes the count of each item."""
         return _change(self.base, self.theirs, count)
 
     def carried(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
-        """Return how the result differs from upstream in the numbers of things."""
+        """Return by how much the count of each item differs between upstream and the result."""
         return _change(self.ours, self.made, count)
 
 
@@ -344,7 +347,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield the words whose counts do not add up, for results whose layout is free."""
+    """Yield a fault for word counts that do not add up, in results whose layout may differ."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}
@@ -373,7 +376,7 @@ def faults_by_words(account: Account) -> Iterator[Told]:
 
 
 def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Hold what is not near a hunk that was merged by other means to the law of neighbours."""
+    """Yield a fault if pairs of lines do not add up away from hunks merged by other means."""
     near = _near(account)
     if near is None:
         return
@@ -390,7 +393,7 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
 def _near(account: Account) -> set[bytes] | None:
     """Return the lines of places that both sides changed, and of hunks not merged as text.
 
-    None is returned where a file is too long to compare.
+    Returns None if a file is too long to compare.
     """
     others = (hunk for hunk, fate in account.hunks() if fate is not Fate.TEXT)
     near = {line[1:] for hunk in others for line in hunk.lines}
@@ -402,7 +405,10 @@ def _near(account: Account) -> set[bytes] | None:
 
 
 def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
-    """Yield base, ours and theirs of each file; one that upstream moved is compared where it is."""
+    """Yield base, ours and theirs of each file.
+
+    Files that upstream moved are compared at the new path.
+    """
     gone = [path for path in account.paths if account.onto.blob(path) is None]
     for path in account.paths:
         was = [path] if account.base.blob(path) or path in account.end else gone
@@ -412,9 +418,10 @@ def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
 
 
 def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Compare the order of lines that are there once with upstream's and with the patches'.
+    """Yield a fault if unique lines of the result are in another order than on their side.
 
-    What one side alone has keeps its order. What both have keeps it where they agree.
+    Lines of one side only must keep the order of that side. Lines of both sides must keep the order
+    on which the two sides agree.
     """
     for path, text in sides.made.items():
         places, files = once(text.rest), (sides.ours[path], sides.theirs[path])
@@ -431,7 +438,7 @@ def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def _lost_imports(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Look for the names that either side imports, and for imports that are double."""
+    """Yield a fault for each imported name that the result lacks, and for repeated imports."""
 
     def imported(texts: _Texts) -> Words:
         return Counter(name for text in texts.values() for name in words_of(text.imports))
@@ -460,7 +467,7 @@ def _lost_imports(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Look for what the patches define, by name."""
+    """Yield a fault for each definition of the patches that the result lacks."""
     defined = Deltas(is_netted=True)
     for hunk, fate in account.hunks():
         old, new = definitions_of(hunk.only(b"-")), definitions_of(hunk.only(b"+"))
@@ -474,7 +481,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count the lines that a person gave up."""
+    """Count the lines that the result lacks after a person's resolution as given up."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():

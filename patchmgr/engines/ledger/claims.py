@@ -1,4 +1,4 @@
-"""What an engine claims about the hunks of each patch, and the states it refers to."""
+"""What an engine claims about the hunks of each patch, and the states that it refers to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """The fate of a hunk as the engine claims it, which decides what must be proved."""
+    """What became of a hunk, according to the engine. It decides what the ledger must prove."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"
@@ -25,9 +25,10 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """The claim about one file of a patch: its paths on the new side, and the fate of each hunk.
+    """The claim about one file of a patch: its new paths, and the fate of each hunk.
 
-    `path` is the path that the patch names. A file without hunks has one fate.
+    `path` is the path in the patch, and `homes` are the paths in the result. A file without hunks
+    has one fate.
     """
 
     path: str
@@ -36,12 +37,12 @@ class Claim(Struct, frozen=True):
 
 
 class Claimed(Struct, frozen=True):
-    """A patch and the claims about it; `rest` is the fate of files without a claim.
+    """A patch and the claims about it. Files without a claim have the fate `rest`.
 
-    `diff` is the part of the patch file that is not a header. The other patches are not written on
-    top of a patch that is not `on_base`. `cited` are upstream commits, `reworded` the texts of the
-    patch that upstream landed in other words, as a person is told. `edited` are files that a person
-    changed besides the patch.
+    `diff` is the patch file without its header. `on_base` is false if the other patches are not
+    written on top of this one. `cited` are upstream commits that the engine names as evidence.
+    `reworded` are the texts of the patch that landed in other words, as reported. `edited` are
+    files that a person changed in addition to the patch.
     """
 
     name: str
@@ -56,13 +57,13 @@ class Claimed(Struct, frozen=True):
 
 
 class State(Protocol):
-    """One state of all files."""
+    """All files at one point: the base, upstream, or the result."""
 
     def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, or None if there is no such file."""
+        """Return the id of a file's content, or None if the file does not exist."""
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, or None if there is no such file."""
+        """Return the content of a file, or None if the file does not exist."""
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]

@@ -1,4 +1,4 @@
-"""The ledger's own small reader of patches."""
+"""The ledger's own reader of patches, independent of the engine's."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from msgspec import Struct, field
 
 
 class Hunk(Struct, frozen=True):
-    """A hunk: the line, from 0, where it starts on the old side, and its lines."""
+    """A hunk: its lines, and the line (from 0) of the old file where it starts."""
 
     start: int
     lines: tuple[bytes, ...]  # with their kind, without their line end
 
     def side(self, other: bytes) -> list[bytes]:
-        """Return the lines of one side: all but those of the other kind."""
+        """Return the lines of one side: all except those marked with the sign of the other side."""
         return [line[1:] for line in self.lines if line[:1] != other]
 
     def only(self, kind: bytes) -> list[bytes]:
-        """Return the lines of one kind."""
+        """Return the lines marked with a sign, without the sign."""
         return [line[1:] for line in self.lines if line[:1] == kind]
 
     def beside(self) -> list[bytes]:
-        """Return the unchanged lines next to an added one."""
+        """Return the context lines next to an added line."""
         kinds = [b"", *(line[:1] for line in self.lines), b""]
         return [
             line[1:]
@@ -33,7 +33,7 @@ class Hunk(Struct, frozen=True):
 
 
 class Diff(Struct):
-    """The change to one file as the diff gives it; ids may be abbreviated."""
+    """The change to one file, as the diff describes it. Ids may be abbreviated."""
 
     old: str | None
     new: str | None
@@ -43,7 +43,7 @@ class Diff(Struct):
 
     @property
     def path(self) -> str:
-        """Return the path by which the file is identified."""
+        """Return the new path of the file, or the old one if the file is deleted."""
         return self.new if self.new is not None else self.old or ""
 
 
@@ -53,7 +53,7 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Read the changes in a patch file; `strip` leading folders are removed from its paths."""
+    """Read the changes in a patch file. Strip `strip` leading folders from its paths."""
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0
@@ -104,7 +104,7 @@ def _read_header(line: bytes, diff: Diff) -> None:
 
 
 def _read_hunk(lines: Sequence[bytes], here: int, match: re.Match[bytes], diff: Diff) -> int:
-    """Read a hunk by the counts of its range line; return where the next line is."""
+    """Read a hunk as long as its range line says, and return the number of the line after it."""
     old, new = (1 if n is None else int(n) for n in (match[2], match[4]))
     found: list[bytes] = []
     here += 1
@@ -133,7 +133,7 @@ def _reverse(diff: Diff) -> Diff:
 
 
 def _halves(names: bytes, strip: int) -> str | None:
-    """Return the one name of a `diff --git` line whose names are the same."""
+    """Return the path in a `diff --git` line whose two names are the same, or None."""
     if names.startswith(b'"'):
         first = re.match(rb'"(?:[^"\\]|\\.)*"', names)
         return None if first is None else _name(first[0], strip)

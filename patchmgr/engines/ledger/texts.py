@@ -1,4 +1,4 @@
-"""Lines, words and definitions of texts, and where texts differ."""
+"""Lines, words and definitions of texts, and the differences between texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|/
 
 
 def lines_of(content: bytes | None) -> Lines | None:
-    """Return the lines of a text without their ends; a missing last end is no difference."""
+    """Return the lines of a text without line ends. A missing line end at the end is ignored."""
     if content is None:
         return None
     lines = content.split(b"\n")
@@ -30,7 +30,7 @@ def lines_of(content: bytes | None) -> Lines | None:
 
 
 def pairs_of(lines: Lines | None) -> Iterable[Pair]:
-    """Return the pairs of neighbouring lines, with the ends of the file."""
+    """Return the pairs of consecutive lines, including the start and the end of the file."""
     return () if lines is None else pairwise(chain((START,), lines, (END,)))
 
 
@@ -47,17 +47,17 @@ _NAMED = (
 
 
 def words_of(lines: Iterable[bytes]) -> Words:
-    """Count the words of lines."""
+    """Count the words in some lines."""
     return Counter(_WORD.findall(b"\n".join(lines)))
 
 
 def squeezed(text: bytes) -> bytes:
-    """Return a text without its layout."""
+    """Return a text without white space, commas, parentheses, quotes and backslashes."""
     return text.translate(None, _LAYOUT)
 
 
 def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
-    """Count the definitions that start in lines, by kind and name."""
+    """Count the definitions that start in some lines, by kind and name."""
     found: Counter[tuple[str, bytes]] = Counter()
     for line in lines:
         for kind, pattern in _NAMED:
@@ -69,7 +69,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int) -> int | None:
-    """Return the position of lines in a file: at the given place, or nearest to it."""
+    """Return the index where some lines occur in a file, as near to `at` as possible, or None."""
     if not old:
         return min(at, len(lines))
     places = (
@@ -81,7 +81,7 @@ def position(lines: Lines, old: Lines, at: int) -> int | None:
 
 
 def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
-    """Return the lines in places that both sides changed, and the lines next to them."""
+    """Return the lines in places that both sides changed, and the lines next to these."""
     blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in blocks_of(base, theirs)]
     found: set[bytes] = set()
@@ -98,12 +98,12 @@ def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
 
 
 def _beside(lines: Lines, start: int, end: int) -> Lines:
-    """Return a range of lines with those beside it; diffs place a change differently."""
+    """Return a range of lines with the lines around it, as diffs may place a change differently."""
     return lines[max(0, start - _BESIDE) : end + _BESIDE]
 
 
 class Searched:
-    """The lines of a text, indexed for many searches for runs of lines, mostly in order."""
+    """The lines of a text, for many searches of consecutive lines, mostly in ascending order."""
 
     def __init__(self, lines: Lines) -> None:
         self._text, self._at = _joined(lines), 0
@@ -117,7 +117,7 @@ class Searched:
 
 
 def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges in which two texts differ."""
+    """Yield the ranges in which two texts differ: start and end in the old, then in the new."""
     at_old = at_new = 0
     for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):
         if at_old < end_old or at_new < end_new:
@@ -130,9 +130,9 @@ def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
-    """Return where lines are that both texts have once, and that all the others keep aside of.
+    """Return the positions, in both texts, of unique lines whose order is the same in both.
 
-    Between them there is little to compare: difflib's time grows with the square of it.
+    They split the texts into short parts, because difflib takes time in the square of their length.
     """
     counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(new) if counts[1][line] == 1 == counts[0][line]}
@@ -151,7 +151,7 @@ def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
 
 
 def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
-    """Merge two texts over their base; return None if they changed the same place differently."""
+    """Merge two texts over their base, or return None if both changed a place differently."""
     blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in blocks_of(base, theirs)]
     found: Lines = []
@@ -166,7 +166,10 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield pairs of lines in a merge that are neighbours on neither side, except at a seam."""
+    """Yield three consecutive lines of a merge that are consecutive on neither side.
+
+    Three lines at a seam are left out, where each of the two pairs is from another side.
+    """
     pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}
     for three in _threes(made):
@@ -183,7 +186,7 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Return the lines that occur once, without their layout, each with its place and text."""
+    """Map the text without layout of each unique line to its position and the line itself."""
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, line in enumerate(lines):
@@ -195,7 +198,7 @@ def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
 
 
 def squeezed_counts(content: bytes) -> Counter[bytes]:
-    """Count the lines of a text, without their layout."""
+    """Count the lines of a text, ignoring their layout."""
     return Counter(content.translate(None, _LAYOUT.replace(b"\n", b"")).split(b"\n"))
 
 
@@ -204,6 +207,6 @@ def _joined(lines: Lines) -> bytes:
 
 
 def is_within(lines: Lines, text: Lines) -> bool:
-    """Return whether a text has the lines in their order."""
+    """Return whether a text contains some lines in the same order. Other lines may be between."""
     rest = iter(text)
     return all(line in rest for line in lines)
