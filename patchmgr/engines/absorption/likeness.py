@@ -135,7 +135,10 @@ class Comparison:
         return changed_blocks(self.base, self.ours)
 
     def in_ours(self, line: int) -> int:
-        """Return where a line of base is in upstream's file, or where it would be."""
+        """Return the line of upstream's file that corresponds to a line of base.
+
+        For a line that upstream deleted, this is where the replacement starts.
+        """
         shift = 0
         for block in self.blocks:
             if block.old_start >= line:

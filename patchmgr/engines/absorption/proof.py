@@ -141,7 +141,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
-        """The added lines that upstream has at their place and in their order."""
+        """The added lines that upstream has in the same place and order, with its line numbers."""
         places = ((place, self.between(place)[1]) for place in self.places)
         return dict(pair for mine, there in places for pair in self._matched(mine, there))
 
@@ -252,7 +252,7 @@ def other_order(drop: Drop) -> Needed | None:
 
 
 def _is_shifted(drop: Drop, start: int, line: int) -> bool:
-    """Return whether upstream has more lines of its own right before one than are there here."""
+    """Return whether upstream has more lines than `mine` between a line and the pair before it."""
     both = {**drop.kept, **drop.pairs}
     before = next((n for n in range(line - 1, start - 1, -1) if n in drop.pairs), start - 1)
     mine, there = range(before + 1, line), range(both.get(before, -1) + 1, drop.pairs[line])

@@ -78,7 +78,7 @@ def with_proposals(
 def _proposals(
     comparison: Comparison, sides: Sides, answers: Sequence[Answer]
 ) -> Iterator[Proposal]:
-    """Yield what is proposed of hunks that a merge of texts carries or that are in conflict."""
+    """Yield a proposal for each hunk that is not absorbed but that upstream seems to have."""
     for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
         verdict, how = answers[n]
         if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):

@@ -1,4 +1,4 @@
-"""Where a file of the result comes from, which lines are new, and which patch added them."""
+"""Find where a file of the result comes from, which lines are new, and which patch added them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from patchmgr.engines.text.differences import changed_blocks
 
 
 def written_path(states: States, path: str) -> str:
-    """Return the path of a result's file on the side that the series is written against."""
+    """Return the path that a file of the result had before the rebase, in the written series."""
     if states.written.blob(path) is not None:
         return path
     for patch in reversed(states.patches):
@@ -18,9 +18,9 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return the path at which the series wrote its lines of a file of the result.
+    """Return the path of the file in which the series wrote its lines of a file of the result.
 
-    That is another file if hunks moved into a file that no patch names.
+    It is another file if hunks moved into a file that no patch names.
     """
     old = written_path(states, path)
     if old != path or path not in states.carriers:
@@ -42,7 +42,7 @@ def source_path(states: States, path: str) -> str:
 
 
 def _patched_paths(states: States) -> frozenset[str | None]:
-    """Return the paths that patches change by their names, and where these are in the result."""
+    """Return the old and new paths in the patches, and the paths of these files in the result."""
     return frozenset(
         path
         for patch in states.patches
@@ -52,12 +52,16 @@ def _patched_paths(states: States) -> frozenset[str | None]:
 
 
 def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+") -> str:
-    """Return the last patch that has the line, spaces aside, or else one that changes the file."""
+    """Return the last patch that adds (or removes) a line, or else the last that changes the file.
+
+    `line` is given without surrounding white space, and `sign` says whether the line is added or
+    removed.
+    """
     return _authors(states, path, sign).get(line, states.carriers.get(path, ""))
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Return the lines (from 1) of a file that upstream does not have, each with its patch."""
+    """Map the lines (from 1) of a file that upstream does not have to the patch that added each."""
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}
@@ -80,7 +84,7 @@ def _added_lines(states: States, path: str) -> dict[int, str]:
 
 
 def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
-    """Return by text of a line the last patch that adds it to the file, or removes it."""
+    """Map each added (or removed) line of a file to the last patch that adds (or removes) it."""
     return {
         line[1:].strip(): patch.name
         for patch in states.patches
@@ -94,7 +98,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the files of patches that need a person: their content is not known yet."""
+    """Return the files of patches that wait for a person, whose final content is unknown."""
     found: set[str] = set()
     for patch in states.patches:
         if patch.is_left:

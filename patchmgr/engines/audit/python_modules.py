@@ -1,4 +1,4 @@
-"""The names that a Python module and its classes bind, from the source alone."""
+"""The names that a Python module and its classes bind, found from the source alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Assigned = (ast.Assign, ast.AnnAssign)
 
 
 class _Block(Struct, frozen=True):
-    """The text of a definition at the top of a module, from its first line (from 1) to its last."""
+    """The text of a top-level definition of a module, with its first and last line (from 1)."""
 
     name: str
     text: str
@@ -37,11 +37,10 @@ class _Block(Struct, frozen=True):
 
 
 class Module:
-    """One module: what it binds, and what its imported names stand for.
+    """A Python module: the names that it binds, and what its imported names stand for.
 
-    A definition at its top is parsed when it is asked for. `bound` are all names that the module
-    binds, whatever the condition, `counts` how often each is. A module that `is_open` may have
-    other names as well.
+    A top-level definition is parsed only when it is needed. `counts` is the number of bindings of
+    each name, and `stars` are the modules from which all names are imported.
     """
 
     def __init__(self, path: str, text: str, rest: ast.Module, blocks: Sequence[_Block]) -> None:
@@ -55,29 +54,30 @@ class Module:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Return all names that the module binds."""
+        """Return all names that the module binds, under whatever condition."""
         rest = ast.Module(self._rest, [])
         return bound_in(rest).union(block.name for block in self._blocks)
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether there may be other names."""
+        """Return whether the module may have further names, which only a run would show."""
         return "__getattr__" in self.counts or _is_filled(self._rest)
 
     @cached_property
     def node(self) -> ast.Module:
-        """Return the syntax tree of the whole module; empty if a definition does not parse."""
+        """Return the syntax tree of the whole module, or an empty one if it does not parse."""
         return parse_python(self._text) or ast.Module([], [])
 
     def member(self, name: str) -> ast.stmt | None:
-        """Return the last statement at the top of the module that binds a name."""
+        """Return the last top-level statement that binds a name, or None if there is none."""
         found = self._members.get(name)
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return the statements on some lines, which are sorted; there may be others as well.
+        """Return at least the top-level statements that contain one of the lines.
 
-        A class has only the first of its members, and those on the lines.
+        `lines` must be sorted. Of the members of a class, only the first one and those on the lines
+        are included.
         """
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
         short = ((_shortened(block, lines), block) for block in blocks)
@@ -92,14 +92,14 @@ class Module:
 
 
 class Parser:
-    """Reads modules, each content once, up to a limit of bytes."""
+    """Reads Python modules, each content only once, up to a total of MOST_READ bytes."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Module | None] = {}
         self._left = MOST_READ
 
     def module(self, files: Files, path: str) -> Module | None:
-        """Return a module, or None if it cannot be read."""
+        """Return the module at a path, or None if it is missing, too large, or does not parse."""
         key = path, files.blob(path) or ""
         if key not in self._known:
             self._known[key] = self._parsed(path, files.read(path))
@@ -116,7 +116,7 @@ class Parser:
 
 
 def read_module(path: str, text: str) -> Module | None:
-    """Return the module of a text, or None if what is no definition in it does not parse."""
+    """Read a module, or return None if the statements outside of definitions do not parse."""
     others, found = list[str](), list[_Block]()
     for first, block in blocks(text):
         head, lines = DEFINES.match(block), block.count("\n")
@@ -134,13 +134,13 @@ def read_module(path: str, text: str) -> Module | None:
 
 
 def is_among(lines: Sequence[int], first: int, last: int) -> bool:
-    """Return whether one of some lines, which are sorted, is between two others."""
+    """Return whether one of some lines, which must be sorted, is in the range `first` to `last`."""
     at = bisect_left(lines, first)
     return at < len(lines) and lines[at] <= last
 
 
 def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
-    """Return a definition with empty lines for the members that are not on some lines."""
+    """Replace the members of a class that contain none of the lines by empty lines."""
     text = block.text.split("\n")
     for start, part in parts_of(block.text)[1][1:]:
         end = start + part.removesuffix("\n").count("\n") + 1
@@ -150,7 +150,7 @@ def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
 
 
 def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-    """Return module and name of what imports bind, and the modules that give all their names."""
+    """Map the names that imports bind to module and name. Also return the star-imported modules."""
     imports: dict[str, tuple[str, str]] = {}
     stars: list[str] = []
     for statement in statements(body):
@@ -164,7 +164,7 @@ def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tup
 
 
 def _is_filled(body: Sequence[ast.stmt]) -> bool:
-    """Return whether a module binds names by calls."""
+    """Return whether the top level of a module binds names by calls such as `setattr`."""
     return any(
         isinstance(child, ast.Call)
         and isinstance(child.func, ast.Name)
@@ -176,7 +176,7 @@ def _is_filled(body: Sequence[ast.stmt]) -> bool:
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body and under its conditions, but not in definitions."""
+    """Yield the statements of a body, including nested blocks, but not those in definitions."""
     for statement in body:
         yield statement
         if not isinstance(statement, Definition):
@@ -187,7 +187,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield each name that a body binds, with the statement; stubs of overloads bind none."""
+    """Yield each name that a body binds, with its statement. Overload stubs are left out."""
     for statement in statements(body):
         targets: list[ast.expr | None] = []
         if isinstance(statement, Definition):
@@ -208,22 +208,22 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Return what the top of a module defines or assigns, by name."""
+    """Map the names that the top level of a module defines or assigns to the last statement."""
     found = bindings_in(tree.body)
     return {name: node for name, node in found if isinstance(node, (*Definition, *Assigned))}
 
 
 def module_name(path: str) -> str:
-    """Return the dotted name of a path."""
+    """Return the dotted module name for a path."""
     place = path.rpartition(".")[0].removesuffix("/__init__")
     return place.replace("/", ".") or "__init__"
 
 
 @lru_cache(maxsize=4096)
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
-    """Return the members of a class by name: those its body binds or its methods set on `self`.
+    """Map the members of a class, and attributes that methods set on `self`, to their statements.
 
-    Anything but a class has no members.
+    Any other node has no members.
     """
     found: dict[str, list[ast.AST]] = {}
     if not isinstance(node, ast.ClassDef):
@@ -255,7 +255,7 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
 
 
 def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is in a node, without its expressions: they are most of it."""
+    """Yield the statements in a node, at any depth. Expressions are skipped, to save time."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case, ast.withitem)):
             yield child
@@ -264,7 +264,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return the class that a call of `namedtuple` makes, if it names all its fields."""
+    """Return the class that a call of `namedtuple` creates, or None if a field is not literal."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None
@@ -285,28 +285,28 @@ def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:
-    """Return the last names of the decorators of a function."""
+    """Return the names of the decorators of a function, without what is before the last dot."""
     made = node.decorator_list if isinstance(node, Function) else []
     return frozenset(last_name(d.func if isinstance(d, ast.Call) else d) for d in made)
 
 
 def last_name(node: ast.AST) -> str:
-    """Return what comes after the last dot of an expression."""
+    """Return the source of an expression after its last dot."""
     return ast.unparse(node).rpartition(".")[2]
 
 
 def is_text(node: ast.AST | None) -> bool:
-    """Return whether an expression is a plain string."""
+    """Return whether an expression is a string literal."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def is_named(node: ast.AST | None, name: str) -> bool:
-    """Return whether an expression is that name."""
+    """Return whether an expression is the given name."""
     return isinstance(node, ast.Name) and bool(name) and node.id == name
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of a body, but not those of definitions in it."""
+    """Yield the nodes of a body at any depth, except those inside of definitions."""
     for node in body:
         yield node
         if not isinstance(node, (*Definition, ast.Lambda)):

@@ -38,12 +38,13 @@ What = Literal["module", "class", "function", "value", "instance", "gone", "abse
 
 
 class Entity(Struct, frozen=True):
-    """What a name stands for. `gone`: its module or class is known, and does not have it.
+    """What a name or expression stands for.
 
-    `absent` is a module outside of the files. `name` is how the source calls it, `owner` the class
-    whose member it is. `is_inferred` says that the type of an object had to be inferred on the way.
-    `is_bound` says that a method gets its first argument from the object. What is gone from a class
-    may still come from its bases `outside` of the files.
+    `what` is `gone` if the module or class of a name exists but lacks the name, and `absent` if a
+    module is not among the files. `name` is the name in the source, and `owner` is the class of a
+    member. `is_inferred` says whether the type of an object had to be inferred. `is_bound` says
+    whether the object is passed as the first argument of a method. `outside` are bases that the
+    files do not define: a member that is gone from a class may still come from them.
     """
 
     what: What
@@ -59,7 +60,7 @@ class Entity(Struct, frozen=True):
     outside: frozenset[str] = frozenset()
 
     def instance(self) -> Entity:
-        """Return an object of a class, as far as can be inferred."""
+        """Return an instance of this class, marked as inferred."""
         return replace(self, what="instance", is_inferred=True)
 
 
@@ -67,9 +68,9 @@ UNKNOWN = Entity("unknown")
 
 
 class Scope(Struct):
-    """A function or a class; `names` are what a function binds, by the statement that does.
+    """A function or class. `names` maps each name that a function binds to the binding statement.
 
-    A name that is bound in another way, or twice, maps to None.
+    A name that is bound more than once, or in a way that is not followed, maps to None.
     """
 
     node: ast.AST
@@ -88,11 +89,11 @@ class PythonState:
         self._found: dict[str, str] = {}
 
     def module(self, path: str) -> Module | None:
-        """Return the module at a path, or None if there is none that can be read."""
+        """Return the module at a path, or None if it is missing or cannot be read."""
         return self._parser.module(self.files, path)
 
     def place(self, path: str, module: str) -> str:
-        """Return the file or folder that an import in a file means; empty if there is none."""
+        """Return the path to which a module name in a file refers: a file, a folder, or empty."""
         for place in places(path, module):
             if place not in self._found:
                 self._found[place] = self._file_at(place)
@@ -108,7 +109,7 @@ class PythonState:
         return place if place and files.exists(place) and files.blob(place) is None else ""
 
     def imported(self, path: str, module: str, name: str = "", depth: int = 0) -> Entity:
-        """Return what an import in a file resolves to."""
+        """Return what an import of a module, or of a name from it, stands for in a file."""
         place = self.place(path, module)
         if not place:
             return Entity("absent", f"{module}.{name}" if name else module)
@@ -122,7 +123,7 @@ class PythonState:
         return self.member(found, name, depth) if name else found
 
     def member(self, module: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what a name of a module stands for."""
+        """Return what a name of a module stands for, which may be a submodule."""
         if depth > _DEEPEST:
             return UNKNOWN
         parsed = module.module
@@ -138,7 +139,7 @@ class PythonState:
         return Entity("gone", f"{module.name}.{name}", parsed, folder=module.folder)
 
     def named(self, module: Module, name: str, depth: int = 0) -> Entity | None:
-        """Return what a global name of a module stands for, or None if the module has none."""
+        """Return what a global name of a module stands for, or None if the module lacks it."""
         if module.counts.get(name, 0) > 1:
             return UNKNOWN
         if name in module.imports:
@@ -160,7 +161,7 @@ class PythonState:
         return None
 
     def attribute(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what an attribute of something stands for."""
+        """Return what an attribute of an entity stands for."""
         if depth > _DEEPEST:
             return UNKNOWN
         if owner.what == "module":
@@ -179,7 +180,7 @@ class PythonState:
         return UNKNOWN
 
     def class_member(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return a member of a class, or of a base of it."""
+        """Return a member of a class, which may be inherited."""
         node, module = owner.node, owner.module
         if depth > _DEEPEST or not isinstance(node, ast.ClassDef) or module is None:
             return UNKNOWN
@@ -197,7 +198,7 @@ class PythonState:
         return replace(found, name=f"{node.name}.{name}", is_inferred=is_inferred)
 
     def inherited(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return a member that a class has from its bases."""
+        """Return the member that a class inherits under a name, or a `gone` entity."""
         outside: set[str] = set()
         for said, base in self.bases(owner, depth):
             if base.what == "class":
@@ -211,7 +212,10 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield the bases of a class; a base without names of the project is a value."""
+        """Yield each base of a class with its source.
+
+        Well-known bases such as `Enum` are values.
+        """
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
             return
@@ -228,7 +232,7 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return what a call returns, as far as a class or an annotation tells."""
+        """Return what a call returns, judged by the class or the annotation, or UNKNOWN."""
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated
@@ -238,7 +242,7 @@ class PythonState:
         return self.within(called.module).annotated(returns, (), depth + 1)
 
     def type_of(self, value: Entity, depth: int = 0) -> Entity:
-        """Return an object of the class that a value seems to be of."""
+        """Return an instance of the class that a value seems to have, or UNKNOWN."""
         node = value.node
         if value.module is None or depth > _DEEPEST:
             return UNKNOWN
@@ -255,7 +259,7 @@ class PythonState:
         return UNKNOWN
 
     def reader(self, path: str) -> Reader:
-        """Return a reader for the expressions of a file; the file is parsed if it was not yet."""
+        """Return a reader for the expressions of the file at a path."""
         return Reader(self, path, self.module(path))
 
     def within(self, module: Module) -> Reader:
@@ -264,10 +268,11 @@ class PythonState:
 
 
 class Reader(Struct, frozen=True):
-    """Resolves expressions of one file in one state; without scopes, at the top of the file.
+    """Resolves the expressions of one file in one state.
 
-    `path` is where the file is in that state. Scopes may be those of another state's text: what a
-    function binds does not depend on the state.
+    `path` is the path of the file in that state. The scopes around an expression may be taken from
+    another state's text, because what a function binds does not depend on the state. An expression
+    without scopes is at the top level.
     """
 
     state: PythonState
@@ -275,7 +280,7 @@ class Reader(Struct, frozen=True):
     module: Module | None
 
     def entity(self, node: ast.AST, scopes: Scopes, depth: int = 0) -> Entity:
-        """Return what an expression stands for."""
+        """Return what an expression stands for, or UNKNOWN."""
         if depth > _DEEPEST:
             return UNKNOWN
         if isinstance(node, ast.Name):
@@ -294,14 +299,14 @@ class Reader(Struct, frozen=True):
         return UNKNOWN
 
     def imported(self, node: ast.ImportFrom | ast.Import, alias: ast.alias) -> Entity:
-        """Return what one name of an import statement gives."""
+        """Return what one name in an import statement stands for."""
         if isinstance(node, ast.Import):
             return self.state.imported(self.path, alias.name)
         module = "." * node.level + (node.module or "")
         return self.state.imported(self.path, module, alias.name)
 
     def own_class(self, scopes: Scopes, name: str) -> Entity | None:
-        """Return the class of that name in some scopes."""
+        """Return the class of the given name that is defined within some scopes, or None."""
         around = [scope.node for scope in scopes]
         names = [n.name for n in around if isinstance(n, ast.ClassDef)]
         if self.module is None or len(names) < len(around):
@@ -313,13 +318,16 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Return what an expression stands for; for a value, the object that it seems to be."""
+        """Return what an expression stands for.
+
+        For a value, return an instance of its class if known.
+        """
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made
 
     def annotated(self, node: ast.expr | None, scopes: Scopes, depth: int = 0) -> Entity:
-        """Return an object of the class that an annotation names."""
+        """Return an instance of the class that an annotation names, or UNKNOWN."""
         for name in class_names(node):
             found = self.entity(name, scopes, depth + 1)
             if found.what == "class":
@@ -327,7 +335,7 @@ class Reader(Struct, frozen=True):
         return UNKNOWN
 
     def _class(self, scopes: Scopes) -> Entity | None:
-        """Return the class whose method an expression is in."""
+        """Return the innermost class among some scopes, or None."""
         for number in range(len(scopes) - 1, -1, -1):
             node = scopes[number].node
             if isinstance(node, ast.ClassDef):
@@ -342,7 +350,7 @@ class Reader(Struct, frozen=True):
         return found or UNKNOWN
 
     def _local(self, name: str, scopes: Scopes, depth: int) -> Entity:
-        """Return what a name of the last of some scopes stands for."""
+        """Return what a name that the last of some scopes binds stands for."""
         match scopes[-1].names[name]:
             case ast.arg() as arg:
                 return self._argument(arg, scopes, depth)
@@ -376,7 +384,7 @@ class Reader(Struct, frozen=True):
         return self.annotated(arg.annotation, outer, depth)
 
     def _entered(self, manager: Entity) -> Entity:
-        """Return what `with` gives of a context manager that returns itself."""
+        """Return the context manager itself if its `__enter__` returns `self`, or else UNKNOWN."""
         if manager.what != "instance":
             return UNKNOWN
         enter = self.state.class_member(manager, "__enter__").node
@@ -387,7 +395,7 @@ class Reader(Struct, frozen=True):
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield what an annotation may name: `"C"`, `C | None`, `Optional[C]`; one class only."""
+    """Yield the class that an annotation names, if it is one: `"C"`, `C | None`, `Optional[C]`."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body
@@ -413,7 +421,7 @@ def _is_super(node: ast.expr) -> bool:
 
 @lru_cache(maxsize=4096)
 def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
-    """Return the scopes of the method that sets an attribute: the parameters that it keeps."""
+    """Return the scopes of the method that contains an assignment to an attribute of its class."""
     if not isinstance(owner, ast.ClassDef):
         return ()
     for method in owner.body:
@@ -428,7 +436,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
 
 
 def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:
-    """Return the member of a class that some statements make."""
+    """Return what a member of a class stands for, from the statements that bind it."""
     what: What = "value"
     node: ast.AST | None = nodes[0]
     is_property = is_decorated = False

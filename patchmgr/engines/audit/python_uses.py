@@ -1,4 +1,4 @@
-"""Uses of names in a Python file, each read in two states of the files."""
+"""Uses of names in a Python file, each of which is resolved in two states of the files."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _USES = (
 class Use(Struct, frozen=True):
     """A node that uses names, with the scopes around it.
 
-    `is_awaited` is set on calls, `is_called` on what is called, `is_typing` on what never runs.
-    `around` is the node that a call stands in.
+    `is_awaited` is set for a call in an `await`, `is_called` for the function part of a call, and
+    `is_typing` for code that only type checkers read. `around` is the parent node.
     """
 
     node: ast.AST
@@ -41,7 +41,7 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file in the result, and on the side that its lines come from.
+    """A file in the result (`now`), and on the side that its lines come from (`then`).
 
     `changed` are the paths that the other side changed.
     """
@@ -51,7 +51,7 @@ class Pair(Struct, frozen=True):
     changed: frozenset[str]
 
     def is_same(self, found: Entity) -> bool:
-        """Return whether the file of a definition is the same in both states."""
+        """Return whether the file that defines an entity has the same content in both states."""
         if found.module is None:
             return False
         path = found.module.path
@@ -59,9 +59,9 @@ class Pair(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong with a use; `old` is what it meant on its side, `new` what it means now.
+    """What is wrong with a use. `old` is what it meant on its side, `new` what it means now.
 
-    `symbol` is what is looked for, where it is gone.
+    `symbol` is the name to search for if it is gone.
     """
 
     kind: str
@@ -73,18 +73,21 @@ class Fault(Struct, frozen=True):
     new: Entity
 
     def on_line(self, line: int) -> Fault:
-        """Return the fault, moved to another line than that of the use."""
+        """Return the same fault with another line number."""
         return replace(self, line=line)
 
 
 class PairedUse(Pair, frozen=True):
-    """A use as both states understand it."""
+    """A use that can be resolved in both states."""
 
     use: Use
 
     @property
     def line(self) -> int:
-        """Return the line of the use; for an attribute, the line of its name, which comes last."""
+        """Return the line number of the use.
+
+        For an attribute, it is the line of the attribute's name.
+        """
         node = self.use.node
         return getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
 
@@ -93,33 +96,36 @@ class PairedUse(Pair, frozen=True):
         return self.now.entity(node, self.use.scopes)
 
     def old(self, node: ast.AST) -> Entity:
-        """Return what an expression stood for on its side."""
+        """Return what an expression stood for on its own side."""
         return self.then.entity(node, self.use.scopes)
 
     def misused(
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return the fault that what is used is no longer what it was."""
+        """Return a fault for a use that does not fit the changed meaning of what it uses."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
-        """Return the fault that what is used is gone: certain if no type had to be inferred."""
+        """Return a fault for a use of something that no longer exists.
+
+        It is certain unless a type had to be inferred, or only type checkers read the use.
+        """
         is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
         return Fault("removed", text, symbol, is_certain, self.line, old, new)
 
 
 def uses_of(module: Module, lines: Sequence[int]) -> Iterator[Use]:
-    """Yield the uses of names in some lines, which are sorted.
+    """Yield the uses of names in some lines, which must be sorted.
 
-    Uses are left out if the source itself handles a missing name.
+    Uses in code that handles missing names, such as a `try` with ImportError, are left out.
     """
     every = (use for node in module.statements_on(lines) for use in _uses_in(Use(node), lines))
     return (use for use in every if _is_in(use.node, lines))
 
 
 def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
-    """Return whether what makes a use is in one of the lines: of a definition its head."""
+    """Return whether a use is in one of the lines. For a definition, only the head counts."""
     first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
     if isinstance(node, Definition):
         last = max(first, node.body[0].lineno - 1)
@@ -129,7 +135,7 @@ def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
 
 
 def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
-    """Yield the uses in a node, itself among them."""
+    """Yield the uses in a node, including the node itself."""
     node, scopes, is_typing = use.node, use.scopes, use.is_typing
     if isinstance(node, ast.stmt):
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
@@ -188,7 +194,7 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
-    """Return a scope in which a name is of the class that a condition asks about, if one does."""
+    """Return a scope in which a name has the class that an `isinstance` condition tests, if any."""
     match node.test:
         case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
             body = node.body if isinstance(node.body, list) else [node.body]
@@ -199,7 +205,7 @@ def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
 
 
 def _is_fallback(node: ast.Try) -> bool:
-    """Return whether a handler takes what a missing name raises."""
+    """Return whether a `try` handles the exception that a missing name raises."""
     return any(
         handler.type is None
         or not _MISSING.isdisjoint(last_name(kind) for kind in elements(handler.type))
@@ -208,12 +214,12 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple, or any other expression itself."""
+    """Return the elements of a tuple, or a list of just the expression if it is none."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
-    """Return what a function binds."""
+    """Map the names that a function binds to their binding nodes, as in Scope."""
     found: dict[str, ast.AST | None] = {}
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
@@ -226,7 +232,7 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
 
 
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield the names that nodes bind, with what says what they stand for, or None if nothing."""
+    """Yield each name that nodes bind, with the node that shows its meaning, or None."""
     for node in body:
         inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
         match node:

@@ -1,4 +1,4 @@
-"""The audit of a rebase: its four states, and what the findings do to the verdicts."""
+"""The audit of a rebase: builds its four states, and adds the findings to the verdicts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _CONTENTS = 256  # kept: several checks read one file
 
 
 class AuditedUpstream(Struct, frozen=True):
-    """The upstream states before and after a rebase, as the audit asks about them.
+    """The upstream states before and after a rebase, as the audit needs them.
 
-    `changed` are the paths that differ between them. `bring` fetches blobs that the store lacks,
-    as far as anybody has them. `kept` is for what checks read and others may read again.
+    `changed` are the paths that differ between the two. `bring` fetches blobs that the store lacks,
+    if a mirror has them. `kept` caches what checks have read, for other checks.
     """
 
     base: Tree
@@ -47,7 +47,9 @@ def states_of(
     *,
     unknown: Collection[str] = (),
 ) -> States:
-    """Return the states of a rebase; `changes` is what the series makes of upstream's new state.
+    """Return the four states of a rebase.
+
+    `changes` are the series' changes to upstream's new state.
 
     The content of the `unknown` paths is not known yet.
     """
@@ -71,7 +73,7 @@ def states_of(
 
 
 def _bringing(upstream: AuditedUpstream) -> Callable[[str], bytes]:
-    """Return how to read a content, which is fetched where the store lacks it."""
+    """Return a function that reads a blob, and that fetches it first if the store lacks it."""
     failures = 0
 
     def read(blob: str) -> bytes:
@@ -101,7 +103,7 @@ def _audited(judged: Judged) -> AuditedPatch:
 
 
 def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
-    """Return the end of the side that the series is written against."""
+    """Return the files of base after the series as it was written."""
     files = Overlay(base)
     for patch in judged:
         for result in patch.files:
@@ -115,7 +117,10 @@ def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
 
 
 def _carriers(judged: Sequence[Judged], unknown: Collection[str]) -> dict[str, str]:
-    """Return by path of the new side the last patch that carries it, where none is in conflict."""
+    """Map each changed path of the result to the last patch that carries a change to it.
+
+    Paths whose content still depends on a conflict are left out.
+    """
     last: dict[str, str] = {}
     stuck = set(unknown)
     for patch in judged:
@@ -134,7 +139,7 @@ def _places(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def since_in(history: History, blobs: Blobs) -> Since:
-    """Return a function that asks a history since which step a claim holds for an upstream file."""
+    """Return a function that finds the upstream step since which a claim about a file holds."""
 
     def since(path: str, holds: Callable[[bytes | None], bool]) -> Step | None:
         found: Step | None = None
@@ -155,10 +160,10 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Add the findings to each patch; a certain finding makes the patch a conflict.
+    """Add the findings to their patches. A certain finding puts its patch in conflict.
 
-    `accepted` maps ids to the reasons why a person accepted a finding: it is noted, and blocks
-    nothing.
+    `accepted` maps the ids of findings that a person accepted to the reasons. These findings are
+    listed, but cause no conflict.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

@@ -1,8 +1,8 @@
-"""Names in strings and registrations: what the series names, and upstream no longer has.
+"""Find names in strings and registrations of the series that upstream no longer has.
 
-No import and no compiler sees them: `"package.module:Class"`, an entry of a table with the module
-and the class, an operator that C++ registers and Python calls. Findings are warnings, because what
-a string names is only a convention.
+Neither imports nor a compiler check them: `"package.module:Class"`, a table entry with a module and
+a class, or an operator that C++ registers and Python calls. Findings are warnings, because the
+meaning of a string is only a convention.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DEFINED = re.compile(
 
 
 class _Line(Struct, frozen=True):
-    """A line that the series adds."""
+    """A line that the series adds, with its path, line number and patch."""
 
     path: str
     number: int
@@ -49,7 +49,7 @@ class _Line(Struct, frozen=True):
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Find strings and operators of the series that name what upstream removed."""
+    """Find strings and operators in lines of the series that name what upstream removed."""
     lines = [line for path in states.carriers for line in _lines(states, path)]
     if not lines or not states.changed_upstream:
         return
@@ -75,7 +75,7 @@ def _strings(line: _Line) -> list[str]:
 
 
 def _lost_names(states: States, lines: Collection[_Line]) -> Iterator[Told]:
-    """Look at strings that name a module, or something in it."""
+    """Find strings that name a module, or a name in a module, that upstream removed."""
     named = [(line, texts) for line in lines if (texts := _strings(line))]
     words = {word for _, texts in named for text in texts for word in re.split(r"[.:/]", text)}
     for path in sorted(states.changed_upstream):
@@ -114,16 +114,17 @@ def _module(path: str) -> str:
 
 
 def _other_form(files: Files, path: str) -> bool:
-    """Return whether a module became a package, or a package a module."""
+    """Return whether a removed module exists as a package now, or a package as a module."""
     if path.endswith("/__init__.py"):
         return files.blob(path.removesuffix("/__init__.py") + ".py") is not None
     return files.exists(path.removesuffix(".py"))
 
 
 def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
-    """Yield what strings of one line say of a module: itself, or a name in it.
+    """Yield each string of a line that names a module (None) or a name in it (the name).
 
-    That is one string with dots, or one with the module and another one with the name.
+    A name in a module is given by one dotted string, or by a string with the module followed by a
+    string with the name.
     """
     for number, text in enumerate(texts):
         where, colon, name = text.partition(":")
@@ -146,12 +147,12 @@ def _is_of(name: str, module: str) -> bool:
 
 
 def _bound(content: bytes) -> set[bytes]:
-    """Return the names that the top level of a module binds, as its lines show."""
+    """Return the names that the top-level lines of a module define or assign."""
     return {one or other for one, other in _TOP.findall(content)}
 
 
 def _mentioned(content: bytes | None, names: Collection[bytes]) -> set[bytes]:
-    """Return those names that a module still binds, or that it may import."""
+    """Return which of some names a module still defines or may import, and all that it defines."""
     if content is None:
         return set()
     imports = b"".join(re.findall(rb"(?m)^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", content))
@@ -170,7 +171,7 @@ def _renamed(old: bytes, new: bytes) -> str | None:
 def _registered(
     files: Files, paths: Collection[str], pattern: re.Pattern[bytes]
 ) -> dict[bytes, str]:
-    """Return the names that files register, each with a file that does."""
+    """Map the names that files register to the path of a file that registers each."""
     return {
         one or other: path
         for path in paths
@@ -179,7 +180,7 @@ def _registered(
 
 
 def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
-    """Look at operators that are called, or implemented, and that nothing registers any more."""
+    """Find operators that lines of the series call or implement and that nothing registers now."""
     called: dict[bytes, list[_Line]] = {}
     implemented: dict[bytes, list[_Line]] = {}
     for line in lines:
@@ -220,7 +221,7 @@ def _registers_no(content: bytes | None, name: bytes, pattern: re.Pattern[bytes]
 
 
 def _sources(states: States) -> list[str]:
-    """Return the files that register what is called, as far as either side changed them."""
+    """Return the C++ and Python files that either side changed, which may register operators."""
     paths = [
         path
         for path in sorted({*states.changed_upstream, *states.carriers})
@@ -232,7 +233,7 @@ def _sources(states: States) -> list[str]:
 
 
 def _defined_twice(states: States, lines: Collection[_Line]) -> Iterator[Told]:
-    """Look at what the series registers, and upstream has come to register, too."""
+    """Find names that lines of the series register and that upstream now registers as well."""
     mine: dict[bytes, _Line] = {}
     for line in lines:
         for one, other in _DEFINED.findall(line.text):

@@ -1,4 +1,4 @@
-"""Uses of what a call returns, raises or enters that do not fit the result."""
+"""Find uses of a call's result, exceptions or context manager that do not fit the new function."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_NAMES = 4  # between what is returned and how it is made
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield uses of a function's result that do not fit what it returns now."""
+    """Yield uses of a function's result that do not fit what the function returns now."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not _keeps_result(new):
         return
@@ -72,13 +72,13 @@ def _keeps_result(found: Entity) -> bool:
 
 
 def _returned(node: ast.AST | None) -> list[ast.expr]:
-    """Return what the `return`s of a function give."""
+    """Return the expressions that the `return` statements of a function return."""
     nodes = own_nodes(node.body) if isinstance(node, Function) else ()
     return [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
 
 
 def _keys(node: ast.AST | None) -> frozenset[str]:
-    """Return the keys of the table that a function returns, or empty if that is not sure."""
+    """Return the keys of the dictionary that a function returns: none if not all are known."""
     found: set[str] = set()
     for value in _returned(node):
         if not isinstance(value, ast.Dict) or not all(map(is_text, value.keys)):
@@ -88,7 +88,10 @@ def _keys(node: ast.AST | None) -> frozenset[str]:
 
 
 def _gives(node: ast.AST | None) -> str:
-    """Say what a function returns: `generator`, `list`, `tuple`, `value`; empty: not sure."""
+    """Return what a function returns: `generator`, `list`, `tuple`, `value` or `none`.
+
+    The result is empty if that is not known.
+    """
     if not isinstance(node, Function):
         return ""
     nodes = list(own_nodes(node.body))
@@ -127,7 +130,7 @@ def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
 
 
 def _was_one(old: ast.AST | None, new: ast.AST | None) -> bool:
-    """Return whether a function returned one value that is not made of several."""
+    """Return whether a function that returns a tuple now returned a single value before."""
     if not isinstance(old, Function) or not isinstance(new, Function):
         return False
     if _gives(old) in ("list", "value"):
@@ -145,7 +148,7 @@ def _was_one(old: ast.AST | None, new: ast.AST | None) -> bool:
 def _reads(
     node: ast.Call, use: Use, module: Module | None
 ) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """Yield where the result of a call is read, there and by its name, with the node around."""
+    """Yield the nodes that read the result of a call, or a variable with it, with their parents."""
     around = use.around
     if isinstance(around, ast.Await):
         return
@@ -169,7 +172,7 @@ def _reads(
 
 
 def _verb(node: ast.AST, around: ast.AST | None) -> str:
-    """Say what is done with a value by the node around it, or empty if it is handed on."""
+    """Return what the parent node does with a value, or empty if it only passes the value on."""
     match around:
         case ast.Call(func=ast.Name(id=name)) if node in around.args:
             return name
@@ -193,7 +196,7 @@ def _verb(node: ast.AST, around: ast.AST | None) -> str:
 
 
 def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
-    """Yield unpackings of a result into another number of values than it has now."""
+    """Yield assignments that unpack a result into another number of values than it has now."""
     target = node.targets[0]
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call) or _is_starred(target):
@@ -215,7 +218,7 @@ def _is_starred(node: ast.Tuple) -> bool:
 
 
 def _arity(node: ast.AST | None) -> int | None:
-    """Return how many values a function returns, or None if that differs or is not sure."""
+    """Return the number of values that a function returns, or None if it varies or is not known."""
     if _gives(node) == "generator":
         return None
     counts: set[int | None] = set()
@@ -230,14 +233,14 @@ def _arity(node: ast.AST | None) -> int | None:
 
 
 def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the second arguments of `isinstance` that were classes and are functions now."""
+    """Yield types in calls of `isinstance` and `issubclass` that have become functions."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
         yield from no_classes(elements(node.args[1]), at, f"asked about by `{name}`")
 
 
 def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[Fault]:
-    """Yield the classes among some expressions that are functions now."""
+    """Yield a fault for each expression that was a class and is a function now."""
     for node in nodes:
         new = at.new(node)
         if new.what == "function" and (old := at.old(node)).what == "class":
@@ -247,7 +250,7 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
 
 
 def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
-    """Yield handlers for exceptions that the calls of a `try` raised, and no longer raise."""
+    """Yield exceptions raised in a `try` that its handlers caught before and do not catch now."""
     types = [each for h in node.handlers if h.type is not None for each in elements(h.type)]
     yield from no_classes(types, at, "an exception to handle")
     if not types or any(handler.type is None for handler in node.handlers):
@@ -279,7 +282,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
 
 
 def _caught(node: ast.expr, use: Use, side: Reader) -> str:
-    """Return the class that a handler takes, or empty if it is not known."""
+    """Return the identity of the class that a handler catches, or empty if it is not known."""
     found = side.entity(node, use.scopes)
     for _ in range(_DEEPEST):
         made = found.node
@@ -302,7 +305,10 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Return what a function raises by itself, each with all its classes; None: not sure."""
+    """Map the exceptions that a function itself raises to their classes, bases included.
+
+    Returns None if one of them is not known.
+    """
     if not isinstance(called.node, Function) or called.module is None:
         return None
     found: dict[str, frozenset[str]] = {}
@@ -320,7 +326,7 @@ def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | N
 def _above(
     value: ast.expr, module: Module, state: PythonState, depth: int = 0
 ) -> frozenset[str] | None:
-    """Return a class and all classes that it is made of, or None if one is not known."""
+    """Return the identities of a class and all its bases, or None if one is not known."""
     known = _builtin(ast.unparse(value))
     made = state.within(module).entity(value, ())
     if made.what != "class":
@@ -338,7 +344,7 @@ def _above(
 
 
 def protocol_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield statements that need a special method, or a table row, that is gone."""
+    """Yield statements that need a special method or a table key that no longer exists."""
     if isinstance(node, (ast.Subscript, ast.Call)):
         yield from _row_faults(node, at)
     for value, name, how in _needed(node):
@@ -373,7 +379,7 @@ def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
 
 
 def _row_faults(node: ast.Subscript | ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the rows of a table, the members of an enumeration, that are asked for and gone."""
+    """Yield keys of tables and members of enumerations that are used but no longer exist."""
     is_call = isinstance(node, ast.Call)
     match node:
         case ast.Call(func=asked, args=[ast.Constant(value=str(key))], keywords=[]):
@@ -394,7 +400,10 @@ def _row_faults(node: ast.Subscript | ast.Call, at: PairedUse) -> Iterator[Fault
 
 
 def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
-    """Return what a table, an enumeration or a typed dictionary can be asked for by a text."""
+    """Return the strings that are valid keys of a table, enumeration or typed dictionary.
+
+    Returns None if they are not all known.
+    """
     node = found.node
     if isinstance(node, ast.ClassDef) and len(node.bases) == 1 and not node.decorator_list:
         base, own = last_name(node.bases[0]), members_of(node)
@@ -421,7 +430,7 @@ def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
 
 
 def _fills(node: ast.AST, table: Entity) -> bool:
-    """Return whether a node may put something into a table."""
+    """Return whether a node may add keys to a table."""
     if not isinstance(node, (ast.Subscript, ast.Attribute)):
         return False
     is_call = isinstance(node, ast.Attribute) and node.attr in ("update", "setdefault")
@@ -430,7 +439,7 @@ def _fills(node: ast.AST, table: Entity) -> bool:
 
 
 def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield the call that `with` enters, whose function is no longer a context manager."""
+    """Yield calls in `with` statements whose function no longer returns a context manager."""
     new, old = at.new(value.func), at.old(value.func)
     if new.what != "function" or old.what not in ("function", "class"):
         return

@@ -1,4 +1,4 @@
-"""The input of an audit: four states of all files, and the patches between them."""
+"""The input of an audit: four states of all files, and the patches of the series."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ LACKS = "lacks"
 
 
 class Files(Struct, frozen=True):
-    """One state of all files."""
+    """All files at one point: the base, the written series, upstream, or the result."""
 
     tree: Overlay
     content: Callable[[str], bytes]
     bring: Callable[[set[str]], None] = lambda blobs: None
 
     def exists(self, path: str) -> bool:
-        """Return whether the path is a file or a folder."""
+        """Return whether a path is a file or a folder."""
         return self.tree.entry(path) is not None or self.tree.is_directory(path)
 
     def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, or None if there is no such file."""
+        """Return the id of a file's content, or None if the file does not exist."""
         entry = self.tree.entry(path)
         return None if entry is None else entry.blob
 
     def read_ahead(self, paths: Iterable[str]) -> None:
-        """Fetch the contents of files that will be read, if the store is a partial clone."""
+        """Fetch the contents of several files at once, if the store is a partial clone."""
         blobs = {self.blob(path) for path in paths}
         self.bring({blob for blob in blobs if blob is not None})
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, or None if there is no such file.
+        """Return the content of a file, or None if the file does not exist.
 
-        It is UNKNOWN if nobody has it.
+        The content is UNKNOWN if it is missing everywhere.
         """
         entry = self.tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
@@ -59,9 +59,9 @@ class Files(Struct, frozen=True):
 
 
 class AuditedPatch(Struct, frozen=True):
-    """A patch of the series: its files, and by path in the patch where each went in the result.
+    """A patch of the series. `homes` maps its paths to the paths of the same files in the result.
 
-    If a patch `is_left` for a person, what it adds to the result is not known yet.
+    If `is_left` is set, the patch waits for a person, and its part of the result is not known yet.
     """
 
     name: str
@@ -80,13 +80,13 @@ file. Returns None if no step answers.
 
 
 class States(Struct, frozen=True):
-    """A result beside the states that it was made of.
+    """The result of a rebase, and the three states from which it was made.
 
     `base` is the old upstream state, `written` the series on it, `onto` the new upstream state and
-    `merged` the series on that. A fault of `merged` counts only where neither `written` nor `onto`
-    has it. `carriers` gives, for each path of `merged` that the series changes, the last patch that
-    does; files that are left in conflict are not among them. `changed_upstream` are the paths that
-    differ between `base` and `onto`. `kept` is for what checks read and others may read again.
+    `merged` the series on that. A fault of `merged` counts only if neither `written` nor `onto` has
+    it. `carriers` maps each path of `merged` that the series changes to the last patch that changes
+    it, without files left in conflict. `changed_upstream` are the paths that differ between `base`
+    and `onto`. `kept` caches what checks have read, for other checks.
     """
 
     base: Files
@@ -100,7 +100,7 @@ class States(Struct, frozen=True):
     kept: dict[str, object] = field(default_factory=dict)
 
     def commit_since(self, path: str, holds: Callable[[bytes | None], bool]) -> str | None:
-        """Return the upstream commit since which a claim holds for an upstream file."""
+        """Return the upstream commit since which a claim about a file holds, or None."""
         step = self.since(path, holds)
         return None if step is None else step.commit
 
@@ -120,11 +120,11 @@ _AS_IT_STANDS = frozenset({"syntax", "folder-gone"})
 
 
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
-    """Return the findings of the checks, each once.
+    """Return the findings of the checks, without duplicates.
 
-    Tests say by themselves that they are broken, as soon as they run: what is found in one is
-    likely, never certain (case s-flashinfer-ff8361ed: people took a merge whose test calls a
-    function as it was before).
+    Findings in tests are warnings, never certain, because a broken test fails as soon as it runs
+    (case s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old
+    way).
     """
     found = dict.fromkeys(told for check in checks for told in check(states))
     return tuple(

@@ -1,4 +1,4 @@
-"""Files that parse on both sides, and whose merge does not."""
+"""Find files that parse on both sides but not after the merge."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _KEPT = 64
 
 
 class Fault(Struct, frozen=True):
-    """Why a text cannot be read, and the line (from 1, or 0 if there is none)."""
+    """The reason why a text does not parse, and the line (from 1, or 0 if it is not known)."""
 
     what: str
     line: int
 
 
 def syntax(states: States) -> Iterable[Told]:
-    """Yield the files that do not parse although they do on both sides."""
+    """Yield a finding for each merged file that does not parse although both sides do."""
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue
@@ -47,23 +47,24 @@ def syntax(states: States) -> Iterable[Told]:
 
 
 def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
-    """Return why a merge does not parse, or None if it does, or some side does not."""
+    """Return why a merge does not parse, or None if it does, or if one of the sides does not."""
     fault = fault_of(path, merged)
     return None if fault is None or any(fault_of(path, side) for side in sides) else fault
 
 
 @lru_cache(_KEPT)
 def fault_of(path: str, content: bytes) -> Fault | None:
-    """Return why a text does not parse, or None if it does, or that is not known.
+    """Return why a text does not parse, or None if it does or cannot be checked.
 
-    It is known for Python, JSON and TOML up to a size, and for brackets and `#if`s of C and C++.
+    Python, JSON and TOML are checked up to a size. For C and C++, only brackets, quotes and `#if`s
+    are.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     return None if read is None or len(content) > LARGEST else read(content)
 
 
 def parsed_python(content: bytes | None) -> ast.Module | None:
-    """Return the tree of a text, or None if it does not parse or is too large."""
+    """Return the syntax tree of a text, or None if it does not parse or is too large."""
     if content is None or len(content) > LARGEST_TREE:
         return None
     return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))

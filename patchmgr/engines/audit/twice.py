@@ -1,4 +1,4 @@
-"""Things that both sides add under one name that must be unique: options, routes, members."""
+"""Find names that must be unique and that both sides add: options, routes, members."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Given(Struct, frozen=True):
-    """A name that a scope defines, and the call or kind of statement that defines it."""
+    """A name that a scope defines, and the call that defines it (empty for a class member)."""
 
     scope: str
     by: str
@@ -35,7 +35,7 @@ class Given(Struct, frozen=True):
 
 
 def check_twice(states: States) -> Iterator[Told]:
-    """Find names that each side gives once, in different places, and the result gives twice."""
+    """Find names that each side defines once, in different places, and that clash in the result."""
     for path in states.carriers:
         old = written_path(states, path)
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)
@@ -64,7 +64,7 @@ def check_twice(states: States) -> Iterator[Told]:
 
 
 def _given(content: bytes | None) -> dict[Given, list[int]]:
-    """Return the lines, from 1, at which names are given."""
+    """Map each name that a file defines to the line numbers (from 1) of its definitions."""
     tree = parsed_python(content)
     found: dict[Given, list[int]] = {}
     for key, line in _names_in(tree.body, "") if tree is not None else ():
@@ -73,7 +73,10 @@ def _given(content: bytes | None) -> dict[Given, list[int]]:
 
 
 def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
-    """Yield what a block gives; another branch of a condition is another scope."""
+    """Yield the names that a block defines, with line numbers.
+
+    Each branch is a scope of its own.
+    """
     made: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, Definition):
@@ -109,7 +112,10 @@ def _head(statement: ast.stmt) -> str:
 def _by_calls(
     node: ast.AST, scope: str, made: Mapping[str, ast.expr]
 ) -> Iterator[tuple[Given, int]]:
-    """Yield what calls give. The groups of a parser are one; a variable can be several parsers."""
+    """Yield the names that calls define, such as `add_argument`.
+
+    Groups of a parser belong to the parser's scope. A variable assigned anew is another parser.
+    """
     for call in ast.walk(node):
         if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
             continue
@@ -144,7 +150,7 @@ def _by_decorators(
 
 
 def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Given, int]]:
-    """Yield the rows that the top of a module sets in its tables."""
+    """Yield the keys and registered names that a top-level statement adds to tables."""
     if scope or not isinstance(statement, ast.Assign):
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not scope and isinstance(call, ast.Call) and "regist" in _last(call.func).lower():
@@ -173,7 +179,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _texts(call: ast.Call) -> Iterator[str]:
-    """Yield the names that a call gives: its first text, and the options beside it."""
+    """Yield the names that a call defines: a string as first argument, and all options (`-o`)."""
     for number, arg in enumerate(call.args):
         value = arg.value if isinstance(arg, ast.Constant) else None
         if isinstance(value, str) and (number == 0 or value.startswith("-")):

@@ -1,4 +1,4 @@
-"""Reverts of patches that upstream has by now: what they take away is upstream's."""
+"""Find reverts of earlier patches that now remove what upstream has absorbed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _Edit = tuple[tuple[bytes, ...], tuple[bytes, ...]]  # what a hunk removes, and 
 
 
 def undone_patches(states: States) -> Iterator[Told]:
-    """Find hunks that revert what an earlier patch did, where only upstream's is left to revert.
+    """Find hunks that revert an earlier patch of the series which upstream has absorbed.
 
-    On the pin the two come to nothing. Where the first one is absorbed, the second one is left
-    alone, and takes away what upstream has. That may be meant, so it is a warning.
+    On the base, the two patches cancel out. Once the first is absorbed, the second removes
+    upstream's own lines. As this may be intended, the finding is a warning.
     """
     seen: dict[str, dict[_Edit, str]] = {}
     for patch in states.patches:
@@ -40,7 +40,7 @@ def undone_patches(states: States) -> Iterator[Told]:
 
 
 def _is_upstreams(states: States, path: str, home: str, edit: _Edit) -> bool:
-    """Return whether upstream made an edit, and the result has it no more."""
+    """Return whether upstream made an edit which the result no longer contains."""
     base, onto, merged = (
         _lines(*place)
         for place in ((states.base, path), (states.onto, home), (states.merged, home))

@@ -1,6 +1,7 @@
-"""Faults in the uses of names in some lines, judged by what the names mean in both states.
+"""Find faults in the uses of names in some lines, by what the names mean in two states.
 
-Calls are examined here: those that fitted on their own side, but do not fit the result.
+This module checks calls itself: those that matched a signature on their own side, but do not match
+the one in the result.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abst
 
 
 class Signature(Struct, frozen=True):
-    """What a call must fit; `made_by` is the text of anything else that defines it."""
+    """The signature that a call must match. `made_by` are the decorators that may change it."""
 
     arguments: ast.arguments
     is_method: bool
@@ -64,13 +65,13 @@ class Signature(Struct, frozen=True):
 
     @property
     def places(self) -> list[str]:
-        """Return the parameters that a call can pass by position."""
+        """Return the names of the parameters that a call can pass by position."""
         args = self.arguments
         return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in the arguments of a call, or in awaiting it."""
+    """Yield faults in the arguments of a call, and in whether it is awaited."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
@@ -131,7 +132,7 @@ def _signature(called: Entity, state: PythonState) -> Signature | None:
 
 
 def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments | None:
-    """Return what the constructor of a class of fields takes, or None if that is not sure."""
+    """Return the arguments of a data class's constructor, or None if they are not known."""
     node = called.node
     if not isinstance(node, ast.ClassDef) or depth > _DEEPEST or _MAKES in members_of(node):
         return None
@@ -172,7 +173,10 @@ def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments
 
 
 def _partial(node: ast.Call, imports: Mapping[str, tuple[str, str]]) -> ast.Call:
-    """Return the call that `functools.partial` prepares, with more arguments to come."""
+    """Return the call that `functools.partial` prepares, with unknown further arguments.
+
+    Any other call is returned unchanged.
+    """
     said = ast.unparse(node.func)
     is_partial = said in ("partial", "functools.partial")
     if not node.args or not (is_partial or imports.get(said) == ("functools", "partial")):
@@ -187,9 +191,9 @@ def _has_stars(node: ast.Call) -> bool:
 
 
 def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
-    """Say which argument given by position is another parameter now, empty for none.
+    """Describe a positional argument that belongs to another parameter now, or return empty.
 
-    A parameter under a new name may be the old one; one that is elsewhere now is not.
+    A parameter with a new name counts as the old one, unless the old name is still a parameter.
     """
     named = {*after.places, *(a.arg for a in after.arguments.kwonlyargs)}
     given = [] if _has_stars(node) else before.places[: len(node.args)]
@@ -200,7 +204,7 @@ def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
 
 
 def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
-    """Return a parameter that a call names, and that takes no name now; empty for none."""
+    """Return a parameter that a call passes by name but that is positional-only now, or empty."""
     was, now = ({a.arg for a in s.arguments.posonlyargs} for s in (before, after))
     given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
     return "" if after.arguments.kwarg is not None else min(given, default="")
@@ -209,9 +213,9 @@ def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
 def _other_defaults(
     node: ast.Call, before: Signature, after: Signature
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the parameters that a call leaves to a default which is another constant now.
+    """Yield name, old and new default of parameters that a call omits and whose default changed.
 
-    What was None, or is None now, mostly stands for the same value that is chosen elsewhere.
+    Defaults of None are ignored, because None mostly stands for a value that is chosen elsewhere.
     """
     named = {keyword.arg for keyword in node.keywords}
     if _has_stars(node) or None in named:
@@ -224,7 +228,7 @@ def _other_defaults(
 
 
 def _constants(arguments: ast.arguments) -> dict[str, str]:
-    """Return the defaults of parameters that are constants and not None."""
+    """Map the parameters with a constant default other than None to the default's source."""
     positional = [*arguments.posonlyargs, *arguments.args]
     last = positional[len(positional) - len(arguments.defaults) :]
     pairs = [
@@ -240,7 +244,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield decorators that now must be called, or must no longer be."""
+    """Yield decorators that must be called now, or that must no longer be called."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func
@@ -265,7 +269,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Say how a decorator may be written: bare, called with arguments, or empty if not sure."""
+    """Return how a decorator may be written, `bare` or `called`, or an empty set if not known."""
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}
@@ -296,7 +300,7 @@ def _decorates(node: ast.AST | None) -> set[str]:
 
 
 def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
-    """Return whether something of that name is called, or given to a call."""
+    """Return whether a name is called in a node, or passed as an argument (`as_argument`)."""
     return any(
         is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
         for part in ast.walk(node)
@@ -326,7 +330,7 @@ _CHECKS = (
 
 
 def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
-    """Yield faults in the uses in some lines of some files, each with its patch."""
+    """Yield the faults of the uses in some lines of some files, each with its patch."""
     waiting = waiting_paths(states)
     _read_ahead(states, [path for path, _, _ in reach])
     pair_of = pairs_of(states)
@@ -349,9 +353,9 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the result, by path, with the side of the lines.
+    """Return a function that pairs a file of the result with its file on the side of its lines.
 
-    That is the series, or else upstream.
+    That side is the series if the second argument is true, and otherwise upstream.
     """
     parser = states.kept.setdefault("python", Parser())
     assert isinstance(parser, Parser)
@@ -376,7 +380,7 @@ def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
 
 
 def _read_ahead(states: States, paths: Sequence[str]) -> None:
-    """Bring at once the modules that files import, where upstream changed them."""
+    """Fetch at once all modules that some files import and that upstream changed."""
     wanted = {
         f"{stem}{end}"
         for path in paths
@@ -406,7 +410,7 @@ def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bo
 
 
 def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
-    """Return the patch that brought the line of a use, or took away what upstream's line uses."""
+    """Return the patch that added the line of a use, or that removed what upstream's line uses."""
     if is_ours:
         lines = (states.merged.read(path) or b"").split(b"\n")
         return patch_of_line(states, path, lines[fault.line - 1].strip())
