@@ -17,7 +17,7 @@ from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.telling import bare
 
 PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
-"""Strings, numbers, names and signs: all but white space."""
+"""Matches strings, numbers, names and other signs, but no white space."""
 
 OPENERS = {b")": b"(", b"]": b"[", b"}": b"{"}
 _STRING = r"""(?P<string>"{3}.*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""

@@ -65,7 +65,7 @@ class Likeness(Struct, frozen=True):
 
 
 Brought = tuple[int, str]
-"""A line of upstream (from 0), and a word that upstream brought there."""
+"""The number of a line of upstream (from 0), and a word that upstream added in it."""
 
 
 class Wanted(Struct, frozen=True, dict=True):
@@ -120,7 +120,7 @@ class _Guard(Struct, frozen=True):
 
 
 class Comparison:
-    """A file before and after upstream's changes."""
+    """A file before (`base`) and after (`ours`) upstream's changes."""
 
     def __init__(self, path: str, base: bytes, ours: bytes) -> None:
         self.language = language(path, base)

@@ -78,7 +78,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def there(self) -> Layout:
-        """Upstream's text."""
+        """The text of upstream's file."""
         return layout_of(self.path, self.ours)
 
     @cached_property
@@ -212,7 +212,7 @@ def coincidence(drop: Drop) -> Needed | None:
     pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
     # A number that rises by no more than the lines that are added counts them.
     counts = any(0 < int(after) - int(before) <= len(more) for before, after in pairs)
-    why = f"both sides have {_shown(line)}, and upstream lacks what it is for: {_shown(more[0])}"
+    why = f"both sides have {_shown(line)}, but upstream lacks what goes with it: {_shown(more[0])}"
     return Needed(why, is_done=not counts)
 
 
@@ -262,7 +262,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 def other_white_space(drop: Drop) -> Needed | None:
     """Return a reason if upstream has a line with other white space in a string or in a name."""
     line = _nowhere(drop, drop.brought, _has_same_space)
-    said = "with other white space, which is meaning"
+    said = "with other white space, which matters here"
     return None if line is None else Needed(f"upstream has {_shown(line)} {said}")
 
 

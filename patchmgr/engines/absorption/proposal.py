@@ -124,7 +124,7 @@ def marked_spots(
 
 
 _Place = tuple[int, int, int]
-"""A place between two lines of base, of ours and of theirs, the same in all three."""
+"""Line numbers in base, ours and theirs that stand for the same place in all three."""
 
 
 def _regions(

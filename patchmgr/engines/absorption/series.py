@@ -20,10 +20,10 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""Other files in a path's language, with lines that they did not have in the base, and context."""
+"""Return the other files in a path's language that gained some lines, beside some context."""
 
 FileLine = tuple[str, bytes]
-"""A path of the series, and a line without its white space."""
+"""A path of the series, and a line of the file without white space."""
 
 BASE = -1  # stands for the base where a step is asked for by its number
 

@@ -16,7 +16,7 @@ from patchmgr.engines.series.placement import split_lines
 from patchmgr.model.patch import Hunk
 
 Row: TypeAlias = "list[bytes | list[Row]]"
-"""What stands between two commas: pieces, and behind an opening bracket the rows that it holds."""
+"""The pieces between two commas. An opening bracket is followed by the rows in the brackets."""
 
 Rows: TypeAlias = list[Row]
 

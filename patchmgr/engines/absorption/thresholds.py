@@ -1,4 +1,4 @@
-"""All thresholds of absorption, with their units and meanings."""
+"""The thresholds of absorption, with their units and meanings."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from patchmgr.engines.text.telling import bare, is_telling, normal_lines
 from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]
-"""A patch of the series and a hunk of it, both counted from 0."""
+"""The index of a patch in the series, and of a hunk in the patch."""
 
 Change = tuple[int, int]
-"""A node of a weave, and the number of one of its events."""
+"""The index of a node in a weave, and of an event of the node."""
 
 CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it, as a whole
 

@@ -1,1 +1,1 @@
-"""The audit: faults that a merge without conflicts can hide. One file per kind of check."""
+"""The audit: find faults that a merge without conflicts can hide. Each kind of check has a file."""

@@ -30,7 +30,7 @@ _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
 _MOST_READ = 64  # files changed upstream: with more, nearly each name has another meaning somewhere
 Lines = tuple[str, Suspects, bool]
-"""A path, lines of it, and whether they are the series' own: the others are upstream's."""
+"""A path, some of its lines, and whether they are lines of the series or of upstream."""
 
 
 def check_interfaces(states: States) -> Iterator[Told]:

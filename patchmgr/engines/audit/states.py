@@ -16,11 +16,11 @@ from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
-"""Stands for contents that nobody has: a mirror may lack large files. Not valid Python."""
+"""Stands for a content that no mirror has, such as a large file. It is not valid Python."""
 
 
 LACKS = "lacks"
-"""In `States.kept` as soon as some contents were missing everywhere."""
+"""The key that is set in `States.kept` once a content was missing everywhere."""
 
 
 class Files(Struct, frozen=True):
@@ -72,10 +72,10 @@ class AuditedPatch(Struct, frozen=True):
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
-"""Return the upstream step since which something holds for the content of an upstream file.
+"""Return the upstream step since which a claim holds for the content of an upstream file.
 
-The arguments are the path and the question, which gets the content, or None if there is no such
-file. Returns None if no step answers.
+The arguments are the path and the claim, which gets the content, or None if there is no such
+file. Returns None if no step made the claim true.
 """
 
 

@@ -65,7 +65,7 @@ class Version(Struct, frozen=True):
 
 Claim = Callable[[Version], bool]
 Claims = Callable[[Sequence[Version]], Iterable[bool]]
-"""A claim about several versions, the newest first; older answers may not be asked for."""
+"""A claim about several versions, newest first. Later answers need not be consumed."""
 
 
 def each(claim: Claim) -> Claims:

@@ -44,7 +44,7 @@ _LANDED = re.compile(
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
-"""Return commit and subject of what a header names, if it is new in the target."""
+"""Return commit and subject of a named change, or None if it is not new in the target."""
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
@@ -75,13 +75,13 @@ def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
 
 
 NAMED = Reliability("header")
-"""Nobody measured how often a header is right."""
+"""The reliability of proposals from headers, which was not measured."""
 
 
 def with_named(
     judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
 ) -> tuple[Judged, ...]:
-    """Add a proposal to drop each patch in conflict whose header names an upstream change."""
+    """Propose to drop each patch in conflict whose header names a change that is new upstream."""
     return tuple(
         replace(one, outcome=_with_named(one.outcome, patch, find, repository))
         for one, patch in zip(judged, patches, strict=True)

@@ -22,7 +22,7 @@ _WORD = re.compile(rb"[A-Za-z_]\w+")
 _MORE = 4096  # bytes
 _BY_NO_CHECK = (ConflictKind.BINARY, ConflictKind.MODE)
 Find = Callable[[bytes, bytes, bytes], "bytes | None"]
-"""Return the resolution of a region with these base, ours and theirs, or None."""
+"""Return the resolution of a region, given as base, ours and theirs, or None."""
 
 
 class Fitted(Struct, frozen=True):

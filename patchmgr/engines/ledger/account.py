@@ -188,7 +188,7 @@ class Account:
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Return whether a content is missing or binary, so that its lines cannot be counted."""
+        """Return whether lines cannot be counted: content is missing, binary, or that of a link."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -388,10 +388,7 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Yield one fault for all items that the result lacks, and one for all that are too many.
-
-        Each is split in two: items of the patches, and items of upstream.
-        """
+        """Yield one fault for each kind: items missing or surplus, from the patches or upstream."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])

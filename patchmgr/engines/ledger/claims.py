@@ -21,7 +21,7 @@ class Fate(Enum):
 
 
 CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
-"""The fates of hunks that the result should have, at least in part."""
+"""The fates of hunks that the result should contain, at least in part."""
 
 
 class Claim(Struct, frozen=True):
@@ -67,4 +67,4 @@ class State(Protocol):
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]
-"""Return the contents of a path before and after a cited commit."""
+"""Return pairs of the contents of a path before and after a cited commit."""
