@@ -1,7 +1,8 @@
-"""What `check` asks of each patch: its Python, its imports, and its text.
+"""The checks that `check` runs on each patch: of its Python, its imports, its text and its header.
 
-Every file compiles at every patch, and every import finds its name. The text has no white space
-errors and no conflict markers; it is signed off, and its header says what it should, with links.
+Every Python file must compile after every patch, and every import must find its module and name.
+The text must have no white space errors and no conflict markers. The header must be signed off,
+give a reason, and link to reports and fixes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LOWEST = re.compile(r">=?\s*3\.(\d+)")
 
 
 def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
-    """Return the oldest Python that a project's own metadata requires, or none if unstated."""
+    """Return the oldest Python that a project's metadata requires; empty if it states none."""
     for text in texts:
         found = _REQUIRES.search(text.decode("utf-8", "replace"))
         lowest = _LOWEST.search(found[1]) if found else None
@@ -54,7 +55,7 @@ class _Removal(Struct, frozen=True):
 
 
 class PythonGates:
-    """Follows a series patch by patch, and counts what it looks at."""
+    """Checks the Python files of a series after each patch, and counts the files and imports."""
 
     def __init__(self, pin: Tree, modules: Modules) -> None:
         self.pin = pin
@@ -67,7 +68,7 @@ class PythonGates:
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers
     ) -> Iterator[Problem]:
-        """Yield the problems after each patch; each patch is given with its changes."""
+        """Yield the problems after each patch; each has its name and the files that it changes."""
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(_PYTHON)}
         removals = self._removals([changes for _, changes in patches])
@@ -262,7 +263,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield what the header does not say, or says badly: why the patch exists, when it can go."""
+    """Yield what the header lacks: why the patch exists, and when it can be dropped."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         yield Problem("header", "no reason: a text below the subject, or Description", patch.name)
@@ -279,14 +280,15 @@ def _has_body(patch: Patch) -> bool:
 
 
 def link_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield links of the header with a malformed address; nothing is fetched."""
+    """Yield the links in the header that are malformed, without fetching them."""
     for name, value in patch.fields.items():
         key = name.lower()
         if key not in _LINKED and not key.startswith(_LINKED_PREFIX):
             continue
         for url in _URL.findall(value):
             if url.lower().startswith(("http", "ftp")) and not _is_sound(url):
-                yield Problem("links", f"{name} has {url} which is not a link", patch.name)
+                sentence = f"{name} contains {url}, which is not a valid link"
+                yield Problem("links", sentence, patch.name)
         is_named = _URL.search(value) or re.search(r"#?\d+", value)
         if key.startswith("bug") and value.strip() and not is_named:
             yield Problem("links", f"{name} names no bug: {value.strip()}", patch.name)
@@ -307,7 +309,7 @@ def _is_sound(url: str) -> bool:
 
 
 def cited_commits(patch: Patch) -> Iterator[str]:
-    """Yield the full ids of the upstream commits that the header names for the patch."""
+    """Yield the full ids of the upstream commits that the patch's header cites."""
     for name, value in patch.fields.items():
         if name.lower() in ("origin", "applied-upstream"):
             yield from re.findall(r"\bcommit:\s*([0-9a-f]{40})\b", value)

@@ -108,13 +108,16 @@ def test_the_author_signs_off(message: bytes, author: Author | None, said: list[
         "no bug": ({"Bug": "somebody said so"}, ["Bug names no bug: somebody said so"]),
         "no host": (
             {"Origin": "https://example"},
-            ["Origin has https://example which is not a link"],
+            ["Origin contains https://example, which is not a valid link"],
         ),
         "no port": (
             {"Origin": "https://example.org:x/"},
-            ["Origin has https://example.org:x/ which is not a link"],
+            ["Origin contains https://example.org:x/, which is not a valid link"],
         ),
-        "bracket": ({"Origin": "https://[x/"}, ["Origin has https://[x/ which is not a link"]),
+        "bracket": (
+            {"Origin": "https://[x/"},
+            ["Origin contains https://[x/, which is not a valid link"],
+        ),
         "another field": ({"Other": "https://example"}, []),
     },
 )

@@ -1,4 +1,4 @@
-"""What a condition asks about, and whether it is true for users whom no gate lets in."""
+"""Find the gates that a condition tests, and the condition's value when all gates are off."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 
 
 class Conditions(Struct, frozen=True):
-    """Reads the conditions of one function.
+    """Finds the gates in the conditions of one function.
 
-    `facts` say what its names stand for. C++ has none; a condition there may look at any member.
+    `facts` maps the function's local names to the expressions they stand for. It is empty for C++,
+    where a condition may read any member.
     """
 
     words: Words
@@ -49,7 +50,7 @@ class Conditions(Struct, frozen=True):
     facts: Facts = {}
 
     def gates(self, node: ast.expr) -> tuple[Gate, ...]:
-        """Return every gate in a condition."""
+        """Return every gate that a condition tests."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return tuple(map(_negated, self.gates(node.operand)))
         parts = node.values if isinstance(node, ast.BoolOp) else None
@@ -61,7 +62,7 @@ class Conditions(Struct, frozen=True):
         return () if gate is None else (gate,)
 
     def gate(self, node: ast.expr) -> Gate | None:
-        """Return the gate that an expression is: a call, a name or a comparison with one."""
+        """Return the gate that a call, a name or a comparison tests, or None if it tests none."""
         for name in self._names(node):
             kind = self.words.kind(name)
             if kind is not None and (kind != PROBE or self._is_probe(node)):
@@ -72,9 +73,9 @@ class Conditions(Struct, frozen=True):
     def in_front(
         self, guards: Guards, asked: Callable[[ast.expr], Sequence[Gate]] | None = None
     ) -> list[Gate]:
-        """Return the gates of conditions that guard a statement.
+        """Return the gates that a statement runs behind, given the conditions that guard it.
 
-        `asked` finds the gates of a condition, and those behind the names in it.
+        `asked` finds the gates of a condition, and of the names in it. Without it, `gates` is used.
         """
         found: list[Gate] = []
         for test, holds in guards:
@@ -213,7 +214,7 @@ class Conditions(Struct, frozen=True):
         return str(text).lower() in self.words.usual
 
     def is_harmless(self, node: ast.expr) -> bool:
-        """Return whether evaluating an expression has no effect, and cannot fail."""
+        """Return whether an expression can be evaluated without an effect and without an error."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
@@ -253,12 +254,12 @@ def _negated(gate: Gate) -> Gate:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last name of the function in a call, or empty if it has none."""
+    """Return the last part of the called function's name, or "" if the function has no name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
 
 
 def dotted(node: ast.expr) -> str:
-    """Return the dotted name of an attribute of a name, or empty if it is one of something else."""
+    """Return a name or attribute as a dotted name, or "" if it does not start with a plain name."""
     if isinstance(node, ast.Attribute):
         outer = dotted(node.value)
         return f"{outer}.{node.attr}" if outer else ""
@@ -266,7 +267,7 @@ def dotted(node: ast.expr) -> str:
 
 
 def is_boolean(node: ast.expr) -> bool:
-    """Return whether an expression is surely true or false, by its form."""
+    """Return whether the form of an expression shows that its value is True or False."""
     if isinstance(node, ast.BoolOp):
         return all(map(is_boolean, node.values))
     if isinstance(node, ast.Call):

@@ -1,7 +1,7 @@
-"""C++ and CUDA as users compile and run it whom no gate lets in, and the gates before its lines.
+"""Find the gates before each line of C++ and CUDA, and the code that runs when all gates are off.
 
-The reader sees words, not types. If brackets do not match, nothing is left out, and no gate is
-known.
+The reader sees tokens, not types. If the brackets of a function do not match, all of its code is
+kept and no gate is reported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTAL
 
 
 class Word(Struct, frozen=True):
-    """A token, a directive or a whole macro, with its first and last line from 1."""
+    """A token, a directive or a whole macro, with its first and last line (from 1)."""
 
     text: str
     line: int
@@ -32,14 +32,18 @@ class Word(Struct, frozen=True):
 
 
 class Branches(Struct, frozen=True):
-    """The branches of an `#if`: the kind and condition of each, and the range of its words."""
+    """The branches of an `#if`: for each its directive, its condition, and its range of words."""
 
     parts: tuple[tuple[str, str, int, int], ...]
     end: int
 
 
 class Source(Struct, frozen=True):
-    """The words of a file. `closing` maps brackets to their ends; `branches` has each `#if`."""
+    """The words of a file.
+
+    `closing` maps the index of each opening bracket to that of its end, `branches` the index of
+    each `#if` to its branches.
+    """
 
     words: tuple[Word, ...]
     closing: Mapping[int, int]
@@ -47,7 +51,7 @@ class Source(Struct, frozen=True):
 
 
 def read_source(content: bytes) -> Source:
-    """Read a file; raise UnclearSource if brackets or `#if`s do not match."""
+    """Return the words of a file; raise UnclearSource if brackets or `#if`s do not match."""
     words = _words(content.decode("utf-8", "replace"))
     return Source(words, match_brackets(map(_shape, words)), _branches(words))
 
@@ -78,7 +82,7 @@ def _words(text: str) -> tuple[Word, ...]:
 
 
 def branch_of(word: Word) -> tuple[str, str] | None:
-    """Return the kind and the condition of a directive that is part of an `#if`."""
+    """Return directive and condition of a word like `#if` or `#else`, or None for other words."""
     found = _BRANCH.match(word.text) if word.text.startswith("#") else None
     return None if found is None else (found[1], found[2].strip())
 
@@ -130,7 +134,7 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def cxx_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Read two versions of a file."""
+    """Return the old and the new version of a file, parsed."""
     return _side(texts.old, conditions), _side(texts.new, conditions)
 
 
@@ -195,9 +199,9 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 
 
 class Reader:
-    """Leaves out what gates keep out, and records the gates before each line.
+    """Removes code that does not run when all gates are off, and records the gates of each line.
 
-    A branch is only left out if its condition is certainly false and has no effect.
+    A branch is removed only if its condition is certainly false and has no effect.
     """
 
     def __init__(self, source: Source, conditions: Conditions) -> None:
@@ -209,7 +213,10 @@ class Reader:
         self._front: dict[Guards, list[Gate]] = {}
 
     def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
-        """Return the words that stay; raise UnclearSource if statements are not clear."""
+        """Return the words of a block that are left.
+
+        Raises UnclearSource if it is not clear where a statement ends.
+        """
         out: list[Word] = []
         at, is_done = start, False
         while at < stop:
@@ -394,7 +401,10 @@ def words_of(text: str) -> list[Word]:
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Return a preprocessor condition as a Python expression; other forms become one name."""
+    """Parse a preprocessor condition as a Python expression.
+
+    A part that is not valid Python becomes one name.
+    """
     for sign, op in _SIGNS:
         parts = _split(words, sign)
         if len(parts) > 1:

@@ -1,4 +1,4 @@
-"""The value of an expression when no environment variable is set, if it is certain."""
+"""Compute the value of an expression when no environment variable is set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class Unknown(Exception):
-    """The expression cannot be computed."""
+    """Raised if the value of an expression cannot be computed."""
 
 
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -39,13 +39,19 @@ _VARIABLE = re.compile(
 
 
 class Defaults(Struct, frozen=True):
-    """The values of a project's settings when no variable is set, and the names of their module."""
+    """The values of a project's settings when no environment variable is set, by setting.
+
+    `modules` are the names under which code refers to the module of the settings.
+    """
 
     values: Mapping[str, object] = {}
     modules: Collection[str] = ()
 
     def of(self, node: ast.expr) -> object:
-        """Return the value of an expression of environment variables; raise Unknown."""
+        """Return the value of an expression of constants, settings and environment variables.
+
+        Raises Unknown if the expression contains anything else.
+        """
         try:
             return self._value(node)
         except (ValueError, TypeError, AttributeError, RecursionError) as fault:
@@ -90,7 +96,7 @@ class Defaults(Struct, frozen=True):
 
 
 def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
-    """Return the defaults of settings that modules keep as `"NAME": lambda: …` in a table."""
+    """Return the defaults of settings by name, from tables of `"NAME": lambda: …` in modules."""
     found: dict[str, object] = {}
     for content in modules:
         try:
@@ -108,6 +114,6 @@ def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
 
 
 def variables_in(content: bytes) -> frozenset[str]:
-    """Return the environment variables that a text reads or writes under a literal name."""
+    """Return the names of the environment variables that a text reads or sets by a literal name."""
     found = (match[1] or match[2] or match[3] for match in _VARIABLE.finditer(content))
     return frozenset(name.decode() for name in found)

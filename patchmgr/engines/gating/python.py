@@ -1,4 +1,4 @@
-"""Python as users run it whom no gate lets in, and the gates before its statements."""
+"""Find the gates before each statement of Python, and the code that runs when all gates are off."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 class Unit(Struct, frozen=True):
-    """Statements that run together: those of a function, or those of a class or module itself."""
+    """The statements of one scope (a function, class or module) without those of inner scopes."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None
     body: Sequence[ast.stmt]
     guards: Guards = ()
 
     def arguments(self) -> frozenset[str]:
-        """Return the names of its arguments."""
+        """Return the names of the function's arguments; empty for a class or a module."""
         return _arguments(self.node) if isinstance(self.node, _FUNCTIONS) else frozenset()
 
 
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Return the units that differ in two versions of a file; none if one does not parse."""
+    """Parse the changed scopes of both versions of a file; unread if either does not parse."""
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (
         {n for change in texts.changes() for n in range(change[at], change[at] + change[at + 1])}
@@ -451,7 +451,7 @@ def left(
     *,
     is_function: bool = True,
 ) -> list[ast.stmt]:
-    """Return what stays of a block; the block is modified."""
+    """Return the statements of a block that run when all gates are off; the block is modified."""
     for _ in range(_ROUNDS):
         facts = _single_assignments(body, arguments) if is_function else {}
         off = _Off(replace(conditions, facts=facts))

@@ -1,4 +1,4 @@
-"""The changed sites of a file: where two versions differ for users whom no gate lets in."""
+"""Find the changed sites of a file: where the pin and the head differ when all gates are off."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Lines = tuple[int, int, int, int]
 
 
 class Texts(Struct, frozen=True):
-    """A file on the pin and on the head, with the lines that git reports as changed.
+    """A file at the pin and at the head, with the lines that git reports as changed.
 
-    Without `hunks` the texts are compared here.
+    If `hunks` is None, `changes` compares the two texts.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Texts(Struct, frozen=True):
     hunks: tuple[Lines, ...] | None = None
 
     def changes(self) -> tuple[Lines, ...]:
-        """Return the hunks."""
+        """Return the changed lines, as hunks without context."""
         if self.hunks is not None:
             return self.hunks
         old, new = self.old.splitlines(), self.new.splitlines()
@@ -57,13 +57,13 @@ class Statement(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One version of a file, parsed; lines count from 1.
+    """One version of a file, parsed; line numbers start at 1.
 
-    `said` are the statements as they are, `kept` by unit those that are left with all gates off.
-    `gates` are those in front of a line or asked by it, `asked` those that a unit asks anywhere.
-    `ends` has the last line that a line decides on, `wholes` the first and last line
-    of each definition, and that of its name.
-    `names` gives what lines bring that counts where it is read, or None if they do something.
+    `said` are all statements, `kept` the statements of each scope that are left with all gates off.
+    `gates` maps a line to the gates that it runs behind or tests, `asked` a scope to all gates that
+    it tests. `ends` maps a line to the last line that it controls, `wholes` a definition to its
+    first line, its last line and the line of its name. `names` returns the names that some lines
+    only declare or import, or None if the lines do anything else.
     """
 
     lines: Sequence[str]
@@ -80,7 +80,7 @@ class Side(Struct, frozen=True):
     is_read: bool = True
 
     def code(self, start: int, count: int) -> list[int]:
-        """Return the lines of the statements that stand in some lines."""
+        """Return the line numbers of all statements that overlap `count` lines from `start`."""
         wanted = range(start, start + count)
         if not self.is_read:
             return list(wanted)
@@ -88,7 +88,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Return those lines of another version whose definition is missing here, with its name."""
+        """Map lines of another version to the definition around them that this version lacks."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -99,18 +99,18 @@ class Side(Struct, frozen=True):
         return found
 
     def is_touched(self, lines: Iterable[int], unlike: frozenset[int]) -> bool:
-        """Return whether lines differ, or a line that controls them does."""
+        """Return whether any of the lines is in `unlike`, or controls a line that is."""
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 
 def keys(pieces: Iterable[Statement], lines: Sequence[int]) -> list[str]:
-    """Return the text of the pieces that begin in some lines."""
+    """Return the texts of the statements that begin on any of the lines."""
     own = frozenset(lines)
     return [piece.key for piece in pieces if piece.first in own]
 
 
 def compared(texts: Texts, old: Side, new: Side) -> tuple[ChangedSite, ...]:
-    """Return the changed sites of a file, in order of their lines."""
+    """Return the changed sites of a file, in the order of their lines."""
     changes = texts.changes()
     if not (old.is_read and new.is_read):
         lost, left = (frozenset(range(len(side.lines) + 2)) for side in (old, new))
@@ -145,7 +145,7 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the line numbers on the other side for lines that both sides have."""
+    """Return the numbers that unchanged lines have in the other version, without changed lines."""
     found = set()
     for line in lines:
         shift = 0

@@ -1,4 +1,4 @@
-"""What names tell about a condition: the word lists of projects, and a series' own words."""
+"""The lists of names that mark a condition as a gate, per project and per series."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Names = tuple[str, ...]
 
 
 class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
-    """The words of one project; `docs/reports.md` explains each list.
+    """The names that mark gates in one project; `docs/reports.md` explains each list.
 
-    Names are RE2 expressions of whole names. `own` are those that a series itself calls a gate.
+    Each entry is an RE2 expression that must match a whole name. `own` are the lists of the series.
     """
 
     gates: dict[str, Names] = {}
@@ -45,7 +45,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:
-        """Return the words from some lists in TOML, with those of a series."""
+        """Return the lists of some TOML files joined, together with the lists of the series."""
         found: dict[str, Any] = {"own": {kind: tuple(names) for kind, names in own.items()}}
         for raw in lists:
             for key, more in toml_text.loads(raw.decode()).items():
@@ -60,7 +60,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return convert(found, cls)
 
     def of_cxx(self) -> Words:
-        """Return the words for C++ and CUDA, which has words of its own, and no probes."""
+        """Return the lists for C++ and CUDA: their own and the others, without `installed`."""
         gates = dict(self.cxx_gates)
         for kind, names in self.gates.items():
             gates[kind] = (*gates.get(kind, ()), *names)
@@ -68,7 +68,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return replace(self, gates=gates, flags=flags, installed=())
 
     def kind(self, name: str) -> str | None:
-        """Return what a name is about, or None if it is not a known kind."""
+        """Return the kind of gate that a name marks, or None if it marks none."""
         every = (*self.own.items(), *self.gates.items())
         return next((kind for kind, names in every if has(names, name)), None)
 
@@ -77,17 +77,17 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return has(self.flags, name) and not has(self.bounds, name)
 
     def is_own(self, name: str) -> bool:
-        """Return whether the series' own words call a name a gate."""
+        """Return whether a name is a gate by the lists of the series itself."""
         return any(has(names, name) for names in self.own.values())
 
     def is_installed(self, name: str) -> bool:
-        """Return whether a name asks what is installed, rather than how a run is configured."""
+        """Return whether a name asks what is installed, not how a run is configured."""
         return has(self.installed, name) and not has(self.states, name)
 
 
 @lru_cache(maxsize=100_000)
 def has(names: Names, name: str) -> bool:
-    """Return whether a name matches one of the expressions as a whole."""
+    """Return whether any of the expressions matches the whole name."""
     return any(_compiled(expression).fullmatch(name) for expression in names)
 
 

@@ -1,1 +1,1 @@
-"""What engines know about single languages."""
+"""Facts about single languages that several engines use."""

@@ -1,4 +1,4 @@
-"""What a C++ or CUDA file declares outside functions, and what it uses."""
+"""Find what a C++ or CUDA file declares outside functions, and the names it uses."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _LONGEST = 200  # tokens between the angle brackets of a use
 
 
 def is_number(text: str) -> bool:
-    """Return whether a type converts to and from numbers."""
+    """Return whether a type is a number, or converts to and from numbers."""
     return set(text.split()) <= _NUMBERS | {"std", "::"}
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter: its type without qualifiers that callers can ignore, and its name."""
+    """A parameter: its name, and its type without the qualifiers that callers can ignore."""
 
     type: str
     name: str
@@ -71,13 +71,14 @@ class Parameter(Struct, frozen=True):
 class Declaration(Struct, frozen=True):
     """A declared name: its kind, and its namespaces and types, outermost first.
 
-    `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`; `parameters` are
-    those of a function, a macro or a template of a type, or None if they are not known; `is_open`
-    says that it takes any number. `is_member` tells what is in a type, `is_scoped` an enumerator
-    that is only known after the name of its type. `type` is a variable's, or what a function
-    returns, or empty if that is not known; `is_constant` says that a variable may be known when it
-    is compiled. `bases` are those of a type, and `pure` its functions that those who derive from it
-    have to define; `is_override` is a function that says to override another one.
+    `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`. `parameters` are
+    those of a function, a macro or a class template, or None if they are not known, and `is_open`
+    says whether any number of further arguments is accepted. `is_member` says whether the
+    declaration is in a type, `is_scoped` whether an enumerator must be written after the name of
+    its type. `type` is the type of a variable or the return type of a function, or empty if it is
+    not known. `is_constant` says whether the value of a variable may be known at compile time.
+    `bases` are the base types of a type, `pure` the functions that types derived from it must
+    define. `is_override` says whether a function is marked `override`.
     """
 
     name: str
@@ -96,7 +97,7 @@ class Declaration(Struct, frozen=True):
     pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
-        """Return whether a call with so many arguments can fit."""
+        """Return whether a call with `least` to `most` arguments can match the parameters."""
         if self.parameters is None:
             return True
         needed = sum(not one.has_default for one in self.parameters)
@@ -104,13 +105,12 @@ class Declaration(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A use of a name: what comes before it, and how many arguments a call of it has.
+    """A use of a name: the token before it, and how many arguments it is called with.
 
-    `at` is its place among the tokens.
-
-    `owner` is the name in front of `::`; `is_local` says that it is declared there. Commas between
-    angle brackets may part arguments or not, so a call has between `least` and `most`. `template`
-    is the number of arguments in angle brackets after the name, where there are any.
+    `at` is the index of its token. `owner` is the name before `::`, and `is_local` says whether the
+    name is declared in the function that uses it. A comma between angle brackets may or may not
+    separate arguments, so a call has between `least` and `most` arguments. `template` is the number
+    of arguments in angle brackets after the name, or None if there are no angle brackets.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Use(Struct, frozen=True):
 
 
 class CxxFile(Struct, frozen=True):
-    """A file of C++: its tokens with the end of each bracket, and what it declares."""
+    """A C++ file: its tokens and declarations; `closing` maps a bracket to its end."""
 
     tokens: Sequence[Token]
     closing: Mapping[int, int]
@@ -135,7 +135,7 @@ class CxxFile(Struct, frozen=True):
 
 
 def read_cxx(content: bytes) -> CxxFile:
-    """Read a file; raise UnclearSource if it is too long or its brackets do not match."""
+    """Read a file; raise UnclearSource if it is too long or if its brackets do not match."""
     text = _text_of(content)
     found = list(islice(tokens(text), MOST_TOKENS + 1))
     if len(found) > MOST_TOKENS:
@@ -148,7 +148,7 @@ def read_cxx(content: bytes) -> CxxFile:
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
     """Return what a file declares, without reading the bodies of its functions.
 
-    Raise UnclearSource as `read_cxx` does.
+    Raises UnclearSource if the file is too long or if its brackets do not match.
     """
     text, bodies = _text_of(content), _Bodies()
     found = []
@@ -560,7 +560,7 @@ def _is_attribute(text: str) -> bool:
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
-    """Yield the uses of some names, and declarations of them inside functions."""
+    """Yield the uses of the given names, and their declarations inside functions."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
             continue
@@ -586,9 +586,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
 
 
 def arguments_of_object(file: CxxFile, use: Use) -> int | None:
-    """Count the arguments that construct an object where the name of its type is used.
+    """Return how many arguments an object is constructed with, where its type's name is used.
 
-    None if no object is constructed there, or it may be a copy.
+    Returns None if no object is constructed there, or if it may be a copy of another object.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
     if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):

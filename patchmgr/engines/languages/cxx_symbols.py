@@ -1,6 +1,6 @@
-"""Find the type and function around each line of C++ and CUDA source, without parsing it.
+"""Find the type or function around each line of C++ and CUDA source, without a full parser.
 
-The words before a brace tell which scope it opens: a namespace, a type, or a body.
+The tokens before a brace tell which scope it opens: a namespace, a type, or a body.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_NAMES = (
 
 
 class ScopeKind(Enum):
-    """How to read the inside of braces: as declarations of two kinds, or not at all."""
+    """What braces enclose: declarations in a namespace or type, or a body, which is not read."""
 
     NAMESPACE = "namespace"
     TYPE = "type"
@@ -45,7 +45,7 @@ class ScopeKind(Enum):
 
 
 class Scope(Struct, frozen=True):
-    """A scope: its name if that is clear, and its first line; from a header, its own name."""
+    """An open scope: its name if it is known, and the line of its header."""
 
     kind: ScopeKind
     name: str | None = None
@@ -67,10 +67,10 @@ class _State(Struct, frozen=True):
 
 
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol of each line: `Class::method`, without the names of namespaces.
+    """Return the symbol around each line: `Class::method`, without the names of namespaces.
 
-    It is None outside of symbols and where a name is not clear. If braces do not match, it is None
-    everywhere, or from the first `#if` that can be the reason.
+    It is None outside symbols and where a name is not clear. If braces do not match, every line has
+    None, or every line after the first `#if` if that may be the cause.
     """
     text = content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     return _Scan(text.count("\n") + 1).run(text)

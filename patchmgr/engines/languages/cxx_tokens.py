@@ -1,4 +1,4 @@
-"""Split C++ and CUDA source into the few tokens that scopes depend on, and match brackets."""
+"""Split C++ and CUDA source into the tokens that determine scopes, and match its brackets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Struct
 
 
 class Token(Struct, frozen=True, gc=False):
-    """A word, a sign or a directive (`#if`, `#else`, `#endif`), with its line from 0."""
+    """A word, a sign or a directive (`#if`, `#else`, `#endif`), with its line (from 0)."""
 
     text: str
     line: int
 
 
 class UnclearSource(Exception):
-    """The text is not C++ as far as a scanner can tell."""
+    """Raised if a text cannot be read as C++."""
 
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -66,8 +66,8 @@ def tokens(
 ) -> Iterator[Token]:
     """Yield words, signs, `""` for a string, 0 for a number or character, and directives.
 
-    Of a body, as far as `is_body` says so, only what is not `skipped` is sure to be yielded: braces
-    and directives. Raise UnclearSource at a quote or a comment that does not end.
+    While `is_body` returns true, text that matches `skipped` is left out; braces and directives are
+    always yielded. Raises UnclearSource if a string or a comment has no end.
     """
     line = at = 0
     end = text.find("\n")
@@ -85,7 +85,7 @@ def tokens(
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a text, and few of its other tokens."""
+    """Yield the brackets and directives of a text; most other tokens are left out."""
     return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
 
 
@@ -105,10 +105,11 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def match_brackets(texts: Iterable[str]) -> dict[int, int]:
-    """Return the place of the end of each bracket, by the place of its start.
+    """Map the index of each opening bracket to the index of its closing bracket.
 
-    Each branch of an `#if` starts with the brackets that were open before it, and the first one
-    says which are open after it. Raise UnclearSource if brackets or `#if`s do not match.
+    Each branch of an `#if` starts with the brackets that were open before the `#if`. After
+    `#endif`, the brackets that were open at the end of the first branch are open. Raises
+    UnclearSource if brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}
     open_: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""What Python modules bind and import, each content parsed at most once."""
+"""Find what Python modules bind and import; each content is parsed at most once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check for; one newer than the running Python counts as that."""
+    """Return the Python versions to check for, none newer than the running Python.
+
+    A newer version is replaced by the running one.
+    """
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
@@ -38,7 +41,7 @@ class _Module(Struct, frozen=True):
 
 
 class Modules(Struct):
-    """Reads modules by their blobs; those in `judged` are also compiled, for all versions."""
+    """Parses modules by blob id; blobs in `judged` are also compiled, for each of `versions`."""
 
     read: Callable[[str], bytes]
     versions: Sequence[Version]
@@ -46,35 +49,35 @@ class Modules(Struct):
     _known: dict[str, _Module] = field(default_factory=dict)
 
     def fault(self, entry: Entry) -> Fault | None:
-        """Return why a file does not compile for one of the versions, and the line."""
+        """Return the first error, with its line, of compiling a file for the versions, or None."""
         if entry.blob not in self.judged:
             self.judged.add(entry.blob)
             self._known.pop(entry.blob, None)
         return self._module(entry.blob).fault
 
     def bound(self, entry: Entry | None) -> frozenset[str] | None:
-        """Return the names that a module binds at its top level, or None if that is not known."""
+        """Return the names that a module binds at its top level, or None if they are not known."""
         if entry is None:
             return frozenset()
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
 
     def imports(self, entry: Entry | None) -> Imports:
-        """Return module and name of each import, except those inside a `try`."""
+        """Return the module and the name of each import of a file, except those inside a `try`."""
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports
 
     def says(self, entry: Entry, words: re.Pattern[bytes]) -> bool:
-        """Return whether an expression occurs anywhere in a file."""
+        """Return whether a regular expression matches anywhere in a file."""
         return words.search(self.read(entry.blob)) is not None
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
-        """Return whether a module that a file imports is a file of the tree."""
+        """Return whether a module imported by the file at `path` is a file of the tree."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
 
     def resolves(self, path: str, module: str, name: str, tree: Tree) -> bool:
-        """Return whether an import in a file finds its module, and the name in it."""
+        """Return whether an import in the file at `path` finds its module and the imported name."""
         return any(self._has(place, name, tree) for place in places(path, module))
 
     def _has(self, place: str, name: str, tree: Tree) -> bool:
@@ -120,9 +123,10 @@ class Modules(Struct):
 
 
 def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Module | Fault:
-    """Return the syntax tree of a text for a version, or else the error and its line.
+    """Return the syntax tree of a text for a Python version, or the error and its line.
 
-    Some faults are found only by compiling the tree: a `return` outside of functions.
+    With `compiles`, the tree is also compiled, which finds faults like a `return` outside
+    functions.
     """
     at = f"for Python {version[0]}.{version[1]}"
     try:

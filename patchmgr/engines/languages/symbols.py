@@ -1,6 +1,7 @@
-"""Name the symbol that encloses a line of source code.
+"""Name the function or class around a line of source code.
 
-This module has Python, and languages with braces, each an entry of a table; C++ has its own module.
+Python and the languages with braces are read here, each from one entry of a table. C++ has its own
+module.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ _GO = re.compile(
 
 
 class Braces(Struct, frozen=True):
-    """A language whose blocks have braces.
+    """A language whose blocks are enclosed in braces.
 
     `skipped` matches text that cannot open a block: comments, strings, characters. `header` matches
-    the head of a block, and `name` gives what the match names. `joint` stands between the names of
-    a block and of one in it. If no sign `ends_statements`, the last head before a brace counts.
+    the head of a block, and `name` derives the block's name from that match. `joint` is the
+    separator between the names of a block and of a block inside it. `ends_statements` says whether
+    the language ends statements with a sign. If it does not, the last head before a brace counts.
     """
 
     skipped: re.Pattern[str]
@@ -47,7 +49,7 @@ class Braces(Struct, frozen=True):
     ends_statements: bool
 
     def symbols(self, content: bytes) -> tuple[str | None, ...]:
-        """Return the symbol of each line; all None if a string or a brace is not closed."""
+        """Return the symbol around each line; all are None if a string or a brace is not closed."""
         text = content.decode("utf-8", "surrogateescape")
         bare = self.skipped.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         symbols: list[str | None] = [None] * (text.count("\n") + 1)
@@ -158,7 +160,7 @@ class _Unsure(Exception):
 
 
 def python_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol of each line; all None if a string or a bracket is not closed."""
+    """Return the symbol around each line; all are None if a string or a bracket is not closed."""
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
         bare = _ATOM.sub(_blank, text)
@@ -278,7 +280,7 @@ def _symbols(scan: Scanner, content: bytes) -> Sequence[str | None]:
 
 
 class SymbolIndex:
-    """The enclosing symbol of each line of one content, computed at the first question."""
+    """The symbol around each line of one content, computed on first use."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self._scan = _SCANNERS.get(language(path, content))
@@ -287,12 +289,12 @@ class SymbolIndex:
         self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), or None outside of symbols or if unsure."""
+        """Return the symbol around a line (from 1), or None outside symbols or if not certain."""
         symbols = self._scanned()
         return symbols[line - 1] if 1 <= line <= len(symbols) else None
 
     def names(self) -> frozenset[str]:
-        """Return every symbol that encloses a line."""
+        """Return the symbols around all lines of the content."""
         if self._names is None:
             self._names = frozenset(s for s in self._scanned() if s is not None)
         return self._names

@@ -1,4 +1,4 @@
-"""Split source lines into words: names, numbers, contents of strings; comments are left out."""
+"""Split source lines into words (names, numbers, contents of strings), without comments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BEFORE_SLASHES = re.compile(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|
 
 
 def code_of(line: bytes, language: str) -> str:
-    """Return a line without its comment and the space around it."""
+    """Return a line without its comment and without the white space around it."""
     text = line.decode("utf-8", "surrogateescape").strip()
     if language in _HASH:
         return _before(_BEFORE_HASH, text)
@@ -54,7 +54,7 @@ def code_of(line: bytes, language: str) -> str:
 
 
 def is_code(language: str) -> bool:
-    """Return whether comments of a language are known."""
+    """Return whether the syntax of comments is known for a language."""
     return language in _HASH or language in BRACED
 
 
@@ -64,7 +64,7 @@ def _before(pattern: re.Pattern[str], text: str) -> str:
 
 
 def words_of(line: bytes, language: str) -> list[str]:
-    """Return the words of a line: strings are split into words, and their signs are marked."""
+    """Return the words of a line; strings are split into words, and signs in them are marked."""
     found: list[str] = []
     for match in _WORD.finditer(code_of(line, language)):
         if match["string"] is None:
@@ -80,28 +80,28 @@ def _is_name(word: str) -> bool:
 
 
 def parts_of(word: str) -> tuple[str, ...]:
-    """Return the parts of a name, in lower case and without plural endings."""
+    """Return the parts of a name like `FileNames`, in lower case and without a plural `s`."""
     found = (part.lower() for part in _PART.findall(word))
     return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
 
 
 def is_import(line: bytes) -> bool:
-    """Return whether a line only imports names."""
+    """Return whether a line does nothing but import names."""
     start = line.lstrip().split(b" ", 1)[0]
     return start in (b"import", b"from", b"#include", b"using")
 
 
 def indentation(line: bytes) -> int:
-    """Return the indentation of a line; a tab counts as eight."""
+    """Return the width of a line's indentation; a tab counts as eight."""
     text = line.expandtabs(8)
     return len(text) - len(text.lstrip())
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether a line has nothing but white space."""
+    """Return whether a line contains only white space."""
     return not line.strip()
 
 
 def all_words(lines: Sequence[bytes], language: str) -> list[str]:
-    """Return the words of some lines."""
+    """Return the words of all the lines as one collection."""
     return [word for line in lines for word in words_of(line, language)]

@@ -1,1 +1,1 @@
-"""Structural merging: lift a change to edits, replay them on the other side, verify, choose."""
+"""Structural merging: parse the three sides, merge them node by node, verify, and choose."""

@@ -1,4 +1,4 @@
-"""The one aligner: which nodes of two sequences belong together."""
+"""Pair the corresponding nodes of two sequences; every structural merge aligns by this module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKENS = frozenset({"code", "tokens"})
 
 @lru_cache(maxsize=1024)
 def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
-    """Return the pairs that belong together in two sequences of a kind, in order."""
+    """Return the pairs of indexes of corresponding nodes in two sequences of a kind, in order."""
     if kind in _TOKENS:
         labels = [[_label(node) for node in side] for side in (one, other)]
         pairs = sorted(_patience(labels[0], labels[1], _same_label))
@@ -40,7 +40,7 @@ def _same_label(_i: int, _j: int) -> float:
 
 
 def node_likeness(one: Node, other: Node) -> float:
-    """Return how much two nodes belong together, 0 where they do not."""
+    """Return a score of how well two nodes correspond, 0 if they do not."""
     if one.said == other.said and one.said:
         return _EQUAL
     if one.kind != other.kind:

@@ -1,4 +1,4 @@
-"""What brackets hold, as lists of items."""
+"""Read the contents of brackets as lists of items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
 def grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
-    """Return the tokens with what brackets hold as lists."""
+    """Return the tokens as nodes, with the content of each pair of brackets as one list node."""
     nodes, at = list[Node](), 0
     while at < len(tokens):
         token = tokens[at]
@@ -45,7 +45,7 @@ def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
 
 
 def with_names(nodes: Sequence[Node]) -> list[Node]:
-    """Return an import with its names as a list where they stand in no brackets."""
+    """Return an import with its names as one list node, if no brackets enclose them."""
     start = next((n for n, node in enumerate(nodes, 1) if node.text == "import"), len(nodes))
     end = next((n for n, node in enumerate(nodes) if node.kind in ("eol", "end")), start)
     if start >= end or nodes[start].text == "(":
@@ -55,7 +55,7 @@ def with_names(nodes: Sequence[Node]) -> list[Node]:
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:
-    """Return where the bracket that opens before a place is closed."""
+    """Return the index of the bracket that closes the one opened before `at`, None if none does."""
     depth = 1
     for n in range(at, len(tokens)):
         if tokens[n].kind == "sign":
@@ -66,7 +66,7 @@ def closing(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def listed(nodes: Sequence[Node], bracket: str) -> Node:
-    """Read what a bracket holds: items with a comma behind each."""
+    """Make a list node of the content of brackets: items, each with the comma that follows it."""
     items: list[Node] = []
     mine: list[Node] = []
     for node in nodes:

@@ -1,4 +1,7 @@
-"""What the merge of a file offers: clean text, and for each conflict region some candidates."""
+"""The values that a structural merge of a file yields: clean text, and candidates for each region.
+
+A region is a conflict region of git, a candidate a text that may resolve it.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from patchmgr.model.outcome import Reliability, Suggestion
 
 
 class Candidate(Struct, frozen=True):
-    """What a region could become, what made it, and what is known of it.
+    """A text that may resolve a region, and the rule that made it.
 
-    `features` are small vocabularies: of the region, of the candidate, and of its verification.
-    `asks` says why it is never taken alone, however likely it is right.
+    `features` describe the region, the candidate and its verification, each by a word of a fixed
+    vocabulary. `asks` is the reason why a person must confirm it however likely it is right, or
+    empty.
     """
 
     text: str
@@ -25,27 +29,27 @@ Candidates = tuple[Candidate, ...]
 
 
 class FileCandidates(Struct, frozen=True):
-    """Clean text and regions in order; with a candidate for each region, they are the file."""
+    """The clean texts of a file and the candidates of its regions, in order."""
 
     pieces: tuple[str | Candidates, ...]
 
     @property
     def regions(self) -> tuple[Candidates, ...]:
-        """Return the regions alone."""
+        """The candidates of each region."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, str))
 
     def joined(self, chosen: tuple[str, ...]) -> str:
-        """Return the file with one text for each region."""
+        """Return the whole file, given one text for each region."""
         texts = iter(chosen)
         return "".join(p if isinstance(p, str) else next(texts) for p in self.pieces)
 
 
 class Resolved(Struct, frozen=True):
-    """The merged text, None where a region is left to a person, and how sure that is.
+    """The merged text, or None if any region is left to a person.
 
-    `reliability` has an entry for each region that was taken; `suggestions` are what each region
-    could become, the likeliest first, where a person is asked. `is_layout` says that in each
-    region one side changed the format alone.
+    `reliability` lists the measured reliability of the texts taken. If a region is left to a
+    person, `suggestions` lists the candidates of each region, the likeliest first. `is_layout` says
+    whether one side changed only the layout in every region.
     """
 
     text: str | None

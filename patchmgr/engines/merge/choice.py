@@ -1,9 +1,10 @@
-"""Which candidate a conflict gets, and how sure that is: points learned from people's merges.
+"""Choose a candidate for each conflict region by its likelihood, learned from people's merges.
 
-`choice.json` has points for what a candidate is like: one feature, or two together. The sum of the
-points that apply is the logarithm of the odds (logistic regression) that a candidate is right, and
-that it is the person's own text. `measured` says what became of that in repositories which the
-points were not learned from. `python -m benchmarks.merges --write` writes the file.
+`choice.json` assigns points to features of a candidate: to one feature, or to two together. The sum
+of the points that apply is the logarithm of the odds (logistic regression) that a candidate is
+right, and that it is the person's own text. `measured` states how often candidates were right in
+repositories that the points were not learned from. `python -m benchmarks.merges --write` writes the
+file.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "n
 
 
 class Points(Struct, frozen=True):
-    """What speaks for a candidate whose features have all these values."""
+    """The points of a candidate whose features include all of `when`."""
 
     when: dict[str, str]
     right: float
@@ -34,9 +35,10 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """Of the first candidates as likely as `likelihood` or likelier, so many were right.
+    """Of the `of` candidates at least as likely as `likelihood`, `right` were right.
 
-    Right means the person's text, or that text but for an order or for what the person dropped.
+    A candidate is right if it is the person's text, or differs from it only by an order or by what
+    the person dropped.
     """
 
     likelihood: float
@@ -45,16 +47,16 @@ class Step(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """The learned points, and how they did by family of languages; the surest step first."""
+    """The learned points, and by family of languages the measured steps, the likeliest first."""
 
     points: tuple[Points, ...]
     measured: dict[str, tuple[Step, ...]]
 
 
 class Ranked(Struct, frozen=True):
-    """A candidate, how likely it is right and the person's own, and how often such ones were.
+    """A candidate, its likelihood, and the share of candidates as likely as it that were right.
 
-    `likelihood` is the product of both: it ranks the candidates of a region, and is measured.
+    `likelihood` is the product of two: that it is right, and that it is the person's own text.
     """
 
     candidate: Candidate
@@ -63,9 +65,9 @@ class Ranked(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The candidates of one region, the one to propose first at the head.
+    """The candidates of one region, the best first.
 
-    `taken` is the first one that needs no person, where it is sure enough.
+    `taken` is the first candidate that needs no person, if it is likely enough, else None.
     """
 
     ranked: tuple[Ranked, ...]
@@ -74,12 +76,12 @@ class Choice(Struct, frozen=True):
 
 @cache
 def table() -> Table:
-    """Return what was learned, as the package has it."""
+    """Return the learned points and measurements of the package."""
     return msgspec.json.decode(FILE.read_bytes(), type=Table)
 
 
 def likelihoods(features: Mapping[str, str], points: tuple[Points, ...]) -> tuple[float, float]:
-    """Return how likely a candidate is right, and the person's own text."""
+    """Return two likelihoods: that a candidate is right, and that it is the person's own text."""
     items = features.items()
     some = [one for one in points if one.when.items() <= items]
     sums = sum(one.right for one in some), sum(one.own for one in some)
@@ -90,7 +92,7 @@ def likelihoods(features: Mapping[str, str], points: tuple[Points, ...]) -> tupl
 def choose(
     file: FileCandidates, *, least: float = LEAST, known: Table | None = None
 ) -> tuple[Choice, ...]:
-    """Return each region's candidates by rank, and the one that is sure enough."""
+    """Return for each region its candidates by rank, and the one to take if it is likely enough."""
     return tuple(_choice(region, least, known or table()) for region in file.regions)
 
 
@@ -111,9 +113,9 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return what is measured of candidates as likely or likelier, None below the last step.
+    """Return how many candidates at least as likely were right, None if less likely than all steps.
 
-    Between two steps it is in proportion: each step is a twentieth of the candidates.
+    Between two steps the counts are interpolated; each step is a twentieth of the candidates.
     """
     below = [step for step in steps if step.likelihood <= likelihood]
     above = [step for step in steps if step.likelihood > likelihood]
@@ -129,7 +131,7 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 
 def breaks(one: Candidate) -> bool:
-    """Return whether a candidate has a fault of `BREAKS`."""
+    """Return whether verification found a fault of `BREAKS` in a candidate."""
     return one.features["fails"] in BREAKS
 
 
@@ -139,7 +141,7 @@ def _is_sure(one: Ranked, least: float) -> bool:
 
 
 def text_of(file: FileCandidates, choices: tuple[Choice, ...]) -> str | None:
-    """Return the whole text, None where a region is left to a person."""
+    """Return the whole merged text, or None if any region is left to a person."""
     taken = [one.taken for one in choices]
     texts = tuple(one.candidate.text for one in taken if one is not None)
     return file.joined(texts) if len(texts) == len(taken) else None

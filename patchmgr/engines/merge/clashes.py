@@ -1,7 +1,7 @@
-"""Why two changes whose texts could both stand may not mean together what each means alone.
+"""Find changes of two sides that merge as text but may be wrong together.
 
-Of 1,300 files of C and C++ 658 were resolved without it, and 62 of these were not the person's: it
-asks about 14 of the 62, and about 18 of the others.
+Of 1,300 files of C and C++, 658 were resolved without this check, and 62 of these differed from the
+person's merge. The check leaves 14 of the 62 to a person, and about 18 of the others.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _SIGN = re.compile(r"[(=;,{\[]")
 
 
 def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -> str:
-    """Return why a person is asked about a candidate, or nothing if nobody is.
+    """Return the reason why a person must confirm a candidate, or "" if there is none.
 
-    `flat` are the sides of the region as tokens. Of Python the checks of names tell the rest.
+    `flat` are base, ours and theirs of the region as tokens. Python has few reasons here, as the
+    checks of names find the others.
     """
     base, *words = (Counter(words_of(side.said)) for side in flat)
     if language is not PYTHON and any(_lacks(base, *two) for two in (words, words[::-1])):

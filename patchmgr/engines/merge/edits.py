@@ -1,4 +1,4 @@
-"""Lift what a patch does to a file to a list of edits, each with the symbol that it is in."""
+"""Describe what a patch does to a file as a list of edits, each with the symbol that it is in."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
 
 
 def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-    """Return the edits of some parts of a file, each with its text before and after."""
+    """Return the edits of several parts of a file, each given as its text before and after."""
     return tuple(dict.fromkeys(edit for pair in pairs for edit in edits_of(*pair, path)))
 
 

@@ -1,4 +1,4 @@
-"""What a careful person would look at in a region and in a candidate, as small categories."""
+"""Describe a region and a candidate by features, each a word of a fixed vocabulary."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports i
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
-    """Return the name of the bucket that a number falls into."""
+    """Return the name of the range of numbers that contains a number."""
     limits, names = buckets
     return names[bisect_left(limits, value)]
 
 
 class Subject(Struct, frozen=True):
-    """A region, for judging its candidates: the words of its sides, and other facts.
+    """The facts about a region that its candidates are judged by, like the words of its sides.
 
-    `names` are the names and the levels of relative imports of the sides.
+    `names` counts the names, and the dots of relative imports, in each side.
     """
 
     base: Words
@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text is one side's, and has words that only the other side removes."""
+        """Return whether a text equals one side and has words that only the other side removes."""
         words = Counter(words_of(said_of(text)))
         pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
         return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
@@ -56,7 +56,7 @@ class Subject(Struct, frozen=True):
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
 ) -> Subject:
-    """Return the facts of a region from its sides, which were read as trees and as tokens."""
+    """Return the facts about a region; `sides` are its sides as trees, `flat` as tokens."""
     base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
     features = {
         "language": language.family,
@@ -110,14 +110,17 @@ def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
 
 
 class FileWords(Struct, frozen=True):
-    """How often each name is in the three texts of a file."""
+    """How often each name occurs in base, ours and theirs of a file."""
 
     base: Words
     ours: Words
     theirs: Words
 
     def stale(self, region: Subject) -> str:
-        """Return whether a side adds names to a region that the other one has less often."""
+        """Tell whether one side adds names in a region that the other side removes in the file.
+
+        Returns "no", "fewer" if some occurrences remain, or "gone" if none of such a name remains.
+        """
         names = region.names
         added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))
         left = [
@@ -127,7 +130,7 @@ class FileWords(Struct, frozen=True):
 
 
 def words_in(base: str, ours: str, theirs: str) -> FileWords:
-    """Count the names in the three texts of a file."""
+    """Count the names in base, ours and theirs of a file."""
     return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
 
 
@@ -160,7 +163,7 @@ def _layout(sides: Sequence[Node]) -> str:
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
-    """Return the features of a candidate of a region."""
+    """Return the features of a candidate with the given text; both sides changed the `places`."""
     words = Counter(words_of(said_of(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)

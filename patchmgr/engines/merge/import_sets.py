@@ -1,4 +1,4 @@
-"""Imports that stand together, merged as the set of the names of each module."""
+"""Merge adjacent imports as sets: for each module, the set of its imported names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: Merge) -> Nodes | None:
-    """Merge imports as the set of names of each module, None for other statements."""
+    """Merge imports as a set of names for each module; None if not all statements are imports."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)

@@ -1,4 +1,4 @@
-"""What is wrong with the imports of a candidate."""
+"""Find faults in the imports of a candidate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PART = re.compile(r"^\.+|[^.]+")
 
 
 class FileImports(Struct, frozen=True):
-    """The imports in the three texts of a Python file, and those outside its regions."""
+    """The three texts of a Python file, and `clean`, its text outside the conflict regions."""
 
     base: str
     ours: str
@@ -28,10 +28,11 @@ class FileImports(Struct, frozen=True):
     clean: str
 
     def fault(self, candidate: str) -> str:
-        """Return what is wrong with the imports of a candidate, or nothing if they are right.
+        """Return what is wrong with the imports of a candidate, or "" if nothing is.
 
-        It imports a name once more than either side, one that a side does not import any more, or a
-        new one from where a side took its imports from.
+        "imported twice": it imports a name more often than either side. "removed": it imports a
+        name that a side stopped importing. "moved": it adds an import from a module that a side
+        replaced.
         """
         base, *sides = (set(imported(text)) for text in (self.base, self.ours, self.theirs))
         mine, here, *counts = (
@@ -78,7 +79,7 @@ def _places(module: str, *name: str) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def imported(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the module of each import of a text, and the name that is bound."""
+    """Return for each import of a text the module, and the name that it binds."""
     return tuple(_read(text))
 
 

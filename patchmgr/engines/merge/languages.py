@@ -1,4 +1,4 @@
-"""The languages that are merged by tokens, a row each, and the one reader of tokens."""
+"""The languages that are merged by tokens, one table entry each, and their common tokenizer."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.
 
 
 class Language(Struct, frozen=True):
-    """What the reader has to know of a language.
+    """What the tokenizer needs to know of a language.
 
-    `layout` says what makes a statement: lines and their indentation (`indent`), lines (`lines`),
-    or signs (`signs`), where white space is free.
+    `layout` says what separates statements: lines and their indentation (`indent`), lines
+    (`lines`), or signs (`signs`), where white space is free.
     """
 
     family: str
@@ -44,7 +44,7 @@ class Language(Struct, frozen=True):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Return what finds the next token, with the white space before it."""
+        """The expression that matches the next token, with the white space before it."""
         return re.compile(
             rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
             (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})
@@ -81,13 +81,13 @@ _PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
 
 
 def language_of(path: str) -> Language:
-    """Return the language of the file at a path, by its name."""
+    """Return the language of a file by its name."""
     name = PurePosixPath(path).name
     return _BY_ENDING.get(name) or _BY_ENDING.get(PurePosixPath(path).suffix.lower(), TEXT)
 
 
 class Token(Struct, frozen=True):
-    """A token, the white space before it, and how many brackets are open after it."""
+    """A token, the white space before it, and the number of brackets open after it."""
 
     kind: str
     text: str
@@ -96,9 +96,9 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text into tokens; joined with their leads, they reproduce it.
+    """Split a text into tokens; their leads and texts, joined, are the text again.
 
-    A line feed is a token of its own, `eol`, where no bracket is open; the last token is empty.
+    A line feed outside brackets is a token of its own, `eol`. The last token is empty.
     """
     pattern, at, lead, depth = _PATTERNS[language], 0, "", 0
     while at < len(text):
@@ -123,7 +123,7 @@ def lex(text: str, language: Language) -> Iterator[Token]:
 
 
 def cxx_tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of C++ one by one within macros, too; `eol`, an empty one, ends a macro."""
+    """Yield the tokens of C++, also those in macros; an empty `eol` token ends a macro."""
     for token in lex(text, C):
         found = _DEFINE.match(token.text) if token.kind == "directive" else None
         if found is None:
@@ -140,7 +140,7 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Join lines; where white space is free, the ends of lines stand before them, not behind."""
+    """Join lines; in a language with free white space, move the last line's end to the start."""
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
@@ -149,7 +149,7 @@ def framed(lines: Sequence[str], language: Language) -> str:
 
 
 def unframed(text: str, language: Language) -> str:
-    """Return a framed text as it was."""
+    """Undo `framed`: return the text with the line end at its end."""
     if language.layout != "signs" or not text:
         return text
     end = _BEFORE.match(text)

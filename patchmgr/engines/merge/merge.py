@@ -1,4 +1,4 @@
-"""Merge a file that git leaves in conflict: several candidates for each region."""
+"""Make candidates for each region of a file that git leaves in conflict."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _SIDES = frozenset({"ours", "theirs"})
 
 
 def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
-    """Return what each region of git's zdiff3 text could become, upstream's side first.
+    """Return the candidates of each region of git's zdiff3 text, in which upstream's side is first.
 
-    None for what is too large, or has markers of its own.
+    Returns None if a text is too large, or already contains conflict markers.
     """
     if max(map(len, texts.sides())) > LARGEST or any(map(_MARKER.search, texts.sides())):
         return None
@@ -133,11 +133,11 @@ def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
 
 
 def asks(features: Mapping[str, str], made: _Made) -> str:
-    """Say why a person is asked, however likely a candidate is right; nothing where none is.
+    """Return why a person must confirm a candidate, however likely it is right; "" if nobody must.
 
-    It does not stand in its file as the sides do; it lacks words that a side adds, where a side was
-    chosen or is all that is left; a side uses a name anew that the other one has not any more; or
-    there is a place that asks.
+    The reasons: the candidate has a fault in its file that the sides do not have. It lacks words
+    that a side adds. A side uses a name that the other side removed. Or merging it found a place
+    that a person must look at.
     """
     if features["fails"] not in ("no", "depends"):
         return features["fails"]

@@ -1,4 +1,4 @@
-"""The changes that each side makes to a sequence of nodes, and which of them meet."""
+"""Find the edits of each side of a sequence of nodes, and group those that meet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Nodes = Sequence[Node]
 
 
 class NodeEdit(Struct, frozen=True):
-    """Nodes `start` to `end` of base become the side's nodes `first` to `last`."""
+    """Replaces the nodes `start` to `end` of base by the nodes `first` to `last` of a side."""
 
     start: int
     end: int
@@ -23,7 +23,7 @@ class NodeEdit(Struct, frozen=True):
 
 
 def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
-    """Return the edits of a side; a modified node counts as a replacement."""
+    """Return a side's edits of base, given the pairs `of`; a modified node counts as replaced."""
     edits: list[NodeEdit] = []
     start = first = 0
     pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
@@ -37,16 +37,17 @@ def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit
 
 
 def token_edits(base: Node, side: Node) -> list[NodeEdit]:
-    """Return the edits between two nodes of tokens."""
+    """Return the edits between two nodes whose parts are tokens."""
     pairs = aligned("code", base.parts, side.parts)
     return edits_between(base.parts, side.parts, dict(pairs))
 
 
 @lru_cache(maxsize=256)
 def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
-    """Return whether one side's addition or deletion could also stand where the other one edits.
+    """Return whether an addition or deletion of one side also fits where the other side edits.
 
-    To add `more(self.` after the `self.` of `f(self.ids)` is to add `self.more(` before it.
+    For example, adding `more(self.` after the `self.` of `f(self.ids)` equals adding `self.more(`
+    before it.
     """
     lists = [sum(p.kind == "list" for p in nodes) for nodes in (base, ours, theirs)]
     has_own = len(set(lists)) > 1  # else what is within each list is looked at by itself
@@ -88,7 +89,7 @@ _Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]
 
 
 def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
-    """Group the edits that meet; stretches that neither side changed are not included."""
+    """Group the edits of both sides that meet, each group with the range of base it covers."""
     groups: list[tuple[list[NodeEdit], list[NodeEdit]]] = []
     both = sorted(
         [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],
@@ -119,7 +120,7 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return the nodes that a side has for a range of base, given its edits there."""
+    """Return the nodes of a side for a range of base, given the side's edits in that range."""
     found: list[Node] = []
     at = start
     for edit in edits:

@@ -1,4 +1,4 @@
-"""In which order two insertions stand, and why that may be a person's to say."""
+"""Find the order of two insertions at one place, and the reasons why a person must decide it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ Nodes = Sequence[Node]
 
 
 class Chunk(Struct, frozen=True):
-    """What lies between two nodes that all three have, and which of base's nodes a side has."""
+    """The nodes of base, ours and theirs between two nodes that all three share.
+
+    `of_ours` and `of_theirs` pair nodes of base with those of a side. `around` are the shared
+    nodes.
+    """
 
     kind: str
     base: Nodes
@@ -29,7 +33,7 @@ class Chunk(Struct, frozen=True):
 
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
-    """Say why two insertions at one place are a person's to order."""
+    """Return why a person must decide the order of two insertions at one place, or ""."""
     if chunk.kind == "code":
         return "order"
     if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
@@ -55,10 +59,10 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
-    """Say why a person must look at two changes that meet at a place of base.
+    """Return why a person must look at two changes that meet at a place of base, or "".
 
-    An operator changes beside what it is for, if no statement ends there; or one item comes and one
-    goes, and others move. `merged` is what stands before the place.
+    The reasons: an operator changes next to its operand within one statement. Or, in a list ordered
+    by position, one side adds or removes an item. `merged` are the merged nodes before the place.
     """
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
@@ -97,7 +101,7 @@ def _is_named(item: Node) -> bool:
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
-    """Return the order that both sides keep with the nodes around, None where there is none."""
+    """Return the sort key by which both sides and the nodes around are sorted, or None."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
@@ -165,7 +169,7 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Join two runs, blank lines between them as behind them; what runs a script comes last."""
+    """Join two insertions with the blank lines that end them; `if __name__ == ...` comes last."""
     if any(map(_is_main, first)) and not any(map(_is_main, second)):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]

@@ -1,4 +1,4 @@
-"""The lines of a marked text: clean ones, and regions with what they need around them."""
+"""Split a text with conflict markers into clean lines and regions, and widen the regions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Lines = tuple[str, ...]
 
 
 class Region(Struct, frozen=True):
-    """The lines of the three sides that git could not merge.
+    """The lines of base, ours and theirs that git could not merge.
 
-    All sides of a widened region begin with the same `before` lines that no conflict touches and
-    end with the same `after` lines. `head` and `tail` are lines of both sides that git took out of
-    the conflict though they are not in base.
+    All sides of a widened region begin with the same `before` lines and end with the same `after`
+    lines, which are not in conflict. `head` and `tail` are lines that both sides add and that git
+    left out of the conflict.
     """
 
     base: Lines
@@ -35,7 +35,7 @@ class Region(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[Lines, Lines, Lines]:
-        """Return base, ours and theirs."""
+        """The lines of base, ours and theirs."""
         return self.base, self.ours, self.theirs
 
 
@@ -43,7 +43,7 @@ Piece = Lines | Region
 
 
 def pieces_of(marked: str) -> tuple[Piece, ...] | None:
-    """Return the pieces of git's zdiff3 or diff3 text, ours first; None if a region has no end."""
+    """Return the clean lines and regions of a zdiff3 or diff3 text; None if a region has no end."""
     found = split_marked(marked.encode("utf-8", "surrogateescape"))
     texts = [_lines(text) for text in found.texts]
     if any(line.startswith("<<<<<<< ") for lines in texts for line in lines):
@@ -62,9 +62,9 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Return the pieces with the lines that git took out of regions put back into both sides.
+    """Put lines that both sides add, which git left out of the regions, back into both sides.
 
-    zdiff3 does so with what both sides add at an end of a region: `head` and `tail`.
+    zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
     """
     found = list(pieces)
     in_base = _in_base(pieces, base)
@@ -110,7 +110,7 @@ def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
-    """Return the pieces with regions that begin and end with whole statements.
+    """Widen each region until it begins and ends with whole statements.
 
     Regions that then meet become one.
     """

@@ -1,7 +1,7 @@
-"""Replay their changes on our text, node by node.
+"""Replay the edits of theirs on ours, node by node.
 
-Where one side alone touches something there is one answer. A place that both sides touch is open:
-it gets one side's text, or both with that side's first, and the place is recorded.
+Where only one side changed a node, its text is taken. Where both changed it, the merge takes one
+side's text, or both with the preferred side's first, and records the place.
 """
 
 from __future__ import annotations
@@ -46,17 +46,18 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Place(Struct, frozen=True):
-    """An open place: in what both sides changed something, and how."""
+    """A place that both sides changed: the kind of its node, and how it was merged."""
 
     kind: str
     how: str
 
 
 class Replay:
-    """One replay that prefers a side; `places` are the open ones.
+    """One merge of trees that prefers ours or theirs; `places` are those that both sides changed.
 
-    `asks` says why a person must look at it however likely it is right: of two insertions one uses
-    names that the other one binds, or their order has a meaning; what comes later is never reached.
+    `asks` are the reasons why a person must confirm it however likely it is right: one insertion
+    uses a name that the other binds, the order of two insertions matters, or code after one of them
+    is never reached.
     """
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
@@ -66,7 +67,7 @@ class Replay:
         self.asks: list[str] = []
 
     def node(self, base: Node, ours: Node, theirs: Node) -> Node:
-        """Merge a node that all three have."""
+        """Merge a node that base, ours and theirs all contain."""
         if ours.whole == theirs.whole or base.whole == theirs.whole:
             return ours
         if base.whole == ours.whole:
@@ -133,7 +134,7 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge three sequences of child nodes; `bracket` is the key of the node that has them."""
+        """Merge three sequences of child nodes; `bracket` is the key of their parent node."""
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -223,7 +224,7 @@ class Replay:
         return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Put what both sides insert at the same place in a row, each thing once."""
+        """Join what both sides insert at the same place; what both insert is kept once."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)

@@ -1,4 +1,4 @@
-"""Resolve what git leaves of a file in conflict, or say what its regions could become."""
+"""Resolve the regions that git leaves in conflict in a file, or suggest texts for them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from patchmgr.model.outcome import Suggestion
 def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
     """Merge a file by its structure, given git's zdiff3 text with upstream's side first.
 
-    The likeliest candidate of each region is taken, where a share of `least`, or of `LEAST`, was
-    right of those as likely or likelier; or the file comes with what its regions could become. None
-    for what is too large to be read, or has markers of its own.
+    The likeliest candidate of each region is taken if at least the share `least` (default `LEAST`)
+    of candidates as likely as it was right. If that fails for any region, the result contains
+    suggestions instead of a text. Returns None if a text is too large, or already contains conflict
+    markers.
     """
     file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
     if file is None:

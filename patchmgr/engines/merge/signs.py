@@ -1,4 +1,4 @@
-"""Read code whose white space is free: statements end with a semicolon or a block."""
+"""Parse languages with free white space, whose statements end with a semicolon or a block."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _JOINING = frozenset({"else", "catch", "while"})
 
 
 class Signs:
-    """Reads code whose white space is free."""
+    """Parses the tokens of a language with free white space."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
         self.at = 0
 
     def block(self) -> Node:
-        """Read to the end; closing brackets that nothing opens are tokens."""
+        """Return the rest of the tokens as statements; an unmatched closing bracket is a token."""
         return _statements(self._nodes(""))
 
     def _nodes(self, closer: str) -> list[Node]:

@@ -1,4 +1,4 @@
-"""The commas and the white space that the parts of a merged node need where they stand now."""
+"""Give the parts of a merged node the commas and the white space that their places need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Nodes = Sequence[Node]
 
 
 def spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node]:
-    """Give merged parts the commas and the white space that their places ask for."""
+    """Return the merged parts of a node with the commas and the white space that they need."""
     if base.kind == "list":
         is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
         is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
@@ -28,7 +28,7 @@ def _runs_together(before: str, after: str) -> bool:
 
 
 def separated(parts: Nodes, host: Nodes) -> list[Node]:
-    """Give the items of a list the commas and the white space of a list of a side."""
+    """Return the items of a list with commas and white space as in the list of one side, `host`."""
     if not host:
         return list(parts)
     done: list[Node] = []

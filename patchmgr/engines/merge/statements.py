@@ -1,4 +1,4 @@
-"""Read the tokens of any language as statements: by brackets, separators and lines."""
+"""Parse the tokens of any language into statements, by brackets, separators and lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree
 
 
 def read(text: str, language: Language) -> Node:
-    """Read a text as statements; if its brackets nest too deep, as a single one."""
+    """Parse a text into statements; if its brackets nest too deep, it is read as one statement."""
     tokens = list(lex(text, language)) if text else []
     try:
         if language.layout == "signs":

@@ -1,4 +1,4 @@
-"""The lossless tree that files are read into: joining the parts of a node gives its text."""
+"""A lossless syntax tree: the texts of a node's parts, joined, are the text of the node."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
 
 
 class Node(Struct, frozen=True, eq=False):
-    """A piece of a text: its kind, what distinguishes it from its siblings, and its exact source.
+    """A piece of a text: its kind, a key that tells it from its siblings, and its exact source.
 
     `lead` is the white space and the comments before it, `tail` the separator after it with the
-    comment on its line; `text` is the rest, and that of the parts joined. `said` is its content
+    comment on the same line. `text` is the rest, and equals the joined parts. `said` is its content
     without layout.
     """
 
@@ -33,7 +33,7 @@ class Node(Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> str:
-        """The node as it is in the file."""
+        """The exact source of the node, with what is before and after it."""
         return self.lead + self.text + self.tail
 
 
@@ -45,7 +45,7 @@ def leaf(kind: str, text: str, *, lead: str = "", tail: str = "", key: str = "")
 def tree(
     kind: str, parts: Sequence[Node], *, key: str = "", lead: str = "", tail: str = ""
 ) -> Node:
-    """Make a node of its parts."""
+    """Make a node of parts."""
     between = " , " if kind == "list" else " "
     said = between.join(filter(None, (_said_whole(part) for part in parts)))
     if kind == "block":
@@ -64,7 +64,7 @@ def _said_whole(part: Node) -> str:
 
 
 def with_comments(nodes: Iterable[Node]) -> list[Node]:
-    """Return nodes with each comment that ends a line as the tail of the node before it."""
+    """Return the nodes with each comment at the end of a line moved to the previous node's tail."""
     done: list[Node] = []
     for node in nodes:
         if node.kind == "comment" and done and "\n" not in node.lead:
@@ -76,13 +76,13 @@ def with_comments(nodes: Iterable[Node]) -> list[Node]:
 
 @lru_cache(maxsize=1 << 15)
 def said_of(text: str) -> str:
-    """Return the words and signs of a text, without layout and with one kind of quote."""
+    """Return the words and signs of a text, without layout and with double quotes only."""
     return " ".join(_WORD.findall(text.replace("'", '"')))
 
 
 @lru_cache(maxsize=1 << 12)
 def words_of(said: str) -> tuple[str, ...]:
-    """Return the words and signs of what a node says."""
+    """Return the words and signs of a content without layout."""
     return tuple(said.split())
 
 
@@ -92,7 +92,7 @@ def _counted(said: str) -> Counter[str]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the share of two contents that is common, from 0 to 1."""
+    """Return the share of words and signs that two contents have in common, from 0 to 1."""
     if one == other:
         return 1.0
     a, b = _counted(one), _counted(other)
@@ -101,7 +101,7 @@ def likeness(one: str, other: str) -> float:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Split a text at its line feeds only, endings kept."""
+    """Split a text at its line feeds only, and keep them."""
     lines = text.split("\n")
     last = lines.pop()
     return (*(f"{line}\n" for line in lines), *((last,) if last else ()))
@@ -109,5 +109,5 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def lines_node(text: str) -> Node:
-    """Read a text as nothing but lines."""
+    """Return a text as a node with one part for each line."""
     return tree("lines", [leaf("line", line) for line in lines_of(text)])

@@ -1,4 +1,4 @@
-"""Check what is wrong with a candidate once it stands in its file."""
+"""Find faults of a candidate in its file."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _FARTHEST = 300  # lines that are read around a region
 
 
 class Surroundings(Struct, frozen=True):
-    """The lines around a region that a candidate is read with; other regions are as in ours.
+    """The lines around a region with which a candidate is parsed; other regions are as in ours.
 
-    `in_sides` are the names that a side binds anywhere, `elsewhere` those that are bound outside
-    of the region, `certain` those that are so whatever becomes of the other regions.
+    `in_sides` are the names that a side binds anywhere in the file, `elsewhere` those bound outside
+    the region, `certain` those bound outside all regions.
     """
 
     before: str
@@ -43,16 +43,16 @@ class Surroundings(Struct, frozen=True):
     language: Language
 
     def text(self, candidate: str) -> str:
-        """Return a candidate with the lines around it."""
+        """Return a candidate together with the lines around it."""
         return f"{self.before}{candidate}{self.after}"
 
 
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the function or class around a region of Python, if both sides can be read in it.
+    """Return the function or class around a region of Python, if both sides parse in it.
 
-    Else return the whole file: a side may be a decorator, or a part of a docstring.
+    Otherwise return the whole file, as a side may be a decorator or a part of a docstring.
     """
     region = pieces[at]
     assert isinstance(region, Region)
@@ -121,10 +121,10 @@ def _indent(line: str) -> int:
 
 @lru_cache(maxsize=64)
 def bound_in(text: str) -> frozenset[str]:
-    """Return the names that imports, definitions and assignments bind, but for methods.
+    """Return the names that imports, definitions and assignments bind, except methods.
 
-    A method has no name of its own: `_ids(self.ids)` is a fault where only `self._ids` is there
-    (vllm stop-ids onto 0.25.0, whose second hunk lost its `self.`).
+    A method is not a name by itself: `_ids(self.ids)` is a fault if only `self._ids` exists (vllm
+    stop-ids onto 0.25.0, whose second hunk lost its `self.`).
     """
     names = {name.partition(".")[0] for _, name in imported(text)} - {"*"}
     around: list[tuple[int, bool]] = []  # how far in the definitions around are, and which classes
@@ -139,7 +139,7 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return what is wrong with a candidate but with neither side, `no` if nothing is."""
+    """Return the fault that a candidate has and neither side has, or "no" if there is none."""
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)
@@ -233,9 +233,10 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 
 
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
-    """Return whether two texts of Python differ only in layout where they stand.
+    """Return whether two texts of Python, in the same surroundings, differ only in layout.
 
-    `return x` further out is other code. A text that cannot be read may be the same.
+    The indentation counts: `return x` further out is other code. A text that does not parse counts
+    as the same.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return not all(trees) or trees[0] == trees[1]
