@@ -1,1 +1,1 @@
-"""Where upstream moved symbols and lines, and how a patch follows them there."""
+"""Find the symbols and lines that upstream moved, and apply a patch at their new place."""

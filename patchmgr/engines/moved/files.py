@@ -1,4 +1,4 @@
-"""The files that upstream added or changed: places where moved lines may be."""
+"""The files that upstream added or changed, which may contain moved lines."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Find = Callable[[str], Versions]
 
 
 class ChangedFiles:
-    """Files that differ between base and target, of one language at a time.
+    """The files that differ between base and target, looked up one language at a time.
 
-    `find` answers a language with path to the base's and the target's version; it is called once
-    per language, and only if something has to be searched.
+    `find` returns for a language the paths of its files, each with the file at the base and at the
+    target. It is called once per language, when first needed.
     """
 
     def __init__(self, find: Find, blobs: Blobs) -> None:
@@ -28,11 +28,11 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the files as they are on the new side now, with the patches carried so far."""
+        """Return the files as on the new side with the patches carried so far."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
-        """Return the files of a language, by path."""
+        """Return the changed files of a language by path, each at the base and at the target."""
         if language not in self._known:
             self._known[language] = self._find(language)
         return self._known[language]
@@ -40,10 +40,10 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return other files in a path's language that have all of the lines now, but not before.
+        """Return the other files of the same language that contain all `lines` at the target only.
 
-        With lines `beside`, they are those that have the most of these, and one at least. All lines
-        are without white space.
+        If lines are given as `beside`, only the files that contain most of them are returned, and
+        none if no file contains any. All lines are compared without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():
@@ -57,12 +57,12 @@ class ChangedFiles:
         return tuple(sorted(other for other, count in found.items() if count == best))
 
     def version(self, path: str) -> Entry | None:
-        """Return the base's file, or None if there is none."""
+        """Return the file at the base, or None if there is none."""
         found = (files[path][0] for files in self._known.values() if path in files)
         return next(found, None)
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the text of a file, or None if there is none."""
+        """Return the content of a file, or None if there is no file."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         if entry.blob not in self._contents:
@@ -71,28 +71,28 @@ class ChangedFiles:
 
 
 class FilesOnSide:
-    """The files that upstream changed, in the form that a search for moved lines needs."""
+    """The files that upstream changed, as a search for moved lines reads them."""
 
     def __init__(self, files: ChangedFiles, side: Overlay) -> None:
         self._files, self._side = files, side
 
     def paths(self, language: str) -> Sequence[str]:
-        """Return the paths of a language, sorted."""
+        """Return the paths of the changed files of a language, sorted."""
         return sorted(self._files.of(language))
 
     def before(self, path: str) -> bytes | None:
-        """Return the base's text, or None if there is none."""
+        """Return the text of a file at the base, or None if there is none."""
         return self._files.text(self._files.version(path))
 
     def after(self, path: str) -> bytes | None:
-        """Return the new side's text, or None if there is none."""
+        """Return the text of a file on the new side, or None if there is none."""
         return self._files.text(self._side.entry(path))
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a predicate: whether a path belongs to a language, or to its family, by its name.
+    """Return a function that tells by a path's name whether it is of a language or its family.
 
-    No path is of an unknown one: such files may be anything.
+    If the language is unknown, the function returns false for every path.
     """
     family = _FAMILY if wanted in _FAMILY else {wanted} - {OTHER}
     return lambda path: language(path) in family

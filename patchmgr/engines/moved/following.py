@@ -1,4 +1,4 @@
-"""Merge the hunks of a file where they belong after upstream moved their symbols."""
+"""Merge the hunks of a file at the places to which upstream moved their symbols."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The result for a file whose hunks went to several places.
+    """The merge of a file whose hunks belong in several places.
 
-    `changes` are the files of the new side that merged clean. `collision` is the one merge that did
-    not, with its file. There is one answer per hunk; `places` has the hunks that moved.
+    `changes` are the files of the new side that merged without a conflict. `collision` is the path,
+    the sides and the conflict of the one that did not, or None. `answers` has one answer per hunk.
+    `places` maps the number of each moved hunk to its new place.
     """
 
     changes: Mapping[str, Entry]
@@ -33,10 +34,10 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """The new side, as seen when hunks are followed to it.
+    """What is needed of the new side to follow hunks to it.
 
-    `elsewhere` are the files that upstream changed. `entry_of` returns any file, `busy` are the
-    files that must be left alone, and `climb` merges a file.
+    `elsewhere` are the files that upstream changed, `entry_of` returns the file at a path. `busy`
+    are the files that must not be changed here, and `climb` merges a file.
     """
 
     elsewhere: Elsewhere
@@ -49,9 +50,9 @@ class NewSide(Struct, frozen=True):
 def follow_hunks(
     path: str, sides: Sides, collided: Collided, *, home: str, side: NewSide
 ) -> Followed | Collided:
-    """Merge a file that collided: each hunk where it belongs now.
+    """Merge a file in conflict, with each hunk at the place where it belongs now.
 
-    If nothing is known to have moved, returns the collision, with the known facts as its reason.
+    If no new place is certain, returns the conflict, with what is known as its reason.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:

@@ -1,4 +1,4 @@
-"""The imports that changed lines need in another file, and how they are added."""
+"""Find the imports that changed lines need in another file, and add them there."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ LONGEST = 88  # columns, where a line of names gets longer than it was
 
 
 class Unsure(Exception):
-    """Raised if the needs of the changed lines are not known; the message says which."""
+    """Raised if the imports that changed lines need cannot be determined; the message says why."""
 
 
 class Source(Struct, frozen=True):
-    """The import that binds a name in a module: from which module, None for `import name`.
+    """The import statement that binds a name; `module` is None for `import name`.
 
-    `is_for_types` says that only type checkers run it.
+    `is_for_types` says whether only type checkers run the import.
     """
 
     statement: str
@@ -47,14 +47,14 @@ class Source(Struct, frozen=True):
 
 
 def is_import_line(line: bytes, language: str) -> bool:
-    """Return whether a line imports names, as far as one line shows."""
+    """Return whether a line is an import or an include, or begins one."""
     if language in _CXX:
         return bool(_INCLUDE.match(line))
     return language == "Python" and line.startswith((b"import ", b"from "))
 
 
 def import_lines(outline: Outline) -> frozenset[int]:
-    """Return the lines (from 0) of the imports at the outermost level."""
+    """Return the numbers (from 0) of all lines of the imports at the top level of a file."""
     if outline.language == "Python":
         nodes = _imports(_parsed(outline.content)) if outline.content else ()
         return frozenset(n for node in nodes for n in range(node.lineno - 1, _end(node)))
@@ -87,14 +87,14 @@ def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
 
 
 def words_of(text: bytes) -> frozenset[bytes]:
-    """Return the words of a text."""
+    """Return the words of a text, each once."""
     return frozenset(_WORDS.findall(text))
 
 
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of `self` that changed lines use and their new home does not know."""
+    """Return an attribute of `self` that added lines use and their new file lacks, or None."""
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
@@ -112,12 +112,11 @@ def needed_imports(
     around: bytes,
     brought: frozenset[str] = frozenset(),
 ) -> tuple[Run, ...]:
-    """Return the imports that changed lines need and a home lacks, taken from the patch's side.
+    """Return the changes that add the imports that `added` lines need to the file `home`.
 
-    The runs are changes of the home's lines.
-
-    Names in the text `around` the lines are known there, those that are `brought` will be.
-    Raises Unsure if a name cannot be had.
+    The imports are those of the patch's side, `theirs`. Names in the text `around` the lines need
+    no import, nor do the names that the patch's new symbols bind, `brought`. Raises Unsure if a
+    name cannot be imported.
     """
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
@@ -166,9 +165,10 @@ def missing_imports(
 ) -> bytes | None:
     """Return a merged file with the imports of the patch's side that its lines need, or None.
 
-    `base` and `home` are the file's paths on either side, `names` those that the patch's lines may
-    look up: one counts that nothing in the merged file binds. If the import is not certain, the
-    name stays unbound, for the audit to find.
+    `base` and `home` are the paths of the file on the old and the new side. `names` are the names
+    that the patch's lines may use. An import is added for each of them that nothing in the merged
+    file binds. Returns None if no import is needed, or if one is not certain: the audit then
+    reports the unbound name.
     """
     content = merged
     try:
@@ -194,10 +194,10 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 
 
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
-    """Return the content of `home` with an import that the file `base` has.
+    """Return the content of `home` with an import added that the file `base` has.
 
-    It goes into the statement of its module, or after the last import that it sorts after. Raises
-    Unsure if there is no place for it.
+    The name joins an import from the same module, or gets a new line in sorted order. Raises Unsure
+    if there is no place for it.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which is imported by a relative name")

@@ -1,8 +1,8 @@
-"""Make the sides of a merge for hunks whose lines upstream moved.
+"""Make the three sides of a merge for hunks whose lines upstream moved.
 
-In another file the base is that file as it is now, with the old text of each moved unit in its
-new place. Within a file it is the old file in upstream's order. So an ordinary merge of texts
-carries the hunks, and sees nothing of the move.
+If the lines moved to another file, the base is that file as it is now, with the old text of each
+moved symbol at its new place. If they moved within their file, the base is the old file in
+upstream's order. An ordinary text merge then applies the hunks, as if nothing had moved.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from patchmgr.engines.text.differences import Run
 
 
 class Part(PatchedFile, frozen=True):
-    """The sides of a merge for one file of the new side, for the ladder.
+    """The sides of the merge of one file of the new side.
 
-    `numbers` says which hunk of the patch each is, or is a part of.
+    `numbers` are, for each hunk here, the number of the patch's hunk that it is or is a part of.
     """
 
     ours: bytes
@@ -32,7 +32,7 @@ class Part(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols of the patch that follow a neighbour: before or after it."""
+    """New symbols of the patch that are placed before or after a neighbour, wherever that moved."""
 
     change: Change
     neighbour: Unit
@@ -40,7 +40,7 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """What moves to the same file: units with their new places, their changes, and new symbols."""
+    """The symbols that moved to one file with their new places, their changes, and new symbols."""
 
     moves: tuple[tuple[Unit, Home], ...]
     changes: tuple[tuple[Change, Unit], ...]
@@ -48,27 +48,27 @@ class Removal(Struct, frozen=True):
 
     @property
     def file(self) -> Outline:
-        """Return the file that the units move to."""
+        """The file that the symbols moved to."""
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:
-        """Return all changes."""
+        """Return all changes that go to the file."""
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:
-        """Return the names, without their classes, of new symbols that follow."""
+        """Return the names, without their classes, of the new symbols that go to the file."""
         units = [unit for guest in self.guests for unit in guest.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
     def added(self) -> list[bytes]:
-        """Return all lines that are added."""
+        """Return all lines that the changes add."""
         return [line for change in self.every() for line in change.run.added]
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
-    """Return the sides for a file that units moved to; their new places do not overlap.
+    """Return the sides of the merge of a file that symbols moved to; the new places do not overlap.
 
-    Raises Unsure if the changes need something that the file does not have.
+    Raises Unsure if the changes need an import that cannot be added to the file.
     """
     file = removal.file
     lines: list[bytes] = []
@@ -160,10 +160,10 @@ def part_within(
     moves: Sequence[tuple[Unit, Unit]],
     changes: Sequence[Change],
 ) -> Part | None:
-    """Return the sides for changes that stay in their file, with the units that moved within it.
+    """Return the sides of the merge for changes in their own file, where symbols changed places.
 
-    Each unit of `moves` is given with its place on the new side. Returns None if the units around a
-    place do not tell where it is.
+    `moves` pairs each moved symbol with its place on the new side. Returns None if the symbols
+    around a moved one do not determine its place.
     """
     order = list(range(len(base.lines)))
     moving = [unit for unit, _ in moves]

@@ -1,9 +1,9 @@
-"""The rung "moved": follow the hunks of a file whose symbols upstream moved.
+"""The rung "moved": apply the hunks of a file at the places to which upstream moved their lines.
 
-A function that went to another file, or past others in its own, is found by its name and its
-telling lines; lines outside of symbols are found only where they stand byte for byte. If there is
-more than one likely place, or too little evidence, a hunk stays where it is, and its conflict names
-the place where it might belong.
+A function that moved to another file, or within its own, is found by its name and its distinctive
+lines. Lines outside functions and classes are found only if they are byte for byte the same. If
+several places are likely, or none is likely enough, a hunk stays at its place, and its conflict
+names the place where it may belong.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from patchmgr.engines.series.placement import PatchedFile
 
 
 class Assignment(Struct, frozen=True):
-    """What is known of the changes in a file.
+    """The new places of the changes in a file.
 
-    `moves` has the units that moved, `units` the moved unit that a change is in, `guests` the new
-    symbols that follow a neighbour. `imports` are changes to imports, `lost` the changes without a
-    certain home.
+    `moves` maps each symbol that moved to its new place, `units` a change to the moved symbol that
+    it edits, `guests` a change to the new symbols that it adds beside a moved one. `imports` are
+    the changes to imports. `lost` maps the changes without a certain place to the reason.
     """
 
     moves: dict[Unit, Home] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return where a change belongs, or None if it stays in place or that is not known."""
+        """Return the new place of a change, or None if it stays at its place or none is certain."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -57,7 +57,7 @@ def assign(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Assignment:
-    """Find the new place of each change whose hunk collided, and of others in the same units."""
+    """Find the new places of the changes in `collided` hunks, and of others to the same symbols."""
     work = _Finder(base, own, Search(base, own, elsewhere))
     for change in changes:
         if change.number in collided:
@@ -175,7 +175,7 @@ class _Finder:
 
 
 class Place(Struct, frozen=True):
-    """Where a hunk belongs on the new side: a file, a symbol, and the line (from 1) it starts."""
+    """Where a hunk belongs on the new side: file, symbol, and the symbol's first line (from 1)."""
 
     path: str
     symbol: str | None
@@ -190,11 +190,11 @@ class Astray(Struct, frozen=True):
 
 
 class Relocation(Struct, frozen=True):
-    """Where the hunks of a file belong, by number.
+    """The places of the hunks of a file, by number.
 
-    `parts` are the merges to make in place of the file's own, one per file of the new side; without
-    any, nothing is known to have moved. `places` has the hunks that moved, `astray` those without a
-    certain home. The latter are in the part of their own file, if that still exists.
+    `parts` are the merges that replace the file's own merge, one per file of the new side. If there
+    are none, no hunk is known to have moved. `places` contains the hunks that moved, `astray` those
+    without a certain place. The latter are merged in their own file, if that still exists.
     """
 
     parts: tuple[Part, ...]
@@ -210,10 +210,10 @@ def relocate(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Relocation | None:
-    """Find the new places of the hunks, by number, that collided in their own file.
+    """Find the new places of the hunks, given by number, that are in conflict in their own file.
 
-    `home` and `ours` are the name and the text of the file on the new side (None: deleted). Returns
-    None if the lines of all these hunks did not move.
+    `home` is the path of the file on the new side, `ours` its text, or None if upstream deleted it.
+    Returns None if the lines of none of these hunks moved.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)

@@ -1,4 +1,4 @@
-"""Changed lines without their hunks: what a patch does to each unit, and hunks rebuilt from it."""
+"""Split hunks into runs of changed lines, each with the symbol it edits, and make hunks of runs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CONTEXT = 3
 
 
 class Change(Struct, frozen=True):
-    """A run of changed lines of one hunk, by its number.
+    """A run of changed lines, with the number of its hunk.
 
-    `unit` is the unit that it edits on the old side, or None if that is not certain. `brings` names
-    the whole new symbols or paragraphs that it adds beside others instead.
+    `unit` is the symbol or paragraph that it edits on the old side, or None if that is not certain.
+    `brings` are the new symbols or paragraphs, if it only adds such as a whole.
     """
 
     number: int
@@ -29,14 +29,14 @@ class Change(Struct, frozen=True):
 
     @property
     def start(self) -> int:
-        """Return the line of the old side where it starts."""
+        """The line (from 0) of the old side where it starts."""
         return self.run.start
 
 
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
 ) -> tuple[Change, ...]:
-    """Return the changes of all hunks, in order, each with its unit."""
+    """Return the changes of all hunks, in order."""
     found: list[Change] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
@@ -116,7 +116,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text with runs applied, each given with a number and in order."""
+    """Return a text with runs applied, which are in order; their numbers are ignored."""
     out: list[bytes] = []
     done = 0
     for _, run in runs:
@@ -129,7 +129,7 @@ def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes
 def hunks_of(
     lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
-    """Return hunks made from runs, where each starts (0-based), and the number of its runs."""
+    """Make hunks of runs; return the hunks, their first lines (from 0), and their runs' numbers."""
     hunks: list[Hunk] = []
     positions: list[int] = []
     numbers: list[int] = []

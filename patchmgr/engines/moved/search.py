@@ -1,4 +1,4 @@
-"""Find where upstream moved a unit of a file: within it, or to a file that it changed."""
+"""Find where upstream moved a symbol or paragraph: within its file, or to another changed file."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ LARGEST_CONTENT = 2_000_000  # bytes; what is larger is generated, or no source
 
 
 class Elsewhere(Protocol):
-    """The files that upstream added or changed, before and after; `path` is on the new side."""
+    """The files that upstream added or changed, before and after, by their path on the new side."""
 
     def paths(self, language: str) -> Sequence[str]:
-        """Return the paths of a language, in a fixed order."""
+        """Return the paths of the files of a language, in a fixed order."""
 
     def before(self, path: str) -> bytes | None:
-        """Return the old side's text, or None if there is none."""
+        """Return the text of a file on the old side, or None if there is none."""
 
     def after(self, path: str) -> bytes | None:
-        """Return the new side's text, or None if there is none."""
+        """Return the text of a file on the new side, or None if there is none."""
 
 
 class Home(Struct, frozen=True):
-    """Where a unit is on the new side, and the share of its telling lines there (0 to 1)."""
+    """The new place of a symbol, and the share of its distinctive lines that are there (0 to 1)."""
 
     outline: Outline
     unit: Unit
@@ -44,21 +44,21 @@ class Home(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Return the file."""
+        """The path of the file."""
         return self.outline.path
 
 
 class Lost(Struct, frozen=True):
-    """A unit without a certain new place: why, and the likely place if there is one."""
+    """The reason why no new place of a symbol is certain, and the likely place if there is one."""
 
     reason: str
     likely: Home | None = None
 
 
 class Search:
-    """Searches for units of one file of the old side; each is searched once.
+    """Searches for the symbols and paragraphs of one file of the old side, for each only once.
 
-    `own` is the file's text on the new side, at its home, or None if upstream deleted it.
+    `own` is the text of the same file on the new side, or None if upstream deleted it.
     """
 
     def __init__(self, base: Outline, own: Outline | None, elsewhere: Elsewhere) -> None:
@@ -67,7 +67,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Lost | None:
-        """Return where a unit moved, or None if it is in its place."""
+        """Return the new place of a symbol, or why none is certain; None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
@@ -214,7 +214,7 @@ def _chomped(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
-    """Return the share of some telling lines that is among others, from 0 to 1."""
+    """Return the share of the `wanted` distinctive lines that are in `found`, from 0 to 1."""
     total = sum(wanted.values())
     return sum((wanted & found).values()) / total if total else float(not found)
 
@@ -248,7 +248,7 @@ def _called(unit: Unit) -> str:
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
-    """Return whether a unit changed its place among the other units of its file."""
+    """Return whether a symbol stands in another order among the symbols of its file than before."""
     old, new = _places(base), _places(own)
     return any(
         (old[key] < unit.start) != (new[key] < there.start)

@@ -1,4 +1,4 @@
-"""Cut a text into the units that upstream may move: symbols, and paragraphs outside of them."""
+"""Split a text into symbols (functions, classes), and paragraphs outside them, as `Unit`s."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _HASH_COMMENTS = frozenset({"Python"})
 
 
 class Unit(Struct, frozen=True):
-    """Lines of a text (0-based, end exclusive): a symbol with the comments above it, or, where
-    `name` is None, a run of lines without a blank one outside of symbols.
+    """A symbol with the comments above it, or a paragraph outside symbols, as a range of lines.
 
-    `outer` is the symbol around a symbol.
+    Lines count from 0, and `end` is exclusive. A paragraph is a run of lines without a blank one,
+    and its `name` is None. `outer` is the symbol around a symbol.
     """
 
     name: str | None
@@ -33,26 +33,26 @@ class Unit(Struct, frozen=True):
 
     @property
     def leaf(self) -> str | None:
-        """Return the last part of the name."""
+        """The last part of the name."""
         return None if self.name is None else leaf_of(self.name)
 
     def has(self, start: int, end: int) -> bool:
-        """Return whether lines are in the unit."""
+        """Return whether all lines from `start` to `end` are in the unit."""
         return self.start <= start and end <= self.end
 
 
 def leaf_of(name: str) -> str:
-    """Return the last part of a symbol's name."""
+    """Return the last part of a symbol's name: `method` of `Class.method`."""
     return _MARK.split(name)[-1]
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the name of a symbol in another one, joined in that one's way, or in Python's."""
+    """Return the full name of the symbol `leaf` in `outer`, joined by `::` or `.` as in `outer`."""
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
 
 class Outline:
-    """The lines of a text and its units, in the order of their starts, outer before inner."""
+    """A text split into units, which are in the order of their starts, outer before inner ones."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -62,41 +62,41 @@ class Outline:
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The lines with their ends."""
+        """The lines of the text, with their line feeds."""
         return split_lines(self.content)
 
     @cached_property
     def symbols(self) -> tuple[str | None, ...]:
-        """The symbol of each line."""
+        """The name of the symbol around each line, or None."""
         return tuple(self._index.at(number + 1) for number in range(len(self.lines)))
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
-        """All units."""
+        """The symbols and paragraphs of the text."""
         named = list(self._symbol_units())
         found = [*named, *self._paragraphs(named)]
         return tuple(sorted(found, key=lambda unit: (unit.start, -unit.end)))
 
     @cached_property
     def names(self) -> Counter[str]:
-        """How many units have a name."""
+        """How many symbols have each name."""
         return Counter(unit.name for unit in self.units if unit.name is not None)
 
     def named(self, name: str) -> tuple[Unit, ...]:
-        """Return the units of a full name."""
+        """Return the symbols with a full name."""
         return tuple(unit for unit in self.units if unit.name == name)
 
     def around(self, start: int, end: int) -> Unit | None:
-        """Return the smallest unit with these lines."""
+        """Return the smallest unit that contains all lines from `start` to `end`, or None."""
         found = [unit for unit in self.units if unit.has(start, end)]
         return min(found, key=lambda unit: unit.end - unit.start, default=None)
 
     def text_of(self, unit: Unit) -> list[bytes]:
-        """Return the lines of a unit."""
+        """Return the lines of a unit, with their line feeds."""
         return self.lines[unit.start : unit.end]
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count the telling lines of a unit, ignoring white space."""
+        """Count the occurrences of each distinctive line of a unit, without white space."""
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
@@ -141,7 +141,7 @@ def _scopes(symbol: str) -> list[str]:
 
 
 def is_comment(line: bytes, language: str) -> bool:
-    """Return whether a line is nothing but a comment, as far as its start tells."""
+    """Return whether a line begins with a sign that starts or continues a comment."""
     start = line.lstrip()
     if language in _HASH_COMMENTS:
         return start.startswith(b"#")
@@ -149,12 +149,12 @@ def is_comment(line: bytes, language: str) -> bool:
 
 
 def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count the telling lines among some lines, ignoring white space."""
+    """Count the occurrences of each distinctive line, without white space."""
     return Counter(line for line in map(bare, lines) if is_telling(line))
 
 
 def indent_of(lines: Sequence[bytes]) -> bytes:
-    """Return the white space before the first line that is not blank."""
+    """Return the indentation of the first line that is not blank."""
     for line in lines:
         if not is_blank(line):
             return line[: len(line) - len(line.lstrip())]
@@ -162,7 +162,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Return reindented lines; lines without the old indentation stay as they are."""
+    """Return lines with the indentation `old` replaced by `new`; other lines are unchanged."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines

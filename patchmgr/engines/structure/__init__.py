@@ -1,1 +1,1 @@
-"""Structural merging: read a file by its syntax, merge its parts, and prove the result."""
+"""Structural merging of Python: parse the file, merge its parts, and check the result."""

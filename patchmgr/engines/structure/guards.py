@@ -1,8 +1,9 @@
-"""What a person should look at in a merge of Python that is clean as text.
+"""Find what a person should check in a merge of Python that git made without a conflict.
 
-Of 2,878 files of 16 public repositories that git merged clean, a person mended five of those told
-of here. Calls that do not fit, arguments that mean another parameter, imports that nothing uses
-and statements that are there again were told, too: of three files, which people took as they were.
+Of 2,878 files of 16 public repositories that git merged cleanly, people corrected five of those
+reported here. Checks of calls that do not fit, of arguments that mean another parameter, of unused
+imports and of repeated statements were tried, too: they reported three files, which people took
+unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Facts(Struct, frozen=True):
-    """The facts of one text: how often it has each thing, and the names that it uses."""
+    """How often a text defines, imports, binds and assigns each name, and the names it uses."""
 
     definitions: Counter[str]
     imports: Counter[str]
@@ -46,9 +47,9 @@ class _Sides(Struct, frozen=True):
 
 
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-    """Return what a person should look at in a merge that is clean as text, as sentences.
+    """Return warnings about a merge without conflicts, as sentences; empty if there are none.
 
-    Without `names`, what `audit.names` reports is not.
+    If `names` is false, the faults that `audit.names` reports are left out.
     """
     if not path.endswith(PYTHON_SUFFIXES) or len(merged) > LARGEST:
         return ()
@@ -59,7 +60,7 @@ def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[s
 
 
 def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
-    """Return what looks wrong in a merge, as sentences; nothing where a text does not parse."""
+    """Return warnings about a merge, as sentences; empty if any of the texts does not parse."""
     texts = base, upstream, fork, merged
     facts = [one for one in map(facts_of, texts) if one is not None]
     flows = [one for one in map(flow_of, texts) if one is not None]
@@ -106,7 +107,7 @@ def _assigned_twice(sides: _Sides) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def facts_of(text: str) -> Facts | None:
-    """Return the facts of a text, None if it does not parse."""
+    """Return the facts about a text, or None if it does not parse."""
     parsed = nodes_of(text)
     if parsed is None:
         return None

@@ -1,4 +1,4 @@
-"""Why a call does not fit the signature of a function."""
+"""Find calls that do not match the signature of the called function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
-    """Yield, in words, why a call of a function cannot succeed."""
+    """Yield the reasons, as sentences, why a call of a function with these parameters fails."""
     places = [arg.arg for arg in (*args.posonlyargs, *args.args)][int(is_method) :]
     given = {keyword.arg for keyword in call.keywords}
     open_ended = None in given or any(isinstance(arg, ast.Starred) for arg in call.args)

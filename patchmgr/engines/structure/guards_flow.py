@@ -1,4 +1,4 @@
-"""Find, by scope, what a Python merge does twice or never does."""
+"""Find statements that a merge of Python repeats, and code that can never run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 
 
 class Flow(Struct, frozen=True):
-    """How often a text has, by scope, a statement, and code that is never reached.
+    """How often each scope of a text has each statement, and the statements that can never run.
 
     `beside` counts the statements that occur more than once in the same block.
     """
@@ -32,7 +32,7 @@ class Flow(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def flow_of(text: str) -> Flow | None:
-    """Return the flow of a text, None if it does not parse."""
+    """Return the statements of a text, or None if it does not parse."""
     parsed = nodes_of(text)
     if parsed is None:
         return None
@@ -127,15 +127,15 @@ def _first_line(statement: ast.stmt) -> str:
 
 
 def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
-    """Return, in words, the code that only the merge never reaches."""
+    """Return sentences about code that can never run in the merge, but could on both sides."""
     sides = upstream.dead, fork.dead
     return tuple(said for (_, said) in _more(merged.dead, sides))
 
 
 def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
-    """Return the statements that a scope of the merge has once more than on either side.
+    """Return the statements that a scope of the merge has more often than on either side.
 
-    They stand in the same block, or neither side adds them.
+    Only statements that neither side changed the number of, or that stand in the same block, count.
     """
     return tuple(
         place[1]

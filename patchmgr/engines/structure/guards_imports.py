@@ -1,4 +1,4 @@
-"""Whether imports resolve in a tree, and what modules bind."""
+"""Find what Python modules bind, and whether imports resolve in a tree of files."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 class Tree(Protocol):
-    """The files of one state."""
+    """A tree of files, as at one commit."""
 
     def exists(self, path: str) -> bool:
         """Return whether the path is a file or a folder."""
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, None if there is no such file."""
+        """Return the content of a file, or None if there is no such file."""
 
 
 def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
-    """Return whether the import in the file finds its module, and the name in it."""
+    """Return whether an import in the file at `path` finds its module and the imported name."""
     return any(_has(place, name, tree) for place in places(path, module))
 
 
 def places(path: str, module: str) -> Iterator[str]:
-    """Yield the paths, without suffix, that a file may mean by a module, the likeliest first."""
+    """Yield the paths, without suffix, at which an import of `module` may find it, likeliest first.
+
+    `path` is the file that imports it.
+    """
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
     folders = path.split("/")[:-1]
@@ -92,7 +95,7 @@ def _is_plainly_imported(content: bytes, word: bytes) -> bool:
 
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
-    """Return what a module binds at its top, None if the text does not parse."""
+    """Return the names that a module binds at its top level, or None if it does not parse."""
     from patchmgr.engines.structure.python_tree import parse_python
 
     tree = parse_python(content.decode("utf-8", "surrogateescape"))
@@ -100,7 +103,7 @@ def bound_names(content: bytes) -> frozenset[str] | None:
 
 
 def bound_in(tree: ast.Module) -> frozenset[str]:
-    """Return what a module binds at its top, whatever the condition."""
+    """Return the names that a module binds at its top level, under whatever condition."""
     return frozenset(_bound(tree))
 
 
@@ -119,7 +122,10 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield module, name and new name of each import of a statement; empty if there is none."""
+    """Yield module, imported name and `as` name for each name that an import statement imports.
+
+    A name is "" if it is not given. Other statements yield nothing.
+    """
     if isinstance(node, ast.Import):
         yield from ((alias.name, "", alias.asname or "") for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""Lines and words of a merge that is clean as text, and lines that a side replaced everywhere."""
+"""Find lines in a merge of the form that one side replaced everywhere, by counting lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """How many more of each line a text has than the base, for lines with another count."""
+    """How many more of each line each text has than the base; equal counts are left out."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -32,7 +32,7 @@ class Growths(Struct, frozen=True):
 
 
 def growths(texts: Texts, merged: str) -> Growths:
-    """Count the lines of the sides and of their merge against those of the base."""
+    """Count how many more of each line the sides and their merge have than the base."""
     base, upstream, fork, both = (
         Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
     )
@@ -45,7 +45,7 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:
-    """Return how many more of a line there are, ignoring white space at its ends."""
+    """Add up the counts of lines that differ only in white space at their ends."""
     found: Counter[str] = Counter()
     for line, count in growth.items():
         found[line.strip()] += count
@@ -53,10 +53,10 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 
 
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about new lines like those that the other side replaced everywhere.
+    """Return warnings about lines that one side adds, and the other side replaced everywhere.
 
-    Whoever adds such a line has not seen that it is now written in another way. A single line that
-    was removed is not a pattern: there must be two, or the same one twice.
+    Such a line was added without knowing that it is now written in another way. A single removed
+    line is not a pattern: there must be two, or one that occurred twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []
@@ -82,10 +82,10 @@ def _sentence(lines: list[str], who: str) -> str:
 
 
 def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
-    """Return whether a check of names, definitions and statements could find anything.
+    """Return whether the checks of names, definitions and statements could find anything.
 
-    It could where the merge has a word that one side wiped out, where both sides bring in the same
-    word, where a name is left alone that both sides use, or where both bring the same condition.
+    They could if the merge uses a word that one side removed everywhere, if both sides add the same
+    word or the same condition, or if a name that both sides use is no longer bound.
     """
     return _is_condition_twice(counted) or _is_word_suspect(texts.base, counted)
 

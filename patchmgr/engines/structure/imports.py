@@ -1,4 +1,4 @@
-"""Whether upstream imports what a patch to a Python file imports."""
+"""Tell whether upstream already has the imports that a patch adds to a Python file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Name = tuple[str, str, str | None]
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Return whether a fork only adds imported names, and upstream imports these, too.
+    """Return whether a fork changes nothing but adding imported names that upstream imports, too.
 
-    Upstream must bind each of them once, by that import. A text that does not parse
-    counts as having no imports.
+    Upstream must bind each of the names only once, by that import. Returns False if a text does not
+    parse.
     """
     read = [nodes_of(text) for text in (base, upstream, fork)]
     if read[0] is None or read[1] is None or read[2] is None:

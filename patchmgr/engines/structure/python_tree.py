@@ -1,4 +1,4 @@
-"""The syntax tree of a Python text, read once for all that asks."""
+"""Parse Python; each text is parsed only once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TREES = 4  # kept: of three texts and what becomes of them
 
 @lru_cache(maxsize=_PARSED)
 def parse_python(text: str) -> ast.Module | None:
-    """Return the syntax tree of the text, to be read only; None if it does not parse."""
+    """Return the syntax tree of a text, or None if it does not parse; do not modify the tree."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about upstream's strings
@@ -26,14 +26,17 @@ def parse_python(text: str) -> ast.Module | None:
 
 @lru_cache(maxsize=_TREES)
 def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
-    """Return the syntax tree of the text and all of its nodes, to be read only."""
+    """Return the syntax tree of a text and all its nodes, or None if the text does not parse.
+
+    The nodes must not be modified.
+    """
     tree = parse_python(text)
     return None if tree is None else (tree, tuple(ast.walk(tree)))
 
 
 @lru_cache(maxsize=64)
 def compiles(text: str) -> bool:
-    """Return whether the text is a Python module."""
+    """Return whether a text compiles as a Python module."""
     tree = parse_python(text)
     if tree is None:
         return False

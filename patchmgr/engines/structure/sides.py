@@ -1,4 +1,4 @@
-"""The input and the answer of a structural rung."""
+"""The input of a structural merge."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ and more on a busy machine.
 
 
 class Texts(Struct, frozen=True):
-    """The three texts of a file that a text merge leaves in conflict.
+    """Base, upstream and fork of a file that git leaves in conflict.
 
-    `upstream` is the new upstream's, `fork` the patch's. Line endings are as in the file; bytes
-    that are not UTF-8 are surrogate escapes.
+    `upstream` is the file at the new upstream, `fork` the file with the patch. Line endings are as
+    in the file; bytes that are not UTF-8 are surrogate escapes.
     """
 
     base: str

@@ -1,1 +1,1 @@
-"""Lines of texts: differences, lines that belong together, and conflict markers."""
+"""Compare texts by lines, and parse conflict markers."""

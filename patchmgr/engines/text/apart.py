@@ -1,11 +1,11 @@
-"""Merge two versions of a text whose changes lie far apart: git's own answer, without git.
+"""Merge two versions of a text whose changes lie far apart, with git's own result, without git.
 
-What git makes of a merge depends on how its histogram diff pairs lines, so this answers only where
-every possible pairing gives the same. A line that occurs once in each text pairs with itself or
-with nothing. Of several runs of equal lines the diff takes the longest. So a run is kept if it
-contains such single lines, and is longer from the first to the last of them than any run without
-one can be; and no change slides over a line that is there once. Between two kept runs any diff will
-do: if only one side differs there, its text is the merge.
+The result of a merge depends on how git's histogram diff pairs lines. This module answers only if
+every possible pairing gives the same result. A line that occurs once in each text pairs with itself
+or with nothing. Of several runs of equal lines, the diff takes the longest. A run is therefore kept
+if it contains such single lines, and is longer from the first to the last of them than any run
+without one can be. No change can slide over a line that occurs once. Between two kept runs, every
+diff will do: if only one side differs there, its text is the merge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FEW = 40  # lines of a change beside which hardly another one is certain
 
 
 class Text:
-    """A text, cut into lines."""
+    """A text split into lines."""
 
     __slots__ = ("_single", "is_binary", "lines")
 
@@ -37,14 +37,14 @@ class Text:
 
     @property
     def single(self) -> dict[bytes, int]:
-        """The place of each line that occurs once, in order."""
+        """The index of each line that occurs once, in order."""
         if self._single is None:
             self._single = singles(self.lines)
         return self._single
 
 
 class Change:
-    """Lines of a base, and the lines of a side in their place."""
+    """A range of lines of a base, and the range of lines of a side that replaces it."""
 
     __slots__ = ("end", "new_end", "new_start", "start")
 
@@ -53,9 +53,9 @@ class Change:
 
 
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
-    """Return where a side differs; each place covers every way to pair the lines.
+    """Return the changes from base to a side; each covers every way to pair the lines.
 
-    Returns None if that is not certain.
+    Returns None if the changes are not certain.
     """
     if base.is_binary or side.is_binary:
         return None
@@ -136,7 +136,7 @@ def merge_apart(
     our_changes: Sequence[Change] | None,
     their_changes: Sequence[Change] | None,
 ) -> bytes | None:
-    """Return the merge of two sides from their changes, or None if they are not certainly apart."""
+    """Merge two sides by their changes; None if those of one side are not known, or if any meet."""
     if our_changes is None or their_changes is None:
         return None
     changes = [(change, ours) for change in our_changes]

@@ -1,4 +1,4 @@
-"""Which lines of two texts belong together, and in which blocks they differ."""
+"""Match the equal lines of two texts, and find the blocks in which they differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Run = tuple[int, int, int]
 
 
 class Block(Struct, frozen=True):
-    """Lines of the old text, and the new lines in their place (0-based, end exclusive)."""
+    """A range of old lines, and the new lines that replace it (from 0, the end exclusive)."""
 
     old_start: int
     old_end: int
@@ -32,7 +32,7 @@ class Block(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """A run of changed lines of a hunk: the line of base where it starts, and both sides."""
+    """A run of changed lines of a hunk: its first line in the base (from 0), and both sides."""
 
     start: int
     removed: tuple[bytes, ...]
@@ -40,21 +40,21 @@ class Run(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Return the line of base after the run."""
+        """The first line of the base after the run."""
         return self.start + len(self.removed)
 
     def gap(self, block: Block) -> int:
-        """Return the number of lines of base between the run and a block."""
+        """Return the number of lines of base between the run and a block; 0 if they touch."""
         return max(0, block.old_start - self.end, self.start - block.old_end)
 
     @property
     def says_something(self) -> bool:
-        """Return whether the run adds anything but blank lines and imports."""
+        """Whether the run adds a line that is neither blank nor an import."""
         return any(not is_blank(line) and not is_import(line) for line in self.added)
 
 
 def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
-    """Yield the runs of changed lines of a hunk that starts at a line of base (from 0)."""
+    """Yield the runs of changed lines of a hunk that starts at line `position` of base (from 0)."""
     line = start = position
     removed: list[bytes] = []
     added: list[bytes] = []
@@ -72,7 +72,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
 
 
 def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
-    """Return the blocks that differ, in order."""
+    """Return the blocks in which two texts differ, in order."""
     blocks: list[Block] = []
     at_old = at_new = 0
     for i, j, size in (*matched_runs(old, new), (len(old), len(new), 0)):
@@ -83,17 +83,17 @@ def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
 
 
 def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of equal lines (0-based), increasing on both sides.
+    """Return the pairs of numbers (from 0) of matching equal lines, increasing on both sides.
 
-    Lines that occur once in both texts come first, as in a patience diff; between them the longest
-    runs are matched.
+    Lines that occur once in both texts are matched first, as in a patience diff. Between them the
+    longest runs are matched.
     """
     runs = matched_runs(old, new)
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
 
 def matched_runs(old: Lines, new: Lines) -> Iterator[_Run]:
-    """Yield `matched_lines` by runs: where one starts in both texts, and how long it is."""
+    """Yield `matched_lines` as runs: the first line in each text, and the number of lines."""
     return _runs(old, new, (0, 0), 0)
 
 
@@ -140,5 +140,5 @@ def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
-    """Return the longest increasing run of lines that both sides have exactly once."""
+    """Return pairs of indexes of lines that occur once in both texts, the most that keep order."""
     return [*zip(*anchors(singles(old), singles(new)), strict=True)]

@@ -1,4 +1,4 @@
-"""Signs that a file a person resolved is not finished: conflict markers, broken code."""
+"""Find signs that a resolved file is unfinished: conflict markers, or code that does not parse."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 
 
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
-    """Return the first conflict marker: its line number (from 1) and the line, or None.
+    """Return the line number (from 1) and the line of the first conflict marker, or None.
 
-    A line that a side also has is text: a heading in reStructuredText may be `=======`.
+    A line that a side also contains is no marker: a heading in reStructuredText may be `=======`.
     """
     known = {line.strip() for side in sides for line in split_lines(side)}
     for number, line in enumerate(split_lines(content), 1):
@@ -25,9 +25,10 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 
 
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
-    """Return the line (from 1) of a syntax error, and the error, or None if there is none.
+    """Return the line (from 1) and the message of a new syntax error, or None if there is none.
 
-    If a side does not parse either, the file may be for another Python, or not be a module.
+    Returns None if a side does not parse either: the file may be for another version of Python, or
+    not be a module.
     """
     fault = new_fault(path, sides, content) if sides else None
     return None if fault is None else (fault.line or 1, fault.what)

@@ -1,4 +1,4 @@
-"""Parse a text with git's conflict markers (zdiff3 or diff3 form)."""
+"""Parse a text with git's conflict markers (in the zdiff3 or diff3 style)."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ _MARKERS = tuple(
 
 
 class MarkedRegion(Struct, frozen=True):
-    """A region with its lines as they stand in the text, markers included."""
+    """A conflict region, and its bytes in the text with the markers."""
 
     region: Region
     raw: bytes
 
     @property
     def is_sure(self) -> bool:
-        """Return whether no line within a side could be a marker itself."""
+        """Whether no line within a side could itself be a marker."""
         sides = (self.region.base, self.region.ours, self.region.theirs)
         return not any(has_marker(side) for side in sides)
 
 
 class MarkedText(Struct, frozen=True):
-    """Clean texts and the regions between them: there is one text more than regions."""
+    """The regions of a text with conflict markers, and the clean texts around them."""
 
     texts: tuple[bytes, ...]
     regions: tuple[MarkedRegion, ...]
 
     @property
     def is_sure(self) -> bool:
-        """Return whether no line of the clean texts could be a marker."""
+        """Whether no line of the clean texts could be a marker."""
         return not any(has_marker(text) for text in self.texts)
 
     def with_each(self, parts: tuple[bytes, ...]) -> bytes:
-        """Return the text with these texts in place of the regions."""
+        """Return the text with each region replaced by one of `parts`."""
         pairs = zip(self.texts, (*parts, b""), strict=True)
         return b"".join(text + part for text, part in pairs)
 
 
 def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return base, ours and theirs of a marked text, each with the text around the regions."""
+    """Return the whole base, ours and theirs of a text with conflict markers."""
     found = split_marked(marked)
     regions = [one.region for one in found.regions]
     every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])
@@ -56,14 +56,14 @@ def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def has_marker(text: bytes) -> bool:
-    """Return whether a line looks like a conflict marker of git."""
+    """Return whether any line of a text looks like a conflict marker of git."""
     return any(marker.search(b"\n" + text) for marker in _MARKERS)
 
 
 def split_marked(marked: bytes) -> MarkedText:
-    """Parse a marked text; a region without an end counts as clean text, markers included.
+    """Parse a text with conflict markers.
 
-    A marker that is not the next one expected counts as text.
+    A marker that is out of order, and a region without an end, count as clean text.
     """
     texts, regions = [b""], []
     for raw, region in _pieces(marked):

@@ -1,4 +1,4 @@
-"""Tell for each line of a text which version brought it."""
+"""Find the version of a text that introduced each line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
-    """Return the name of the version that wrote each line of the last one, oldest version first.
+    """Return for each line of the last version the name of the version that introduced it.
 
-    Line feeds separate lines.
+    The versions are in order, the oldest first. Lines end at line feeds only.
     """
     owner: list[str | None] = []
     before: list[bytes] = []

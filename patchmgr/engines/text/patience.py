@@ -1,4 +1,4 @@
-"""The parts of a patience diff: lines that occur once, and those of them in the same order."""
+"""The parts of a patience diff: the lines that occur once, and those of them that are in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Return the place of each line that occurs once, in order."""
+    """Return the index of each line that occurs once, in order."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
     again.difference_update(last.values())
@@ -35,12 +35,12 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 
 
 def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
-    """Return how many lines are the same before the first that differs, at most so many."""
+    """Return the number of equal items before the first that differs, at most `most`."""
     return min(most, next(compress(count(), map(ne, old, new)), most))
 
 
 def longest_rising(places: Sequence[int]) -> list[int]:
-    """Return the numbers of the longest rising sequence of different places."""
+    """Return the indexes of the longest increasing subsequence; all numbers must be different."""
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []

@@ -1,4 +1,4 @@
-"""Find the regions of a marked text in the resolved text."""
+"""Find the parts of a resolved text that replace the regions of a text with conflict markers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _CONTEXT = 20  # lines; a longer context says no more
 
 
 def exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
-    """Return the text between the clean texts, if all of those are unchanged.
+    """Return for each region the start and end of its resolution, if all clean texts are unchanged.
 
-    None stands for a region beside a text that could be at several places. Returns None if a text
-    does not occur. All texts are whole lines.
+    None stands for a region next to a clean text that occurs in several places. Returns None if a
+    clean text does not occur. All texts are whole lines.
     """
     first = _places(texts, resolved)
     if first is None:
@@ -74,10 +74,10 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return the text between the lines directly before and after each region.
+    """Return for each region the start and end of the text between the lines around the region.
 
-    Only if both occur exactly once, in the clean text and in the resolved one. Other changes make
-    no difference.
+    None stands for a region whose lines before or after do not occur exactly once, in the clean
+    texts and in the resolved one. Other changes do not matter.
     """
     spans: list[Span | None] = []
     number = len(texts) - 1

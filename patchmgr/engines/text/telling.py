@@ -1,4 +1,4 @@
-"""Which lines carry meaning, and lines without their white space."""
+"""Tell which lines are distinctive, and remove white space from lines."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
 
 
 def normal_lines(content: bytes) -> list[bytes]:
-    """Return the lines without any white space."""
+    """Return the lines of a text without any white space."""
     return content.translate(None, _SPACE).split(b"\n")
 
 
 def bare(line: bytes) -> bytes:
-    """Return one line without any white space."""
+    """Return a line without any white space."""
     return line.translate(None, _SPACE + b"\n")
 
 
 def is_telling(line: bytes) -> bool:
-    """Return whether a line without white space carries meaning; a brace or a `return` does not."""
+    """Return whether a line without white space is distinctive: a brace or a `return` is not."""
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None
