@@ -63,7 +63,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that a run newly imports for Python; none if it does anything else."""
+    """Return the names that changed lines of Python newly import; empty if they do more."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()

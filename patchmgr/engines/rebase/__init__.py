@@ -1,1 +1,1 @@
-"""The fold of a series over two sides, and the ladder of merges for each file."""
+"""Rebase a series from one upstream state to another, merging each file by a ladder of methods."""

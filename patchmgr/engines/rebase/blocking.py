@@ -1,8 +1,8 @@
-"""What a conflict leaves unknown, which later patches touch it, and why it is there.
+"""Find the later patches that a conflict blocks, and the upstream commits that caused it.
 
 Until a person resolves a conflict, nobody knows which lines will stand there. The new side goes on
-with upstream's lines; a second version, with the patch's lines, is kept as well. A later patch that
-comes out the same on both is free of the conflict.
+with upstream's lines, and a second version of the file, with the patch's lines, is kept as well. If
+a later patch has the same result on both versions, the conflict does not block it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace
 
 
 class Left(Struct, frozen=True):
-    """A conflict that is left at `path`; it arose at the path of its origin.
+    """A conflict left in the file at `path`; `origin` is its patch, and the path where it arose.
 
     `theirs` is the file of the new side with the patch's lines at the places in conflict, or None
-    if the whole file is unknown. `whole` are paths that no patch may touch. `causes` are the
-    upstream commits that explain it, once they are known.
+    if the whole file is unknown. `whole` are the paths that no later patch may touch. `causes` are
+    the upstream commits that caused the conflict, once they are known.
     """
 
     origin: Origin
@@ -59,7 +59,10 @@ class Left(Struct, frozen=True):
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
 ) -> tuple[Left, Entry | None]:
-    """Return the conflict of a file, and the file without it, or None if all of it is unknown."""
+    """Return the conflict of a file as left unresolved, and the file with upstream's lines.
+
+    The file is None if all of it is unknown.
+    """
     step, conflict = result.step, result.conflict
     assert conflict is not None
     path = conflict.new_path
@@ -72,9 +75,9 @@ def leave(
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
-    """Return the text with each place in conflict resolved as ours, and as theirs.
+    """Return the text with every region resolved as ours, and the text with every one as theirs.
 
-    Returns None if there are no such places, or if they are not certain.
+    Returns None if there are no regions, or if their bounds are not certain.
     """
     sides = (conflict.base, conflict.ours, conflict.theirs)
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
@@ -88,14 +91,14 @@ def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
 
 
 def is_edit(step: FileStep) -> bool:
-    """Return whether a file keeps its kind and its path."""
+    """Return whether a change keeps the path and the mode of an existing file."""
     change, base, theirs = step.change, step.base, step.theirs
     is_there = base is not None and theirs is not None and base.mode == theirs.mode
     return is_there and change.old_path == change.new_path and not change.is_copy
 
 
 def paths_of(step: FileStep) -> tuple[str, ...]:
-    """Return the paths of a file, before and after."""
+    """Return the paths of a file before and after its change."""
     paths = (step.change.old_path, step.change.new_path)
     return tuple(path for path in paths if path is not None)
 
@@ -109,12 +112,12 @@ def touched_by(result: FileResult) -> frozenset[str]:
 def met_by(
     left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
 ) -> str | None:
-    """Return in words how a file's change touches a conflict, or None if it does not.
+    """Return the reason why a conflict blocks the change of a file, or None if it does not.
 
-    `ours` is the file without the conflict's patch, `result` that file after the change, and
-    `other` the file with that patch's lines after the change. The change must not touch the lines
-    in conflict, nor have them in its context, nor touch their function, nor use a name that they
-    bring.
+    `ours` is the file with upstream's lines in the conflict, `result` the change applied to it, and
+    `other` the change applied to the file with the patch's lines. The change must not touch the
+    lines in conflict, nor have them in its context, nor touch their function, nor use a name that
+    they define.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -144,7 +147,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict, extended by a file's change that touches it and is not carried."""
+    """Return a conflict extended by the change of a file that it blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -156,12 +159,12 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
 
 
 def block_whole(left: Left, paths: Collection[str]) -> Left:
-    """Return a conflict extended by whole files that are unknown, its own file among them."""
+    """Return a conflict with its own file, and the files at `paths`, wholly unknown."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict after a file's change that does not touch it."""
+    """Return a conflict after the change of a file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -252,10 +255,10 @@ def _words(text: bytes) -> set[bytes]:
 def pass_on_causes(
     judged: Sequence[Judged], before: Sequence[Left] = ()
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
-    """Add to each blocked patch the causes of the conflicts that block it.
+    """Return the patches, each blocked one with the causes of the conflicts that block it.
 
-    `before` are the conflicts that were left before the first patch. Also returns the conflicts
-    that are left after the last patch, each with its causes.
+    `before` are the conflicts left before the first patch. The second value are the conflicts left
+    after the last patch, with their causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []

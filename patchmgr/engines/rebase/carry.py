@@ -1,4 +1,4 @@
-"""Carry the files of one patch to the new side, all at once."""
+"""Apply the changes of one patch to the new side, all files at once."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Carry all files of a patch, each as if the others were done; nothing is changed yet.
+    """Return the result of each file of a patch on the new side, which is not changed yet.
 
-    A path that one file vacates is free for the others, unless that change collides.
+    A path that one file of the patch leaves is free for the others, unless its change is in
+    conflict.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
@@ -65,9 +66,9 @@ def carry_files(
 
 
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
-    """Return the rest of a file's change: the dropped hunks become part of its base.
+    """Return a file's change without the dropped hunks, which become part of its base.
 
-    `dropped` numbers hunks of this file; some must be left.
+    `dropped` are numbers of hunks in this file. At least one hunk must be left.
     """
     assert step.base is not None
     content = blobs.read(step.base.blob)
@@ -93,9 +94,9 @@ def carry_rest(
     side: NewSide,
     tools: Tools,
 ) -> tuple[FileResult, ...]:
-    """Carry the files of a patch without the dropped hunks, numbered across the whole patch.
+    """Apply the files of a patch without the dropped hunks, numbered across the whole patch.
 
-    A file that is created, deleted, moved or changes its mode is carried whole.
+    A file that is created, deleted or moved, or whose mode changes, is applied whole.
     """
     starts = accumulate((step.size for step in steps), initial=0)
     here = [
@@ -378,9 +379,9 @@ _PYTHON = (".py", ".pyi")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Return a merged Python file with the patch's imports that its new lines need.
+    """Return a merged Python file with those imports of the patch added that its new lines need.
 
-    Lines of the patch that upstream has do not count as new.
+    Lines of the patch that upstream already has do not count as new.
     """
     entry, theirs = merged.entry, step.theirs
     if not home.endswith(_PYTHON) or entry in (None, sides.ours, theirs):

@@ -1,4 +1,4 @@
-"""The end of the ladder: a conflict, or a person's resolution of it."""
+"""The last step of the ladder: return a conflict, or apply a person's resolution of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a conflict, or a person's resolution of it, given in this rebase or before."""
+    """Return a file's conflict, or a person's resolution of it in this or an earlier rebase."""
     files, blobs = work.side.files, work.tools.blobs
     every = (sides.base, sides.ours, sides.theirs)
     contents = base, ours, theirs = tuple(shown_content(side, blobs) for side in every)
@@ -97,7 +97,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Add the parts that upstream seems to have to a conflict; propose that if it has all."""
+    """Add the hunks that upstream seems to have to a conflict; propose "absorbed" if all are."""
     if result.conflict is None or not proposals:
         return result
     is_all = len(proposals) == result.answers.count(CONFLICT)
@@ -138,7 +138,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return a side as shown to a person: a submodule as the line that diffs have for it."""
+    """Return a file's content as shown to a person; a submodule is shown as its line in a diff."""
     if entry is None:
         return None
     if entry.mode == GITLINK:
@@ -147,11 +147,11 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 
 
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
-    """Return the file that a person's content makes.
+    """Return the file that a person's resolution makes: content and mode.
 
-    The file is a link if the content is the link of one side, or if every side is a link; a last
-    line feed is not part of a link. Its mode is that of the side that changed it. Raises
-    PatchmgrError "bad-resolution" if it must be a link and the content is not one.
+    It is a link if the content is the link of one side, or if every side is a link; a last line
+    feed is not part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
+    "bad-resolution" if it must be a link and the content is not one.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

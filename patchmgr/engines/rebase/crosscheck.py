@@ -1,12 +1,13 @@
-"""Merges without a conflict that a person should still check.
+"""Find merges without a conflict that a person should still check.
 
-A file that both sides changed, and whose merge defines something twice, or has a new line of a kind
-that the other side replaced everywhere. Names and uses are the audit's.
+These are files that both sides changed, and whose merge defines something twice, or adds a line of
+a form that the other side replaced everywhere. Undefined names and calls that do not fit are found
+by the audit.
 
-A use of a name as it was before the other side changed every use is looked for in any language. Who
-writes it once more has not seen that it is written in another way by now: a call has one argument
-more, an attribute is called. None of 662 merges that people took as they were has such a use, five
-of 107 that they corrected do; it was built for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
+In every language, the check also looks for a new use of a name in a form that the other side
+changed everywhere: a call got one more argument, or an attribute became a method. None of 662
+merges that people left unchanged has such a use, five of 107 that they corrected do. It was built
+for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
 """
 
 from __future__ import annotations
@@ -43,11 +44,12 @@ _QUOTED = re.compile(r"`([^`]+)`")
 def check_merged(
     states: States, *, suspect_all: SuspectAll
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
-    """Start looking for suspicious places in the merged files.
+    """Start to check the merged files for suspicious places, and return a function for the result.
 
-    The returned function waits for the result; it is given the last patch that carries each file,
-    except for names that were reported already. `suspect_all` starts the checks of merges, and
-    returns a function for the answers. Files with a conflict are not examined.
+    That function waits for the checks. It returns the findings, each with the last patch that
+    changes the file, without the findings about names that it is given as already reported.
+    `suspect_all` starts the checks of merges, and returns a function for their findings. Files in
+    conflict are not checked.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
@@ -78,7 +80,7 @@ def check_merged(
 def check_file(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
 ) -> tuple[str, ...]:
-    """Return suspicious places in the clean merge of base, upstream and fork of one file."""
+    """Return warnings about the merge of base, upstream and fork of a file without a conflict."""
     if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     fault = new_fault(path, sides[1:], merged)
@@ -148,7 +150,7 @@ Counted = Callable[[str, str], Counter[Use]]
 
 
 def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about new uses in a form that the other side changed everywhere."""
+    """Return warnings about new uses of names in a form that the other side changed everywhere."""
     told: list[str] = []
     count = cache(lambda text, name: Counter(_uses(text, re.escape(name))))
     for who, other, gone, new in (

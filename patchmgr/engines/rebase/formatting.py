@@ -1,6 +1,6 @@
-"""Merge as text after base and patch side are formatted with upstream's formatter.
+"""Merge as text after the base and the patch's side are formatted with upstream's formatter.
 
-For each language there is a proof that formatting changed nothing but the format.
+For each language, it is checked that formatting changed nothing but the layout.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """A language: whether two texts differ in format only, and whether a merge is sound.
+    """A language: how to tell whether texts differ only in layout, and whether a merge is correct.
 
-    `is_sound` is given the merge, and base, upstream and fork in one format.
+    `is_sound` takes the merge, and then base, upstream and fork in the same format.
     """
 
     is_same: Callable[[bytes, bytes], bool]
@@ -51,16 +51,16 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the language of a file by its name, or None if formatting cannot be proved for it."""
+    """Return the language of a file by its name, or None if merges in it cannot be checked."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
 
 
 def is_same_python(one: bytes, other: bytes) -> bool:
-    """Return whether two Python texts differ in format alone: one syntax tree, the same comments.
+    """Return whether two Python texts differ only in layout: same syntax tree, and same comments.
 
-    Docstrings may have another layout. A text that does not parse equals no other.
+    The layout of docstrings may differ. A text that does not parse equals no other.
     """
     if one == other:
         return True
@@ -109,7 +109,7 @@ def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -
 def is_same_cxx(one: bytes, other: bytes) -> bool:
     """Return whether two C++ texts have the same tokens, and the same words in comments.
 
-    Comments at the end of a namespace do not count: formatters write them.
+    Comments at the end of a namespace are ignored, as formatters write them.
     """
     return one == other or _cxx(_text(one)) == _cxx(_text(other))
 
@@ -144,10 +144,11 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Merge with base and fork in upstream's format; None if that is not clean or not certain.
+    """Merge with base and fork in upstream's format; None if there is a conflict or any doubt.
 
-    Upstream's own text is not formatted. The result is not upstream's own text, means the same as a
-    text merge of the formatted sides, and formatting it again changes no line of the patch.
+    Upstream's own text is not formatted. The merge must differ from upstream's text and mean the
+    same as a text merge of all three formatted sides, and formatting it again must change no line
+    of the patch.
     """
     notation = notation_of(path)
     if notation is None:
@@ -162,11 +163,12 @@ def merge_formatted(
 
 
 def may_be_layout(marked: bytes) -> bool:
-    """Return whether a formatter might settle all conflicts of a text.
+    """Return whether formatting might resolve all regions of a text with conflict markers.
 
-    It cannot where both sides put other words in the place of the same ones, nor where both change
-    words and leave what stands between those that they keep. What a formatter adds and takes away
-    is no word here: brackets, commas, quotes. Imports it sorts.
+    It cannot if both sides replace the same words by different ones, or if both change words but
+    keep what stands between them. Brackets, commas and quotes do not count as words here, as
+    formatters add and remove them. A region with imports is never ruled out, as formatters sort
+    imports.
     """
     for found in split_marked(marked).regions:
         region = found.region
@@ -194,7 +196,7 @@ def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block])
 
 
 def stability(before: bytes, after: bytes) -> float:
-    """Return the share of lines that formatting a text leaves as they are, from 0 to 1."""
+    """Return the share of lines of a text that formatting leaves unchanged, from 0 to 1."""
     old, new = (Counter(split_lines(side)) for side in (before, after))
     return (old & new).total() / most if (most := max(old.total(), new.total())) else 1.0
 

@@ -1,4 +1,4 @@
-"""Prove by counting that a merged C++ text lost and doubled nothing from its sides."""
+"""Check by counting that a merged C++ text neither lost nor doubled anything of its sides."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _DECLARATIVE = ("include", "define", "pragma", "import")
 
 
 def is_sound(merged: str, texts: Texts) -> bool:
-    """Return whether all counts of a merged text can follow from its sides.
+    """Return whether all counts in a merged text can result from those in its sides.
 
-    Brackets and `#if` close as they do in the sides; each token, include, macro and definition
-    is there as often as the edits of both sides say; none is doubled that stands once in each.
+    Brackets and `#if`s must close as they do in the sides. Each token, include, macro and
+    definition must occur as often as the edits of both sides imply. None may occur twice that
+    occurs once in each side.
     """
     sides = (texts.base, texts.upstream, texts.fork)
     split = [tuple(cxx_tokens(text)) for text in sides]
@@ -47,10 +48,10 @@ def _counted(tokens: Sequence[Token]) -> Counter[str]:
 
 
 def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
-    """Return whether each count can follow from the edits of base, upstream and fork.
+    """Return whether each count of the merge, `now`, can result from the counts of its sides.
 
-    Where one side left a count alone it is the other's; where both changed it, an edit of both
-    may be one and the same.
+    If one side left a count of the base unchanged, the merge must have the other side's. If both
+    changed it, their edits may be the same or may add up.
     """
     base, upstream, fork = sides
     for thing in now | base | upstream | fork:
@@ -65,7 +66,7 @@ def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
 
 
 def brackets_close(tokens: Sequence[Token]) -> bool:
-    """Return whether every bracket has its partner; branches of an `#if` may not share any."""
+    """Return whether every bracket is closed; no two branches of an `#if` may share a bracket."""
     due: list[str] = []
     for token in tokens:
         if token.kind != "sign":
@@ -78,7 +79,7 @@ def brackets_close(tokens: Sequence[Token]) -> bool:
 
 
 def directives_close(tokens: Sequence[Token]) -> bool:
-    """Return whether every `#if` has its `#endif`, with each `#else` between them."""
+    """Return whether every `#if` has an `#endif`, with each `#else` and `#elif` between the two."""
     depth = 0
     for word in _directive_words(tokens):
         if word.startswith("el") and not depth:

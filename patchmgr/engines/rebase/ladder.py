@@ -1,8 +1,8 @@
-"""The merge ladder for one file: the cheapest rung that answers, else a conflict as a value.
+"""The merge ladder for one file: a list of methods (rungs), of which the first to succeed is used.
 
-Rungs: nothing changed upstream, the same change upstream, git's three-way text merge, and the same
-without the hunks that upstream has completely. Every rung is answered with the file's new state and
-a verdict for each hunk.
+The rungs here: upstream did not change the file, upstream made the same change, git's three-way
+merge, and the same merge without the hunks that upstream already has. The result is the new state
+of the file with a verdict for each hunk, or a conflict as a value.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """The three states of one file; None if a side has no such file.
+    """One file at base, ours and theirs; None if a side has no such file.
 
-    `hunks` lead from base to theirs and start at `positions` (0-based lines of base). `path` tells
-    the language.
+    `hunks` lead from base to theirs and start at `positions` (0-based lines of base). The language
+    is told from `path`.
     """
 
     base: Entry | None
@@ -54,7 +54,7 @@ class Sides(Struct, frozen=True):
     path: str = ""
 
     def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
-        """Return the contents of all three, or None if one is not a file of text."""
+        """Return the three contents, or None if any side is not a text file."""
         entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
         texts = [blobs.read(entry.blob) for entry in entries]
         if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):
@@ -62,7 +62,7 @@ class Sides(Struct, frozen=True):
         return texts[0], texts[1], texts[2]
 
     def each(self, answer: Answer) -> tuple[Answer, ...]:
-        """Return one answer for each hunk, at least one."""
+        """Return the same answer once for each hunk, and at least once."""
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str, marked: bytes | None = None) -> Collided:
@@ -71,10 +71,10 @@ class Sides(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """The merged file (None: deleted), and one answer per hunk (at least one).
+    """The merged file (None if it is deleted), and one answer per hunk (at least one).
 
-    If there are hunks, the answers are about them, not about a mode that changes as well.
-    `reliability` says how sure a merge by structure is, region by region.
+    If there are hunks, the answers are about them and not about a change of mode. `reliability` is
+    the measured reliability of a structural merge, for each region.
     """
 
     entry: Entry | None
@@ -83,11 +83,12 @@ class Merged(Struct, frozen=True):
 
 
 class Collided(Struct, frozen=True):
-    """No rung answered: the reason, the marked text if there is one, one answer per hunk.
+    """The conflict of a file: the reason, the text with markers, and one answer per hunk.
 
-    `texts` are base, ours and theirs of a marked text; hunks left out of the merge because upstream
-    has them are part of this base. `suggestions` has possible texts for each region. `has_moved`
-    says that upstream moved the lines elsewhere.
+    `marked` is None if the file has no text to mark. `texts` are base, ours and theirs of the
+    marked text. Hunks left out of the merge because upstream has them are part of that base.
+    `suggestions` are possible texts for each region. `has_moved` says whether upstream moved the
+    lines elsewhere.
     """
 
     reason: str
@@ -99,7 +100,7 @@ class Collided(Struct, frozen=True):
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    """Climb the ladder for one file."""
+    """Merge one file by the rungs of this module."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if theirs is None and ours is not None and sides.is_moved:
         # A conflict in git, too: what upstream moves it for may use it at its new place.
@@ -192,10 +193,10 @@ def _merge_rest(
 def judge_hunks(
     file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Judge each hunk of a text merge; `merged` is None if the whole merge has conflicts.
+    """Return the answer for each hunk of a text merge; `merged` is None if the merge has conflicts.
 
-    A hunk is absorbed if merging it alone gives upstream's own bytes, and unchanged if its lines,
-    context included, are applied as they stand at another position.
+    A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if its lines,
+    context included, are applied as they are, at whatever position.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:
@@ -218,7 +219,7 @@ def judge_hunks(
 
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
-    """Judge one hunk by merging it alone."""
+    """Return the answer for one hunk by merging it alone."""
     return _judge(ours, hunk, text.merge(base, ours, apply_one(base, hunk, position)))
 
 

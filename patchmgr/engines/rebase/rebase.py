@@ -1,4 +1,4 @@
-"""Fold a series over two sides at once: its own base, and the new upstream."""
+"""Rebase a series: apply its patches one by one to its own base and to the new upstream."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from patchmgr.model.snapshot import Entry
 
 
 class Item(Struct, frozen=True):
-    """A patch to carry; `refusal` says why a guard keeps it out, or None if it is in.
+    """A patch to rebase; `refusal` is the reason why a condition leaves it out, else None.
 
-    `absorption` is the part that upstream has, or None if nothing is known. `steps` are the patch's
-    changes to the side it is written against, or None if they are yet to be found; either all
-    patches that are in have them, or none. `is_on_base` says that the patches after it are written
-    on top of it. `promise` returns what the patch ensures but the new side with the patch lacks, or
-    None.
+    `absorption` is the part of it that upstream has, or None if that is not known. `steps` are its
+    changes to the side that it is written against, or None if they are not computed yet. Either all
+    patches that are in have them, or none. `is_on_base` says whether the patches after it are
+    written on top of it. `promise` returns what the patch ensures but a tree with the patch lacks,
+    or None if it lacks nothing.
     """
 
     patch: Patch
@@ -57,11 +57,11 @@ class Item(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """A patch's outcome and the states of its files on the way, for evidence and cause.
+    """The outcome of a patch, and its files after each step, used to find evidence and causes.
 
-    `decision` is the person's decision that was in force. `blockers` are the conflicts in the way
-    of a blocked patch, and `left` are all conflicts that are left after this patch. `edited` are
-    files that a person changed besides the patch's own changes.
+    `decision` is the person's decision that was applied. `blockers` are the conflicts that block
+    the patch, and `left` all conflicts left after it. `edited` are the files that a person changed
+    besides the patch's own changes.
     """
 
     outcome: PatchOutcome
@@ -76,9 +76,9 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Leave the named patches out of the new side only: later patches are written on top of them.
+    """Leave the patches named in `reasons` out of the new side only.
 
-    Every patch that is in gets its steps on the old side.
+    Later patches are written on top of them. Every patch that is in gets its steps on the old side.
     """
     if not reasons:
         return tuple(items)
@@ -114,12 +114,12 @@ def rebase_series(
     stops_at_conflict: bool = False,
     left: Sequence[Left] = (),
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
-    """Carry a series from one upstream state to another, in memory.
+    """Rebase a series from one upstream state to another, in memory.
 
-    Merge bases are the cumulative states of the series. Returns one judged patch per item, in
-    order, and the files of the new side that differ from upstream's (None: deleted). If a patch
-    collides, the new side goes on with upstream's lines. Later changes that touch this place, or
-    the conflicts that were `left` before, are blocked; all others go on.
+    The merge bases are the states of the series after each patch. Returns one judged patch per
+    item, in order, and the files of the new side that differ from upstream's (None: deleted). If a
+    patch is in conflict, the new side goes on with upstream's lines. Later changes that touch the
+    lines in conflict, or the conflicts `left` before, are blocked. All others are applied.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})
@@ -420,7 +420,7 @@ def _judge(
 
 
 def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdict:
-    """Return the first verdict of the contract that holds for a patch that was tried."""
+    """Return the verdict of a patch from those of its hunks: the first in order that holds."""
     verdicts = {hunk.verdict for hunk in hunks}
     if has_conflict or Verdict.CONFLICT in verdicts:
         return Verdict.CONFLICT

@@ -1,4 +1,4 @@
-"""The rungs of the ladder above the text merge, in their order."""
+"""The rungs of the merge ladder after the text merge, in their order."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ _ANSWERS: dict[How, Answer] = {
 
 
 class Solved(Struct, frozen=True):
-    """The merged text and the rung that answered.
+    """The merged text, and the rung that made it.
 
-    `used` are the ids of the resolutions in it, `reliability` says how sure a structural merge is.
+    `used` are the ids of the recorded resolutions in it, `reliability` is the measured reliability
+    of a structural merge, for each region.
     """
 
     content: bytes
@@ -52,10 +53,10 @@ class Solved(Struct, frozen=True):
 
 
 class Unsolved(Struct, frozen=True):
-    """What is left for a person: the text with the remaining markers, None for binaries.
+    """The conflict that is left to a person: the text with markers, or None for a binary file.
 
-    `used` are the ids of the resolutions that are in it already, `suggestions` the possible texts
-    of each region, the likeliest first.
+    `used` are the ids of the recorded resolutions already in the text. `suggestions` are the
+    possible texts of each region, the likeliest first.
     """
 
     marked: bytes | None
@@ -64,10 +65,10 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """The file at a path after the rungs so far: in conflict, with its three texts.
+    """A file still in conflict after the rungs so far, with its three texts.
 
-    A replayed resolution is in all three texts; `used` has its id. `is_upstream_ours` says which
-    side the markers call `ours`.
+    If a recorded resolution was replayed, all three texts contain it, and `used` lists its id.
+    `is_upstream_ours` says whether upstream's side is the one that the markers call `ours`.
     """
 
     marked: bytes
@@ -81,7 +82,7 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Replace regions that a person resolved before with the recorded resolutions."""
+    """Replay recorded resolutions: resolve the regions that a person resolved before."""
     if mergers.recall is None:
         return left
     whole = whole_sides(left.marked)
@@ -102,7 +103,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge as text once base and theirs are in upstream's format."""
+    """Merge as text with base and the patch's side in upstream's format."""
     if mergers.formatter is None or not may_be_layout(left.marked):
         return left
     content = merge_formatted(
@@ -143,7 +144,7 @@ RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Return the answer of the first rung that has one, or else what the rungs leave."""
+    """Return the result of the first rung that merges the file, else the conflict that is left."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -157,9 +158,9 @@ def climb_on(
 ) -> Merged | Collided:
     """Merge a file of a patch that the text merge left in conflict.
 
-    If the result has upstream's own text in all regions, they stay conflicts: no merge may say that
-    an edit is not needed, beside others that git carried or alone. Imports are the exception:
-    upstream may have the same names in another form.
+    If the result has upstream's own text in all regions, they stay in conflict: no merge may decide
+    that an edit is not needed. Imports are the exception, as upstream may have the same names in
+    another form.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -217,8 +218,8 @@ def solve_text(
 ) -> Solved | Unsolved:
     """Merge three texts of a file that belongs to no series.
 
-    What git merges cleanly has git's bytes. Markers name the upstream's side `ours`, or
-    `theirs` where `is_upstream_ours` is false.
+    If git merges them without a conflict, the result is git's. Markers call upstream's side `ours`,
+    or `theirs` if `is_upstream_ours` is false.
     """
     sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
     merge = mergers.text.merge(base, *sides)
@@ -233,7 +234,10 @@ def solve_text(
 
 
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether a merge of the three ends with a line feed: as on the side that changed it."""
+    """Return whether a merge of three texts ends with a line feed.
+
+    It does if the side that changed the end does, or if base does and no side changed it.
+    """
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours
 

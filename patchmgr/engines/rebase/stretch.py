@@ -1,4 +1,4 @@
-"""Find how far a series carries in a single rebase, by trying few rebases."""
+"""Find the newest state to which a series rebases without a conflict, by trying few rebases."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection
 def longest_stretch(
     start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
 ) -> int:
-    """Return the last state tried to which the series at `start` carries.
+    """Return the newest state tried to which the series at `start` rebases without a conflict.
 
-    It is `start` only if `start + 1` was tried and does not carry. `suspects` are the states that
-    conflicts so far name as their cause. Between a clean state and one in conflict, clean states
-    and conflicts may alternate. The search therefore goes from suspect to suspect, tries one state
-    after the first that breaks, and halves the range only if no suspect is named.
+    Returns `start` only if `start + 1` was tried and is in conflict. `suspects` returns the states
+    that conflicts so far name as their cause. States without and with a conflict may alternate. The
+    search therefore goes from suspect to suspect, and tries one state after the first that is in
+    conflict. It halves the range only if no suspect is named.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

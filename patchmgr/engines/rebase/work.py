@@ -1,4 +1,4 @@
-"""The input for carrying a patch, and the answer for each of its files."""
+"""The input for rebasing a patch, and the result for each of its files."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The ways to merge texts; a rung whose tool here is None is skipped.
+    """The tools that merge texts; a rung whose tool is None is skipped.
 
-    `recall` knows conflicts that were resolved before, `formatter` has upstream's format, and
-    `structure` merges by the structure of a file.
+    `recall` finds recorded resolutions, `formatter` formats as upstream does, and `structure`
+    merges by the structure of a file.
     """
 
     text: TextMerge
@@ -51,14 +51,14 @@ class Mergers(Struct, frozen=True, kw_only=True):
 
 
 class Tools(Mergers, frozen=True):
-    """What a rebase needs besides the series and the two sides.
+    """The tools and a person's input that a rebase needs, besides the series and the two sides.
 
-    `nobody` is the author of patches that name none. `solved` has a person's resolutions, by patch
-    name and path: None deletes the file; `solved_on` has upstream's side as the person saw it.
-    `on_patch` is called with every patch before it is tried. `asks` says that hunks which upstream
-    seems to have in other words are left to a person. `elsewhere` has the files to which upstream
-    may have moved changed lines, `offers` gives others' resolutions. `edits` are, by patch, a
-    person's changes to other files: each before and after.
+    `nobody` is the author of patches that name none. `solved` are a person's resolutions, by patch
+    name and path; None deletes the file. `solved_on` is upstream's side as the person saw it.
+    `on_patch` is called before each patch. `asks` says whether hunks that upstream seems to have in
+    other words are left to a person. `elsewhere` are the files to which upstream may have moved
+    changed lines, `offers` looks up the resolutions of others. `edits` are, by patch, a person's
+    changes to other files, each before and after.
     """
 
     blobs: Blobs
@@ -74,12 +74,12 @@ class Tools(Mergers, frozen=True):
 
 
 class FileResult(Struct, frozen=True):
-    """One file of a patch on the new side; `changes` is empty if it collided.
+    """The result for one file of a patch on the new side; `changes` is empty if it is in conflict.
 
-    There is one answer per hunk, or one for a change without hunks. One more is for a mode or a
-    move whose fate differs from the hunks'. `proposals` are for hunks in conflict that upstream
-    seems to have, `reliability` how sure a merge by structure is, region by region. `places` are
-    the hunks, by number, that upstream moved elsewhere.
+    There is one answer per hunk, or one for a change without hunks, and one more for a mode or a
+    move whose verdict differs from the hunks'. `proposals` are for the hunks in conflict that
+    upstream seems to have. `reliability` is the measured reliability of a structural merge, for
+    each region. `places` maps the number of a hunk to the place to which upstream moved its lines.
     """
 
     step: FileStep
@@ -94,10 +94,10 @@ class FileResult(Struct, frozen=True):
 
 
 class UpstreamRange(Struct, frozen=True):
-    """Two states of upstream, and what moved between them.
+    """Two states of upstream, and the files that it moved between them.
 
-    `renames` maps paths of base that are gone in onto to their new home, `arrivals` those of new
-    files whose folder has moved.
+    `renames` maps the path of a moved file to its path in onto, `arrivals` the path of a new file
+    of the series to its path there, as upstream moved its folder.
     """
 
     base: Tree
@@ -107,9 +107,9 @@ class UpstreamRange(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """The new side before a patch; `homes` maps paths of the old side that are elsewhere here.
+    """The new side before a patch; `homes` maps old paths to new ones where these differ.
 
-    `arrivals` maps paths of new files to where they belong, since upstream moved their folder.
+    `arrivals` does the same for new files of the series whose folder upstream moved.
     """
 
     files: Overlay
@@ -117,19 +117,19 @@ class NewSide(Struct, frozen=True):
     arrivals: Mapping[str, str] = field(default_factory=dict)
 
     def home(self, path: str) -> str:
-        """Return the path that a file of the old side has on the new side."""
+        """Return the path on the new side of a file of the old side."""
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return the path on the new side for a file that a patch creates at a path."""
+        """Return the path on the new side for a file that a patch creates."""
         return self.arrivals.get(path, path)
 
 
 class Work(Struct, frozen=True):
-    """One patch to carry; `leaving` are the paths of the new side that it deletes or moves away.
+    """One patch to apply; `leaving` are the paths of the new side that it deletes or moves away.
 
-    `replaced` has the deletion and the creation of one path, as diffs show a change of type.
-    `taken` are homes that hunks of it were moved to.
+    `replaced` maps a path to its deletion and its creation, the two of which are a change of type.
+    `taken` are the paths to which hunks of the patch were moved.
     """
 
     patch: str
@@ -141,5 +141,5 @@ class Work(Struct, frozen=True):
     taken: set[str] = field(default_factory=set)
 
     def merge(self, sides: Sides) -> Merged | Collided:
-        """Merge a file by its text."""
+        """Merge a file as text."""
         return merge_file(sides, blobs=self.tools.blobs, text=self.tools.text)

@@ -1,1 +1,1 @@
-"""What a series changes of its upstream: counts, groups, and a reviewer's questions."""
+"""Report what a series changes of its upstream: counts, groups, and what a reviewer asks for."""

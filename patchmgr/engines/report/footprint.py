@@ -36,10 +36,10 @@ Net = Mapping[str, tuple[int, int] | None]
 def footprint(
     series: str, pin: Pin, patches: Sequence[Patch], changes: Sequence[FileChange], net: Net
 ) -> Footprint:
-    """Return the footprint of a series: `patches` in order, and the squashed `changes`.
+    """Return the footprint of a series from its patches, in order, and the squashed `changes`.
 
-    `net` has, by the path of each net change, the counts of `git diff --numstat` from the pin to
-    the head, None for a binary; a missing path is a KeyError.
+    `net` maps the path of each net change to the counts of `git diff --numstat` from the pin to the
+    head, or None for a binary file. Raises KeyError if a path is missing.
     """
     by_path = _patches_by_path(patches)
     real = [change for change in changes if not _is_passing(change, net)]
@@ -193,9 +193,10 @@ def _tallies(
 
 
 class TouchedFile(Struct, frozen=True):
-    """One file change of a patch: its contents if available, and the touched symbols.
+    """The change of one file by a patch: its contents if available, and the symbols it touches.
 
-    `before` is empty where the patch creates the file. `is_upstream` says that the pin has it.
+    `before` is empty if the patch creates the file. `is_upstream` says whether the file exists at
+    the pin.
     """
 
     change: FilePatch
@@ -219,7 +220,7 @@ class _Line(Struct, frozen=True):
 
 
 class Walk:
-    """The files of a series after the patches so far."""
+    """The files of a series, followed patch by patch."""
 
     def __init__(self, changes: Sequence[FileChange]) -> None:
         self._indexes: dict[tuple[str, bytes], SymbolIndex] = {}
@@ -228,7 +229,7 @@ class Walk:
         self._files = dict(self._pinned)
 
     def step(self, patch: Patch) -> tuple[TouchedFile, ...]:
-        """Return what the patch does to its files, and move on to the state after it."""
+        """Return the files that the next patch changes, and advance to the state after it."""
         pairs = [(self._before(change), change) for change in patch.files]
         steps = tuple(self._step(before, change) for before, change in pairs)
         for change in patch.files:
@@ -329,7 +330,7 @@ State = tuple[Footprint, Sequence[OwnCommit]]
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Compare a series with an earlier state; a side is None if the series does not exist there."""
+    """Compare a series before and after; a state is None if the series does not exist there."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (

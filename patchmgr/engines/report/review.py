@@ -1,7 +1,7 @@
-"""Collect what a reviewer asks for: parts, gated sites, and hotspots.
+"""Collect what a reviewer asks for: subsystems, gated sites, and hotspots.
 
-A hotspot is a symbol that the series touches and upstream often changes: the next conflict is
-likely there.
+A hotspot is a symbol that the series touches and upstream often changes, so that the next conflict
+is likely there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
-    """Return the subsystems, those with most changed lines first; their files add up to all."""
+    """Return the subsystems, those with most changed lines first; each file is counted in one."""
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
         groups.setdefault(_part_of(file, rule), []).append(file)
@@ -67,7 +67,7 @@ def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ..
 
 
 def part_of_files(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[tuple[str, str], ...]:
-    """Return the subsystem of each file."""
+    """Return each file's path with its subsystem."""
     return tuple((file.path, _part_of(file, rule)) for file in files)
 
 
@@ -78,7 +78,7 @@ def _part_of(file: FileFootprint | PatchFile, rule: Subsystems) -> str:
 def parts_of_patches(
     patches: Sequence[PatchFootprint], rule: Subsystems
 ) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
-    """Return the changed lines of each patch by part."""
+    """Return for each patch the number of lines that it changes in each subsystem."""
     found = []
     for patch in patches:
         lines: dict[str, int] = {}
@@ -90,16 +90,16 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Judges the changed sites of one file; it can be sent to another process with all it needs.
+    """Finds the changed sites of one file; it can be sent to another process.
 
-    `defaults` are those of the project's settings.
+    `defaults` are the values of the project's settings when no variable is set.
     """
 
     words: Words
     defaults: Mapping[str, object] = {}
 
     def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
-        """Return the changed sites."""
+        """Return the changed sites of the file; empty if its texts are the same."""
         if texts.old == texts.new:
             return ()
         if language(texts.path, texts.new) == "Python":
@@ -111,7 +111,7 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return the judge for a series, who knows the defaults of the project's settings."""
+    """Return the judge for a series, with the defaults of the project's settings."""
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 
@@ -119,7 +119,7 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[Texts, ...]:
-    """Return the files of upstream's code that a series edits, tests and vendored code aside."""
+    """Return the upstream files of code that a series edits, except tests and vendored code."""
     found = []
     for change in changes:
         path, before, after = change.path, change.before, change.after
@@ -165,9 +165,10 @@ def hotspots(
     changes: Sequence[tuple[str, str, str]],
     names: Mapping[str, str],
 ) -> tuple[Hotspot, ...]:
-    """Return the touched symbols of upstream, those that changed most often first.
+    """Return the touched symbols of upstream, the most often changed first.
 
-    `changes` are commits, paths and hunk headings, `names` the last path of each file.
+    Each of `changes` is a commit, a path and a hunk heading. `names` maps a path to the file's
+    latest path.
     """
     touched: dict[tuple[str, str | None], list[str]] = {}
     for patch in patches:
@@ -195,7 +196,7 @@ def hotspots(
 
 
 def heading_name(heading: str) -> str:
-    """Return the name in a hunk's heading, or empty if it has none."""
+    """Return the function or class named in a hunk's heading, or "" if none is."""
     found = (pattern.search(heading) for pattern in _HEADING_NAMES)
     return next((match[1] for match in found if match is not None), "")
 
@@ -235,7 +236,7 @@ def find_risks(
 ) -> tuple[Risk, ...]:
     """Return the risks of the squashed series, by kind and path.
 
-    `known_variables` returns those of some names that occur anywhere in upstream's tree.
+    `known_variables` returns those of the given names that occur anywhere in upstream's tree.
     """
     by_path = {change.path: change for change in changes}
     found: list[Risk] = []

@@ -1,4 +1,4 @@
-"""Put paths into subsystems: by the series' own globs, by labels or owners, else by folders."""
+"""Group paths into subsystems: by the series' own globs, by labels or owners, else by folders."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class _Glob(Struct, frozen=True):
 
 
 class Globs:
-    """Several globs; a path matches where one of them is the path or a folder that it is in."""
+    """A list of globs; each matches a path or a folder that contains the path."""
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._globs = tuple(map(_parsed, globs))
 
     def match(self, path: str) -> bool:
-        """Return whether one of the globs matches a path."""
+        """Return whether any of the globs matches a path or a folder that contains it."""
         names = path.split("/")
         return any(_matches(glob, names) for glob in self._globs)
 
@@ -86,9 +86,9 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name with one glob per line, in order: the last one that matches a path counts.
+    """Return for each line of CODEOWNERS a name with its glob; the last glob that matches counts.
 
-    The name is that of the section, or else the path that the glob begins with.
+    The name is the section's, or else the path at the start of the glob.
     """
     found: list[tuple[str, tuple[str, ...]]] = []
     section = ""
@@ -106,7 +106,7 @@ def read_codeowners(content: bytes) -> Rules:
 
 
 def read_labeler(content: bytes) -> Rules:
-    """Return the labels of a labeler.yml with their globs, in order."""
+    """Return the labels of a labeler.yml in order, each with its globs."""
     found: dict[str, list[str]] = {}
     label = ""
     for line in content.decode("utf-8", "replace").splitlines():
@@ -135,7 +135,7 @@ SETTINGS, LABELS, OWNERS, FOLDERS = "series.toml", "labels", "CODEOWNERS", "fold
 
 
 class Subsystems(Struct, frozen=True):
-    """A rule that names the subsystem of a path; `source` says where it is from."""
+    """The rule that names the subsystem of a path; `source` names where the rule is from."""
 
     source: str
     _rules: tuple[tuple[str, Globs], ...]
@@ -156,7 +156,7 @@ def subsystems(
     read: Callable[[str], bytes | None],
     fallback: Callable[[str], str],
 ) -> Subsystems:
-    """Return the rule for a project; `read` gives files of the pin, `fallback` the top folders."""
+    """Return a project's rule; `read` returns a file of the pin, `fallback` a path's top folder."""
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())
         return _made(SETTINGS, rules, fallback)
@@ -178,9 +178,9 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 
 
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
-    """Return the rule by top folders: one with more than half of the paths is split once more.
+    """Return a rule that names a path by its top folder, or by two if most paths share the first.
 
-    There are `among` paths in all where not all are given.
+    If `paths` are not all paths, `among` is the number of all.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among

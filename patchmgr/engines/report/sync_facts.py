@@ -1,4 +1,4 @@
-"""Read the saved facts of rebases as values: what was carried, resolved and dropped."""
+"""Read the saved facts of rebases as values: the patches applied, resolved and dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
-    """Return every patch of the syncs; a patch in several has its first verdict that is a loss."""
+    """Return every patch of the syncs; one in several has its first verdict that is a loss."""
     found: dict[str, Carried] = {}
     for patch in _patches(rows):
         known = found.get(patch["name"])
@@ -49,7 +49,7 @@ def _carried(patch: Row, known: Carried | None) -> Carried:
 
 
 def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
-    """Yield the patches that upstream has, in whole or in part, with the commits that landed it."""
+    """Yield the patches that upstream has in whole or in part, with the upstream commits."""
     for patch in _patches(rows):
         if patch["verdict"] in ("absorbed", "partial"):
             how = {str(h["how"]) for h in patch["hunks"] if h["verdict"] == "absorbed"}
@@ -64,9 +64,9 @@ def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
 
 
 def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
-    """Return how often evidence or proposals of such kinds were right, each kind once.
+    """Return the measured reliabilities of some evidence or proposals, without repetitions.
 
-    Facts saved by an older version have no such figures.
+    Facts saved by an older version have none.
     """
     rows = (one.get("reliability") for one in found)
     return tuple(dict.fromkeys(convert(row, Reliability) for row in rows if row is not None))
@@ -81,7 +81,7 @@ def _patches(rows: Sequence[Row]) -> list[Row]:
 
 
 def solved_of(rows: Sequence[Row]) -> Iterator[Solved]:
-    """Yield each file that needed more than git's text merge, and those still in conflict."""
+    """Yield each file that git's text merge could not merge alone, and each still in conflict."""
     for row in rows:
         solutions = list(row.get("solutions", {}).values())
         for patch in row["outcome"]["patches"]:
@@ -144,7 +144,7 @@ def _solution(
 
 
 def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return every path that the patches of the syncs touch, old and new."""
+    """Return the old and new paths of all files that the patches of the syncs touch."""
     paths = {
         str(path)
         for patch in _patches(rows)
@@ -155,9 +155,9 @@ def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files of the series that kept their bytes, and the others.
+    """Return the files of the series whose bytes stayed the same, and the other files.
 
-    A file keeps its bytes if upstream did not touch it and every patch on it was carried unchanged.
+    The bytes stay the same if upstream did not touch the file and every patch on it is unchanged.
     """
     hows: dict[str, set[str]] = {}
     gone: set[str] = set()
@@ -175,7 +175,7 @@ def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return warnings about patches that were carried but that a person should check."""
+    """Return the warnings about applied patches that a person should check."""
     return tuple(
         f"{patch['name']}: {warning}" for patch in _patches(rows) for warning in patch["warnings"]
     )

@@ -1,1 +1,1 @@
-"""Patches as such: folded, placed, reordered, compared; which of them a state needs."""
+"""Apply, place, reorder and compare patches, and select those that a state needs."""

@@ -1,4 +1,4 @@
-"""Claims that a file, or one symbol of it, has certain bytes."""
+"""Check claims that a file, or one symbol of it, has certain bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the bytes that a claim is about, or None if they do not exist."""
+    """Return the bytes of the file or symbol that a claim is about, or None if there is none."""
     if content is None or symbol is None:
         return content
     index = SymbolIndex(path, content)
@@ -29,12 +29,12 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
 
 
 def digest_of(content: bytes) -> str:
-    """Return the digest for a claim about some bytes."""
+    """Return the digest of bytes as a claim states it: sha256, in hex."""
     return hashlib.sha256(content).hexdigest()
 
 
 def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Problem]:
-    """Yield the claims that the head breaks."""
+    """Yield a problem for each claim that does not hold at the head."""
     for claim in claims:
         now = claimed_bytes(claim.path, claim.symbol, head(claim.path))
         if now is None:

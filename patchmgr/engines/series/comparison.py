@@ -19,7 +19,7 @@ _INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+")
 
 
 class OwnCommit(Struct, frozen=True):
-    """A commit of a series' branch: its id, message, and the diff to the one before."""
+    """A commit of a series' branch: its id, its message, and its diff to the previous commit."""
 
     id: str
     message: bytes
@@ -32,7 +32,7 @@ class OwnCommit(Struct, frozen=True):
 
 
 def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[ComparedPatch, ...]:
-    """Return the patches of the new state in order, each after the ones dropped before it."""
+    """Compare the patches of two states: those of the new one in order, then the dropped ones."""
     pairs = _pairs(old, new)
     taken = {before.id for before in pairs.values()}
     left = [commit for commit in old if commit.id not in taken]
@@ -73,7 +73,7 @@ def _compared(before: OwnCommit | None, after: OwnCommit) -> ComparedPatch:
 
 
 def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
-    """Return how two versions of a patch differ; a changed message is a change."""
+    """Return how two versions of a patch differ; a different message counts as a change."""
     if before.message != after.message:
         return Sameness.CHANGED
     if _without_ids(before.diff) == _without_ids(after.diff):
@@ -84,7 +84,7 @@ def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
 
 
 def patch_sameness(old: Patch, new: Patch) -> Sameness:
-    """Return how two versions of a patch file differ in what they do, in whatever form."""
+    """Return how two versions of a patch differ in their effect, not in their text."""
     if [_skeleton(file) for file in old.files] != [_skeleton(file) for file in new.files]:
         return Sameness.CHANGED
     pairs = [

@@ -1,4 +1,4 @@
-"""Fold patches over a tree, one after the other, exactly as written."""
+"""Apply patches to a tree one after the other, exactly as written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 
 
 class FileStep(Struct, frozen=True):
-    """A patch's change to one file on the side it is written against.
+    """The change of one file by a patch, on the side that the patch is written against.
 
     `base` is the file before (at the old path), `theirs` the file after (at the new path), or None
-    if there is none. `positions` are the 0-based lines of base where the hunks start.
+    if there is none. `positions` are the lines of base (from 0) at which the hunks start.
     """
 
     change: FilePatch
@@ -32,12 +32,12 @@ class FileStep(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Return the number of verdicts for the file: one per hunk, at least one."""
+        """The number of verdicts for the file: one per hunk, and at least one."""
         return max(1, len(self.change.hunks))
 
 
 class Overlay:
-    """A tree with changes on top."""
+    """A tree with changed files on top of it."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -51,7 +51,7 @@ class Overlay:
         return self._tree.entry(path)
 
     def is_directory(self, path: str) -> bool:
-        """Return whether there is a file below the path."""
+        """Return whether there is any file below the path."""
         changed = self._inside.get(path, ())
         if any(self._changed[below] is not None for below in changed):
             return True
@@ -72,13 +72,13 @@ class Overlay:
         self._changed[path] = entry
 
     def changes(self) -> Mapping[str, Entry | None]:
-        """Return the files that differ from the tree below, by path."""
+        """Return the files that differ from the tree below, by path; None is a deleted file."""
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return the path that keeps a file from being created here: a parent or a directory.
+        """Return the path of a parent or directory that prevents a file at the path, or None.
 
-        Files that are `leaving` are not in the way.
+        Files that are `leaving` do not prevent it.
         """
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
@@ -110,7 +110,7 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
 
 def left_path(change: FilePatch) -> tuple[str, ...]:
-    """Return the path that a deletion or rename leaves without a file, if any."""
+    """Return the path that a deletion or a rename leaves, as a tuple; empty for other changes."""
     is_leaving = change.new_path is None or change.is_rename
     return (change.old_path,) if is_leaving and change.old_path is not None else ()
 

@@ -1,4 +1,4 @@
-"""Upstream commits whose messages say that they fix, revert or restore a series' patches."""
+"""Find upstream commits whose messages say that they fix, revert or restore a patch of a series."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Commits = Mapping[str, tuple[str, str]]
 
 
 def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
-    """Return commits, each an id with its subject, by the beginning of the id and by `#N`."""
+    """Return commits (id and subject) by the first digits of the id and by pull request `#N`."""
     found = dict[str, tuple[str, str]]()
     for commit, subject in commits:
         found[commit[:SHORT]] = found[f"#{pull_number(subject)}"] = commit, subject
@@ -50,7 +50,7 @@ def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
 
 
 def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str, str] | None:
-    """Return the one of the commits that a patch is, with its subject."""
+    """Return the id and subject of the commit that is the patch upstream, or None if none is."""
     for name in sorted(names_of(patch, repository)):
         commit, subject = commits.get(name if name[0] == "#" else name[:SHORT], ("", ""))
         if commit and (name[0] == "#" or commit.startswith(name)):
@@ -59,7 +59,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return search words: a message that names any of these has at least one of the words."""
+    """Return words to search for: every message that names one of `names` contains one of them."""
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
 
@@ -67,7 +67,7 @@ def searched(names: Iterable[str]) -> tuple[str, ...]:
 def follow_ups(
     patches: Sequence[Patch], messages: Sequence[tuple[str, str]], repository: str | None
 ) -> Iterator[FollowUp]:
-    """Yield the commits, each with its message, that name the upstream commit of a patch.
+    """Yield the commits whose messages refer to the upstream commit of a patch.
 
     Commits that the series itself carries are left out.
     """

@@ -1,4 +1,4 @@
-"""Apply as much of a patch as possible, and report the rest: for `push --force`."""
+"""Apply as many hunks of a patch as possible, and reject the others: for `push --force`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from patchmgr.model.snapshot import REGULAR, Entry
 
 
 class RejectedHunks(Struct, frozen=True):
-    """The hunks of one file that do not fit."""
+    """The hunks of one file that do not apply."""
 
     change: FilePatch
     hunks: tuple[Hunk, ...]
 
 
 def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunks, ...]:
-    """Apply the hunks that fit; running it again on the same side gives the same result.
+    """Apply the hunks that fit, and return the rejected ones.
 
-    Raises PatchmgrError "bad-patch" if anything but text hunks does not apply: such a file
-    cannot be left as a reject.
+    Running it again on the same side gives the same result. Raises PatchmgrError "bad-patch" if a
+    change without text hunks does not apply, as it cannot be written as a reject.
     """
     rejected: list[RejectedHunks] = []
     for change in patch.files:
@@ -56,7 +56,7 @@ def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
 
 
 def reject_text(rejected: RejectedHunks) -> bytes:
-    """Return the hunks that do not fit as a diff, in the form of `patch`'s `.rej` files."""
+    """Return the rejected hunks as a diff, in the form of `patch`'s `.rej` files."""
     change = rejected.change
     old = f"a/{change.old_path}" if change.old_path is not None else "/dev/null"
     new = f"b/{change.new_path}" if change.new_path is not None else "/dev/null"

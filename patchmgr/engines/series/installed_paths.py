@@ -1,9 +1,9 @@
-"""Where the files of a repository are in an installed package.
+"""Find where the files of a repository are in an installed package.
 
-Folder names are not interpreted: `src/`, `lib/`, `python/`, a folder that is installed under
+Folder names are not interpreted. `src/`, `lib/`, `python/`, a folder that is installed under
 another name, and copies that a package keeps with its data are all found by content. A file is
-where its content is, if that is one place and no other file of the repository fits there better. A
-file that has other content, or is new, goes where the files beside it are.
+where its content is, if that is only one place and no other file of the repository fits better
+there. A new file, or one with other content, goes where the files next to it in the repository are.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ _NAMESAKES = 16
 
 
 class Source(Protocol):
-    """The files of the repository: all of them (`is_whole`), or those that patches name."""
+    """The files of the repository: all of them if `is_whole`, else those that patches name."""
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all files are known."""
+        """Whether all files are known."""
 
     def names(self, folder: str) -> Collection[str]:
-        """Return the names of the files that are in the folder itself."""
+        """Return the names of the files directly in the folder."""
 
     def files(self) -> Iterable[str]:
-        """Yield the paths of all files that are known."""
+        """Yield the paths of all known files."""
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package's file at the place is the repository's file at the path."""
+        """Return whether the package's file at `place` equals the repository's file at `path`."""
 
 
 class InstalledPaths:
-    """The places of a distribution's files, as its RECORD lists them."""
+    """The installed paths of a repository's files, found among the files listed in RECORD."""
 
     def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
         self._known = frozenset(path for path in known if not _is_apart(path))
@@ -58,7 +58,7 @@ class InstalledPaths:
         self._origins = cache(self._find_origins)
 
     def find(self, path: str) -> str | None:
-        """Return where a file of the repository is installed, or None if it is not."""
+        """Return the installed path of a file of the repository, or None if it is not installed."""
         return self._place(path)
 
     def _find_place(self, path: str) -> str | None:
@@ -68,7 +68,7 @@ class InstalledPaths:
         return self._pair(path) or self._beside(path) or self._named(path)
 
     def place_new(self, path: str) -> str | None:
-        """Return where a new file belongs, or None if nothing of its kind is installed."""
+        """Return where a new file is to be installed, or None if no similar file is installed."""
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped
@@ -82,7 +82,7 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether the package lacks a file although it has similar ones beside it."""
+        """Return whether the package lacks a file although it contains similar files next to it."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)
@@ -94,7 +94,7 @@ class InstalledPaths:
         return any(self.find(_join(folder, name)) is not None for name in names)
 
     def path_of(self, place: str) -> str | None:
-        """Return the repository's path of an installed file, or None if it is unknown."""
+        """Return the repository path of an installed file, or None if it is not known."""
         folder, name = _split(place)
         home = self._folders().get(folder)
         return None if home is None else _join(home, name)

@@ -1,6 +1,7 @@
-"""Patches as layers over a pin, and how they apply in another order or on other files.
+"""Apply the changes of patches in another order, or to other files.
 
-A state has the files that differ from the pin, by path; None is a deleted file.
+A state maps the paths of files that differ from the pin to the files; None is a deleted file. A
+layer is the change of one patch between two states.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ State = Mapping[str, "Entry | None"]
 
 
 class Layer(Struct, frozen=True):
-    """The change of one patch: by path, the file before and after."""
+    """The change of one patch: for each path, the file before and after."""
 
     name: str
     files: Mapping[str, tuple[Entry | None, Entry | None]]
 
 
 class Collision(Struct, frozen=True):
-    """A layer that does not fit a state: the patch, the file, and why."""
+    """A layer that does not apply to a state: its patch, the file in conflict, and the reason."""
 
     name: str
     path: str
@@ -41,18 +42,18 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """The ground on which layers are applied: the files of the pin, contents, and git's merge."""
+    """What is needed to apply layers: the files of the pin, the contents, and git's merge."""
 
     pin: Tree
     blobs: Blobs
     text: TextMerge
 
     def entry(self, state: State, path: str) -> Entry | None:
-        """Return a file of a state."""
+        """Return the file at a path in a state, or None if there is none."""
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a file; empty if it does not exist or is not a file."""
+        """Return the content of a file; empty if there is none, or if it is not a plain file."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
@@ -64,7 +65,7 @@ class Ground(Struct, frozen=True):
         return side
 
     def between(self, name: str, old: State, new: State) -> Layer:
-        """Return the layer that leads from one state to another."""
+        """Return the layer with the changes from one state to another."""
         pairs = {p: (self.entry(old, p), self.entry(new, p)) for p in (*old, *new)}
         return Layer(name, {path: pair for path, pair in pairs.items() if pair[0] != pair[1]})
 
@@ -74,9 +75,9 @@ class Ground(Struct, frozen=True):
 
 
 def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple[State, ...]:
-    """Return the state before the first patch and after each, exactly as the patches say.
+    """Return the state before the first patch and after each, with patches applied as written.
 
-    Raises PatchmgrError "bad-patch" if one does not apply.
+    Raises PatchmgrError "bad-patch" if a patch does not apply.
     """
     side = ground.overlay(start)
     states = [dict(start)]
@@ -87,7 +88,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a layer to another state, file by file, with git's merge where both differ."""
+    """Apply a layer to a state; files that differ from the layer's are merged as git does."""
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
         ours = ground.entry(state, path)
@@ -103,7 +104,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a state does not contain a layer: removing it changes nothing."""
+    """Return whether a state lacks a layer: applying it in reverse changes nothing."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
@@ -120,7 +121,7 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Apply layers in order; return the start and the state after each."""
+    """Apply layers in order; return the start and the state after each, or the first conflict."""
     states: list[State] = [start]
     for layer in layers:
         found = lay(ground, layer, states[-1])
@@ -131,18 +132,18 @@ def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[Stat
 
 
 def layers_of(ground: Ground, names: Sequence[str], states: Sequence[State]) -> tuple[Layer, ...]:
-    """Return the layer of each patch, from the states before the first and after each."""
+    """Return the layer of each patch, given the states before the first and after each."""
     pairs = zip(names, pairwise(states), strict=True)
     return tuple(ground.between(name, old, new) for name, (old, new) in pairs)
 
 
 def sharers(layers: Sequence[Layer], path: str, *, but: str) -> tuple[str, ...]:
-    """Return the names of the layers that touch a path, without one of them."""
+    """Return the names of the layers that touch a path, except the layer `but`."""
     return tuple(layer.name for layer in layers if path in layer.files and layer.name != but)
 
 
 def is_exact(ground: Ground, patch: Patch, old: State, new: State) -> bool:
-    """Return whether a patch as written leads from one state to another."""
+    """Return whether a patch, applied as written, turns one state into another."""
     side = ground.overlay(old)
     try:
         step_patch(side, patch, ground.blobs)
@@ -165,7 +166,10 @@ _NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 def dependencies(
     ground: Ground, layers: Sequence[Layer], states: Sequence[State]
 ) -> dict[str, tuple[Need, ...]]:
-    """Return by patch what it needs directly, nearest first; `states` lie between the layers."""
+    """Return for each patch the patches that it directly needs, nearest first.
+
+    `states` are those before the first layer and after each.
+    """
     names = [_Names.of(ground, layer) for layer in layers]
     every: dict[str, set[str]] = {}
     found: dict[str, tuple[Need, ...]] = {}

@@ -1,4 +1,4 @@
-"""Turn a fork's commits into one line of patches, carried over its merges file by file."""
+"""Convert the commits of a fork into a linear series, and merge its patches file by file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
 
 
 class Piece(Struct):
-    """A future patch: the commit it comes from, and the files after it, by path.
+    """A future patch: the commit that it is from, and the files after it, by path.
 
-    `is_rest` marks changes that a merge itself made, in no commit of the line.
+    `is_rest` says whether its changes were made in a merge commit itself.
     """
 
     commit: str
@@ -29,7 +29,7 @@ class Piece(Struct):
 
 
 class Remark(Struct, frozen=True):
-    """A path that conflicted when a commit was merged, and its resolution."""
+    """A path that was in conflict when a commit was merged, and how it was resolved."""
 
     commit: str
     path: str
@@ -38,10 +38,10 @@ class Remark(Struct, frozen=True):
 
 
 class Line:
-    """Patches on an upstream tree, in order; their end is always a tree of the fork.
+    """A linear series of patches on an upstream tree, whose end is always a tree of the fork.
 
-    `want` of each step is the fork's tree after it: it gives the resolutions of conflicts; a
-    difference left at the end of a step becomes a patch of its own.
+    `want` of each step is the fork's tree after that step, and conflicts are resolved as in it. If
+    a difference to it is left at the end, the difference becomes a patch of its own.
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -60,11 +60,11 @@ class Line:
         return {path for piece in self.pieces for path in piece.after}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the end of the line, or None if there is none."""
+        """Return the file after the last patch, or None if there is none."""
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
-        """Put a commit on top; if its parent is another state, merge the files."""
+        """Append a commit as a patch; files that differ from its parent's are merged."""
         piece = Piece(commit, {})
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
@@ -87,7 +87,7 @@ class Line:
         want: Tree,
         merge: str,
     ) -> None:
-        """Carry the patches onto another upstream state; `changed` are the paths that differ."""
+        """Rebase the patches onto another upstream state; `changed` are the paths that differ."""
         old_tree, self._tree = self._tree, tree
         touched = self.paths()
         for path in sorted(touched.intersection(changed)):
@@ -112,9 +112,9 @@ class Line:
             self._top.update(piece.after)
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
-        """Make a patch of the difference between the end of the line and the fork's tree, if any.
+        """Append a patch with the differences between the last patch and the fork's tree, if any.
 
-        `differing` are the paths in which the fork's tree is not upstream's.
+        `differing` are the paths at which the fork's tree differs from upstream's.
         """
         rest: dict[str, Entry | None] = {}
         for path in sorted({*differing, *self._top}):
@@ -176,9 +176,10 @@ class Line:
 
 
 class Closest(Struct, frozen=True):
-    """The upstream state that a tree is most similar to, and how many steps it is ahead.
+    """The upstream commit most similar to a tree, and the number of commits up to it.
 
-    Of the `changed` paths that upstream changed until then, the tree has those in `taken`.
+    `changed` is the number of paths that upstream changed up to then. `taken` are those of them
+    that the tree has as upstream has.
     """
 
     commit: str
@@ -190,7 +191,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the step after which upstream is most similar to a tree, or None for the start."""
+    """Return the step after which upstream is most similar to a tree, or None if none is closer."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

@@ -1,8 +1,8 @@
-"""Where the patches of a series apply, by the conditions in their headers.
+"""Select the patches that an upstream state needs, by the conditions in their headers.
 
-A series on its pin consists of the patches that are needed there. A patch that is not needed on the
-target is left out on the new side only. One that is needed only on the target is merged from the
-version that its diff names; the patches after it are not written on top of it.
+A series on its pin consists of the patches needed there. A patch that the target does not need is
+left out on the new side only. A patch that only the target needs is merged with the version that
+its diff names as base, and the patches after it are not written on top of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Question = Literal["refusal", "failure", "broken promise"]
 
 
 class Views(Struct, frozen=True):
-    """The two states of a rebase as predicates see them, and access to others."""
+    """The two states of a rebase that predicates are evaluated on, and access to other states."""
 
     base: State
     onto: State
@@ -43,7 +43,7 @@ class Views(Struct, frozen=True):
 
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
-    """Return whether a header has a condition; raise "bad-predicate" if one cannot be read."""
+    """Return whether any header has a condition; raise "bad-predicate" if one cannot be parsed."""
     conditions = [_conditions(patch) for patch in patches if patch.has_conditions]
     return not all(found.are_empty for found in conditions)
 
@@ -55,7 +55,7 @@ def _conditions(patch: Patch) -> Conditions:
 
 
 def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
-    """Raise "bad-predicate" if a header names an unknown upstream."""
+    """Raise PatchmgrError "bad-predicate" if a header names an unknown upstream."""
     for patch in patches:
         conditions = _conditions(patch)
         for predicate in conditions.predicates():
@@ -68,7 +68,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Return the patches that a state leaves out, each with the reason."""
+    """Return the patches that a state does not need, each with the reason."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -95,7 +95,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
-    """Raise "bad-predicate" if a tree with the patch does not fulfil what the patch ensures."""
+    """Raise PatchmgrError "bad-predicate" if a tree with the patch lacks what the patch ensures."""
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch, or its Ensures"
@@ -105,7 +105,7 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
     """Yield the patches whose `Valid-While` fails on the new side, even if they merged.
 
-    Patches that are left out there are not checked. On the pin, all were found valid before.
+    Patches left out on the new side are not checked. On the pin, all have been checked before.
     """
     if views is None or views.onto is views.base:
         return
@@ -118,10 +118,10 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Apply the conditions of their patches to the items, if there are any.
+    """Return the items with their patches' conditions applied; unchanged if no patch has one.
 
-    Every patch that is in then has its steps, and so has one that is left out on the new side
-    only. Raises PatchmgrError with the patch's name where a predicate has no answer.
+    Otherwise every patch that is in gets its steps, and so does one that is left out only on the
+    new side. Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
     """
     if not has_conditions([item.patch for item in items if item.refusal is None]):
         return tuple(items)

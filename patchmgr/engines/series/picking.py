@@ -1,4 +1,4 @@
-"""Which patch a name means, and the positions of patches in a series."""
+"""Find the patch that a name means, and compute orders of patches."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ FEWEST = 4  # digits of an id
 
 
 def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") -> str:
-    """Return the one patch of a series that a person means: see `matching`.
+    """Return the one patch of a series that a given word means, by the rules of `matching`.
 
-    Raises PatchmgrError "unknown-patch" with the nearest names.
+    Raises PatchmgrError "unknown-patch", with the nearest names, if none or several match.
     """
     found = matching(given, names, series=series)
     if len(found) == 1:
@@ -32,18 +32,18 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
 
 
 def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrError:
-    """Return the error for a word that names no patch, with the nearest names."""
+    """Return the error for a word that names no patch, with the nearest names as its hint."""
     close = get_close_matches(given, names, n=3, cutoff=0.4)
     hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
     return PatchmgrError("unknown-patch", message, (hint,))
 
 
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
-    """Return the patches of a series that a word may mean.
+    """Return the names of all patches of a series that a given word may mean.
 
-    That is the patch with this name (with or without `.patch`) or number (from 1), or else all
-    patches whose names start with the word. The path of a patch, from the workspace or from
-    `series/`, is a name, too.
+    This is the patch with that name (with or without `.patch`) or number (from 1). If there is
+    none, it is every patch whose name starts with the word. A path to a patch, from the workspace
+    or from `series/`, counts as its name.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):
@@ -59,24 +59,24 @@ def _is_number(given: str) -> bool:
 
 
 def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the conflicts whose ids start with this; at least four digits, as in git."""
+    """Return the conflict ids that start with `given`; none if it has fewer than four digits."""
     return tuple(one for one in ids if one.startswith(given)) if len(given) >= FEWEST else ()
 
 
 def file_name(given: str) -> str:
-    """Return the file name of a new patch: with `.patch` where it has no suffix of its own."""
+    """Return the file name of a new patch; `.patch` is added unless it has a patch suffix."""
     return given if given.endswith((SUFFIX, ".diff")) else given + SUFFIX
 
 
 def beside(names: Sequence[str], name: str, *, other: str, is_behind: bool) -> tuple[str, ...]:
-    """Return the order with one patch moved before or after another one."""
+    """Return the order with one patch moved directly before or after another one."""
     rest = [each for each in names if each != name]
     at = rest.index(other) + is_behind
     return (*rest[:at], name, *rest[at:])
 
 
 def together(names: Sequence[str], name: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return the order with patches gathered at the place of one, in their own order."""
+    """Return the order with `others` moved next to the patch `name`; their own order is kept."""
     members = [each for each in names if each == name or each in others]
     rest = [each for each in names if each == name or each not in others]
     at = rest.index(name)

@@ -1,4 +1,4 @@
-"""Apply hunks to a text at their exact place, or at the only other place that fits."""
+"""Apply hunks to a text at their stated lines, or at the only other place where they fit."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """The new content, and where each hunk starts in the old one (0-based lines)."""
+    """The new content, and the line of the old one (from 0) at which each hunk was applied."""
 
     content: bytes
     positions: tuple[int, ...]
 
 
 class Rejected(Struct, frozen=True):
-    """The first hunk (0-based index) that has no single place, and why."""
+    """The index (from 0) of the first hunk that has not exactly one place, and the reason."""
 
     index: int
     reason: str
 
 
 class PatchedFile(Struct, frozen=True):
-    """What a patch does to a file: its text before and after, and hunks with their positions.
+    """The change of a file by a patch: the texts before and after, and the hunks.
 
-    `path` is the file's name in the patch.
+    `path` is the name of the file in the patch, `positions` are the lines of base (from 0) at which
+    the hunks start.
     """
 
     path: str
@@ -40,7 +41,7 @@ class PatchedFile(Struct, frozen=True):
     positions: tuple[int, ...]
 
     def without(self, taken: Collection[int]) -> PatchedFile:
-        """Return the rest of the change: the hunks of these numbers become part of the base."""
+        """Return the change without the hunks of these numbers, which become part of the base."""
         base, hunks, positions = take_in(self.base, self.hunks, self.positions, taken)
         return replace(self, base=base, hunks=hunks, positions=positions)
 
@@ -49,16 +50,16 @@ MOST_PLACES = 99
 
 
 def split_lines(content: bytes) -> list[bytes]:
-    """Split at line feeds only and keep them, as git does."""
+    """Split a content into lines at line feeds only, as git does; the line feeds are kept."""
     return BytesIO(content).readlines()
 
 
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
-    """Apply all hunks without fuzz: every context and removed line must be there.
+    """Apply all hunks without fuzz: every context line and removed line must match.
 
-    If a hunk does not fit at its stated line (shifted by as much as earlier hunks were), it may go
-    to another place after the earlier hunks, if there is only one. A hunk with less context on one
-    side was cut off by the file's start or end, and goes only there.
+    If a hunk does not fit at its stated line, shifted by the drift of earlier hunks, it is applied
+    at another place after the earlier hunks, if only one fits. A hunk with less context on one side
+    was cut off by the start or end of the file, and fits only there.
     """
     lines = split_lines(content)
     out: list[bytes] = []
@@ -125,17 +126,17 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
 
 
 def has_place(content: bytes, hunk: Hunk) -> bool:
-    """Return whether the old lines of a hunk are anywhere in the content."""
+    """Return whether the old lines of a hunk occur anywhere in the content."""
     return not list(hunk.old()) or bool(places_of(content, hunk))
 
 
 def places_of(content: bytes, hunk: Hunk) -> list[int]:
-    """Return the lines (from 0) at which the old lines of a hunk stand, at most MOST_PLACES."""
+    """Return the lines (from 0) at which the old lines of a hunk occur, at most MOST_PLACES."""
     return _matches(split_lines(content), list(hunk.old()), 0)
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether the hunks as they stand, in order and at any places, give the result."""
+    """Return whether the hunks, applied in order and unchanged at any places, give the result."""
     old, new = split_lines(content), split_lines(result)
     done, drift = [0], 0
     for hunk in hunks:
@@ -190,7 +191,7 @@ def _occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -
 
 
 def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
-    """Apply one hunk at a known position (0-based line of the content)."""
+    """Apply one hunk at a known line of the content (from 0)."""
     lines = split_lines(content)
     lines[position : position + len(hunk.old())] = hunk.new()
     return b"".join(lines)
@@ -199,7 +200,10 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply some hunks, by number; return the content, and the other hunks with their positions."""
+    """Apply the hunks of the given numbers to the content.
+
+    Returns the new content, and the other hunks with their positions in it.
+    """
     lines = split_lines(content)
     kept: list[Hunk] = []
     places: list[int] = []

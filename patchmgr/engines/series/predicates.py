@@ -1,4 +1,4 @@
-"""Evaluate predicates on the state of an upstream, with reasons."""
+"""Evaluate predicates on an upstream state, with the reason for the answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 
 class Evaluation(Struct, frozen=True):
-    """Whether a predicate holds, and the facts that decide it."""
+    """Whether a predicate holds, and the facts that decided it."""
 
     holds: bool
     why: str
@@ -41,8 +41,8 @@ class Evaluation(Struct, frozen=True):
 def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
     """Return whether a predicate holds on a state of the series' own upstream.
 
-    Parts are evaluated from left to right until the answer is clear. Raises PatchmgrError if an
-    evaluated part has no answer.
+    Parts are evaluated from left to right until the answer is known. Raises PatchmgrError if a part
+    cannot be evaluated.
     """
     if isinstance(predicate, Not):
         found = evaluate(predicate.part, own, states)
@@ -70,7 +70,7 @@ def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
 
 
 def refusal(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return why a patch is not carried on a state of its upstream, or None if it is."""
+    """Return the reason why a state does not need a patch, or None if it does."""
     if conditions.needed_when is not None:
         found = evaluate(conditions.needed_when, own, states)
         if not found.holds:
@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return what the patch ensures but a state with the patch lacks, or None."""
+    """Return the reason why a state with the patch lacks what the patch ensures, or None."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
@@ -91,9 +91,9 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
 
 
 def failure(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return why a patch is not valid on a state of its upstream, or None if it is.
+    """Return the reason why a patch is not valid on a state of its upstream, or None if it is.
 
-    The ref of the state is left out, so that the same failure has the same words under any name.
+    The reason does not name the state's ref, so that it is the same for every name of the state.
     """
     if conditions.valid_while is None:
         return None

@@ -25,7 +25,10 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the places of the lines that both texts have once, as far as they are in order."""
+    """Return the indexes, in each text, of the longest run of lines that occur once in both.
+
+    The run increases in both texts; other lines may stand between its lines.
+    """
     shared = [*filter(new.__contains__, old)]
     places, others = [*map(old.__getitem__, shared)], [*map(new.__getitem__, shared)]
     if any(map(lt, others[1:], others)):
