@@ -1,6 +1,6 @@
-"""One file per command: it makes the ports, calls an engine and returns a value.
+"""The commands: one module for each, which makes the ports and calls an engine.
 
-Modules are imported at their first use: `--help` needs none of them.
+A module is imported when it is first used, because `--help` needs none of them.
 """
 
 from __future__ import annotations

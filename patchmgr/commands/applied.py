@@ -14,7 +14,7 @@ from patchmgr.services.session import Session
 
 
 class Mark(str, Enum):
-    """The state of a patch, as StGit's sign for it."""
+    """The state of a patch; the value is the sign that StGit prints for it."""
 
     TOP = ">"
     PUSHED = "+"
@@ -23,7 +23,10 @@ class Mark(str, Enum):
 
 
 class Row(Struct, frozen=True):
-    """A row of the list: `number` counts from 1 in the series, `reason` says why it is hidden."""
+    """A patch in the list: `number` is its position in the series, from 1.
+
+    `reason` is why the patch is hidden, or None if it is not.
+    """
 
     name: str
     number: int
@@ -34,7 +37,7 @@ class Row(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, rename={"rows": "patches"}):
-    """The patches of a series in order, and the checkout they are pushed to, if any."""
+    """Patches of a series in order, and the checkout that has pushed patches, or None."""
 
     series: str
     target: Path | None
@@ -49,14 +52,14 @@ def listing(session: Session, options: CheckoutOptions) -> Listing:
 
 
 def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the patches that are not pushed."""
+    """Return the patches of a series that are not pushed, hidden ones included."""
     found = listing(session, options)
     rows = tuple(row for row in found.rows if row.mark in (Mark.UNPUSHED, Mark.HIDDEN))
     return Listing(found.series, found.target, rows)
 
 
 def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the pushed patches, lowest first, wherever the series file has them now."""
+    """Return the pushed patches, lowest first, even if the series has another order now."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         rows = {row.name: row for row in rows_of(opened)}
@@ -64,7 +67,7 @@ def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
 
 
 def rows_of(opened: OpenSeries) -> tuple[Row, ...]:
-    """Return one row per patch."""
+    """Return a row for each patch of a series, in order."""
     guards = {line.name: tuple(map(str, line.guards)) for line in opened.file.lines}
     return tuple(
         Row(
@@ -88,9 +91,9 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 
 
 def neighbour(found: Listing, given: str | None, *, step: int) -> str:
-    """Return the patch after or before a patch (by default the top).
+    """Return the name of the patch `step` places after a patch (by default the top).
 
-    Raises PatchmgrError "no-patch" if there is none.
+    Hidden patches are passed over. Raises PatchmgrError "no-patch" if there is no such patch.
     """
     rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)

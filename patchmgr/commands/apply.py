@@ -34,10 +34,11 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Application(Struct, frozen=True):
-    """The result of `apply`; `is_new` is False if everything was in place already.
+    """The result of `apply` on a checkout.
 
-    `commits` has the commit of each patch, None for those that got none. `replayed` are the
-    conflicts with a replayed resolution.
+    `is_new` says whether anything had to be written. `paths` are the changed files. `commits` has
+    the commit of each patch, or None for a patch without one. `replayed` are the conflicts that a
+    recorded resolution resolved.
     """
 
     series: str
@@ -51,12 +52,12 @@ class Application(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch could not be applied; then nothing was written."""
+        """Return whether a patch does not apply, in which case nothing was written."""
         return any(patch.is_left for patch in self.patches)
 
 
 class _Target(Struct, frozen=True):
-    """A checkout as a command finds it: `applied` is the record in force."""
+    """A checkout at the start of a command: `applied` is the record of what is applied."""
 
     checkout: Checkout
     head: str
@@ -65,13 +66,13 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return the commit that is checked out, or was before the commits of a series."""
+        """Return HEAD without the commits of an applied series."""
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
 
 
 class _Request(Struct, frozen=True):
-    """What is to be applied how."""
+    """The series to apply, and the options."""
 
     record: SeriesRecord
     digest: str
@@ -92,8 +93,8 @@ def apply_to_checkout(
 ) -> Application:
     """Apply a series to a checkout of any commit, as a whole or not at all.
 
-    Files from an older state of the series are replaced in the same step. Raises PatchmgrError
-    "dirty-checkout" if something else differs from HEAD.
+    If an older state of the series is applied, its files are replaced in the same step. Raises
+    PatchmgrError "dirty-checkout" if any other file differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, options.selected)
@@ -130,7 +131,7 @@ def _is_up_to_date(found: _Target, present: Record, request: _Request) -> bool:
 
 
 def _refuse_changes(found: _Target) -> None:
-    """Refuse a checkout where anything but the files of the series differs from HEAD."""
+    """Raise PatchmgrError "dirty-checkout" if a file of another origin differs from HEAD."""
     root, present = found.checkout.clone.root, found.applied
     ours = {file.path for file in present.files} if present is not None else set[str]()
     changed = [path for path in found.changed if path not in ours]
@@ -147,7 +148,7 @@ def _refuse_changes(found: _Target) -> None:
 
 
 def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
-    """Refuse where a person edited what the series had left, or works on top of its commits."""
+    """Raise PatchmgrError if a person edited files of the series or committed on top of it."""
     clone, present = found.checkout.clone, found.applied
     files = present.files if present is not None else ()
     for file, stands in zip(files, found.checkout.standings(files), strict=True):
@@ -155,7 +156,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
             raise PatchmgrError(
                 "dirty-checkout",
                 f"{file.path} in {clone.root} was edited after the series was applied",
-                ("make a patch of that edit, or undo it",),
+                ("make a patch of that edit, or undo the edit",),
             )
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
@@ -202,7 +203,7 @@ def _apply(found: _Target, request: _Request) -> Application:
 def _write(
     bench: Workbench, found: _Target, request: _Request, carried: Carried, onto: StoredTree
 ) -> Application:
-    """Do what is left if nothing is in conflict; a dry run stops before the last step."""
+    """Write the result unless a patch is in conflict; a dry run stops before the last step."""
     checkout, name = found.checkout, request.record.name
     paths = tuple(sorted(carried.changes))
     done = Application(name, checkout.clone.root, carried.outcomes, paths, None, is_new=True)
@@ -236,7 +237,8 @@ def _write(
         files = exchange.record.files if exchange.record is not None else ()
         for file, stands in zip(files, checkout.standings(files), strict=True):
             if stands is not Standing.PATCHED:
-                raise PatchmgrError("not-written", f"{file.path} is not what was written to it")
+                what = f"{file.path} does not have the content that was written to it"
+                raise PatchmgrError("not-written", what)
     ids = iter(written)
     commits = tuple(next(ids) if o.is_carried and written else None for o in carried.outcomes)
     return Application(name, done.target, done.patches, paths, head, is_new=True, commits=commits)
@@ -253,7 +255,10 @@ def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None
 def unapply_from_checkout(
     session: Session, name: str, target: Path, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
-    """Put the original files back; refuse if somebody edited them since."""
+    """Put the original files back, and return the folder of the checkout and their paths.
+
+    Raises PatchmgrError "dirty-checkout" if somebody edited the files since.
+    """
     with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
         found = _look(checkout)
         present = found.applied

@@ -37,10 +37,11 @@ from patchmgr.services.targets import remember_target, settled
 
 
 class PackageApplication(Struct, frozen=True):
-    """The result of `apply` on a package; `is_new` is False if everything was in place.
+    """The result of `apply` on an installed package.
 
-    `paths` are the package's files that differ from the wheel's, `carried` is None where nothing
-    had to be carried.
+    `is_new` says whether anything had to be written. `paths` are the files of the package that
+    differ from the wheel's. `carried` is the result of the rebase onto the package, or None if none
+    was needed.
     """
 
     series: str
@@ -51,7 +52,7 @@ class PackageApplication(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch could not be applied; then nothing was written."""
+        """Return whether a patch does not apply, in which case nothing was written."""
         return self.carried is not None and self.carried.outcome.has_conflicts
 
 
@@ -66,9 +67,10 @@ def apply_to_package(
 ) -> PackageApplication:
     """Apply a series to an installed package of any release, as a whole or not at all.
 
-    Files from an older state of the series are replaced in the same step; files that an installer
-    has replaced since are taken as they are now. If `warns_at_start` is None, that setting stays as
-    it is. Raises PatchmgrError "edited-package" if somebody else edited a file of the series.
+    If an older state of the series is applied, its files are replaced in the same step. Files that
+    an installer has replaced since are patched as they are now. `warns_at_start` turns the check at
+    the start of Python on or off; None leaves it as it is. Raises PatchmgrError "edited-package" if
+    somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)
@@ -100,7 +102,7 @@ def apply_to_package(
 
 
 def _keep_findings(session: Session, done: PackageResult) -> None:
-    """Let `decide` know of conflicts; a workspace that nobody may write to is no fault else."""
+    """Save conflicts for `decide`. Without any, the workspace need not be writable."""
     if any(patch.finding is not None for patch in done.outcome.patches):
         with session.writing():
             keep_findings(session.workspace, [done.outcome])
@@ -108,7 +110,7 @@ def _keep_findings(session: Session, done: PackageResult) -> None:
 
 @contextmanager
 def _or_overlay(name: str, where: Location) -> Iterator[None]:
-    """Name the overlay where the package cannot be written, or is shared by links."""
+    """Add a hint on `overlay` to the error if files cannot be written or are shared links."""
     try:
         yield
     except PatchmgrError as fault:
@@ -121,13 +123,13 @@ def _or_overlay(name: str, where: Location) -> Iterator[None]:
 def _refuse_managed(
     environment: Environment, distribution: Distribution, name: str, where: Location
 ) -> None:
-    """Refuse packages that the system's own package manager looks after (PEP 668)."""
+    """Raise PatchmgrError "externally-managed" for a package of the system (PEP 668)."""
     is_own = distribution.site not in environment.managed
     if environment.owner is None or is_own or where.breaks_system:
         return
     raise PatchmgrError(
         "externally-managed",
-        f"{distribution.site} belongs to the system ({environment.owner})",
+        f"{distribution.site} is managed by the system ({environment.owner})",
         (
             "use a virtual environment, with the package in it",
             f"or patchmgr overlay {name} {where.words()} --out DIR",
@@ -194,13 +196,14 @@ def _write(
     target.replace(exchange)
     for file in exchange.record.files if exchange.record is not None else ():
         if target.state(file.path, file, is_current=True) is not FileState.PATCHED:
-            raise PatchmgrError("not-written", f"{file.path} is not what was written to it")
+            what = f"{file.path} does not have the content that was written to it"
+            raise PatchmgrError("not-written", what)
 
 
 def _refuse_in_the_way(
     target: Installation, present: Record | None, files: Collection[str]
 ) -> None:
-    """Refuse files that are another distribution's, too, or nobody's that we know."""
+    """Raise PatchmgrError if a file belongs to another package, too, or to none that is known."""
     for path, owner in other_owners(target.distribution, files).items():
         raise PatchmgrError(
             "shared-file",
@@ -221,7 +224,10 @@ def _refuse_in_the_way(
 def unapply_from_package(
     session: Session, name: str, where: Location, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
-    """Put back the originals that no installer replaced; return the folder and the files."""
+    """Put the original files back; return the folder of the package and the restored paths.
+
+    Files that an installer has replaced since are left as they are.
+    """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)
     _refuse_managed(environment, distribution, name, where)

@@ -1,4 +1,4 @@
-"""`audit`: faults that a clean merge can hide, in a series on its pin or between two trees."""
+"""`audit`: find faults that a clean merge can hide, in a series or between two trees."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """The findings in a series or between two trees, each with the name of its patch."""
+    """The findings of an audit, each with the name of its patch ("" between two trees)."""
 
     name: str
     findings: tuple[Told, ...]
 
     @property
     def is_sound(self) -> bool:
-        """Return whether every certain finding was accepted."""
+        """Return whether no certain finding is left that was not accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
@@ -45,7 +45,7 @@ def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audit
 
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
-    """Audit a series that was carried onto its own pin; certain findings get their ids."""
+    """Return the findings in a series applied to its own pin; only certain ones have an id."""
     bring = partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.bench, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
@@ -61,7 +61,8 @@ def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
 def audit_trees(repository: Path, old: str, new: str) -> Audited:
     """Audit the change between two trees of any repository: commits, tags, branches or tree ids.
 
-    Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref".
+    Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref" if a name is
+    not known in it.
     """
     git_dir = find_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))

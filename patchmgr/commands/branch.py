@@ -1,4 +1,4 @@
-"""`branch`: the buildable branch of a series on its pin, one commit per patch."""
+"""`branch`: build the branch of a series on its pin, with one commit for each patch."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ from patchmgr.store import Workspace
 
 
 class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """A built branch: where, under which name, its head, and the number of commits.
+    """A built branch: its repository and name, its head, and its number of commits.
 
-    `fallback` is the new tag of the head that it replaces, `remote` the URL it was pushed to.
+    `base` is the pinned commit, and `tag` the tag on the head. `fallback` is the new tag on the
+    head that the branch replaces. `remote` is where it was pushed to. The last three may be None.
     """
 
     series: str
@@ -62,9 +63,11 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Publication(Struct, frozen=True):
-    """Where to publish a branch: the clone, the names, the user's own data, and the remote.
+    """Where and how to publish a branch.
 
-    If it `is_forced`, branches and tags that patchmgr did not make are replaced, too.
+    `repository` is a clone (None: the store), and `remote` where to push to. `mine` says which data
+    of the user go into the commits. With `is_forced`, branches and tags that patchmgr did not make
+    are replaced, too.
     """
 
     repository: Path | None = None
@@ -76,18 +79,19 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return the user's own data for commits, from the command-line options."""
+    """Return which data of the user go into commits, from the command-line options."""
     if committer not in (None, "me"):
-        raise PatchmgrError("usage", f"--committer is me, not {committer}")
+        raise PatchmgrError("usage", f"--committer must be me, not {committer}")
     return Mine(committer == "me", signs_off, signs)
 
 
 def left_out(
     session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:
-    """Return the patches to leave out, each with the reason; a name may be a group's.
+    """Return, by name, why `--without` and `--only` leave patches out.
 
-    Patches needed by those of `only` are kept, too, unless `without` names them.
+    Each given name is that of a patch or of a group. Patches that those of `only` need are kept,
+    too, unless `without` names them.
     """
     if not without and not only:
         return {}
@@ -116,7 +120,7 @@ def left_out(
 def _needed(
     session: Session, series: str, wanted: Collection[str], unwanted: Collection[str]
 ) -> set[str]:
-    """Return what some patches need, and say why it is taken along."""
+    """Return the patches that the wanted ones need, and print why each is included."""
     found: set[str] = set()
     for patch in reversed(series_graph(session, series)):
         for need in patch.needs if patch.name in wanted or patch.name in found else ():
@@ -130,7 +134,10 @@ def _needed(
 def branch(
     session: Session, name: str, wanted: Publication, *, options: CarryOptions, is_dry_run: bool
 ) -> Built:
-    """Build the branch in the store, or put it into a clone without touching its work tree."""
+    """Build the branch of a series in the store or in a clone, and push it if asked to.
+
+    The work tree of the clone is not touched.
+    """
     tag, is_forced = wanted.tag, wanted.is_forced
     loaded = load_series(session, name)
     side, base = loaded.side, loaded.base
@@ -188,15 +195,18 @@ def branch(
 
 
 def check_remote(remote: str | None, clone: Clone | None) -> str | None:
-    """Return the remote or URL to push to; a remote's name needs a clone."""
+    """Return the remote or URL to push to; raise PatchmgrError if it is not valid.
+
+    The name of a remote is valid only with a clone.
+    """
     if remote is None:
         return None
     if remote.startswith("-") or not remote:
-        raise PatchmgrError("usage", f"{shown(remote)} is not a remote")
+        raise PatchmgrError("usage", f"{shown(remote)} is not the name or URL of a remote")
     try:
         return remote if clone is not None else check_url(remote)
     except PatchmgrError as fault:
-        hint = "the name of a remote needs the clone that has it: --repo DIR"
+        hint = "the name of a remote needs the clone that defines it: --repo DIR"
         raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
 
 
@@ -209,7 +219,7 @@ def _pushes(
     is_forced: bool,
     ours: Collection[str],
 ) -> list[RefMove]:
-    """Plan to move the refs of a remote; refuse to replace what is not ours, unless forced."""
+    """Plan to move refs of a remote; raise if one is not patchmgr's, unless forced."""
     if remote is None:
         return []
     wanted = {f"refs/heads/{built.branch}": built.head}
@@ -241,9 +251,9 @@ def _pushes(
 def _old_head(
     session: Session, place: _Place, series: str, old: str | None, head: str
 ) -> str | None:
-    """Return the head that this one takes the place of, or None if there is none.
+    """Return the head that the new head replaces, or None if there is none.
 
-    A rebase has moved the branch of the store already.
+    In a store, where a rebase already moved the branch, it is the head before the rebase.
     """
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
@@ -255,18 +265,18 @@ def _old_head(
 
 
 class _Place(Struct, frozen=True):
-    """Where the branch goes: a store, or a user's clone."""
+    """The repository that gets the branch: a store, or a user's clone."""
 
     workspace: Workspace
     git_dir: Path
     clone: Clone | None
 
     def value(self, name: str) -> str | None:
-        """Return what a ref of the workspace names here, or None if there is none."""
+        """Return the id of the object that a ref of the workspace names, or None."""
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def move(self, moves: Sequence[RefMove]) -> None:
-        """Move refs of the workspace."""
+        """Move refs of the workspace in this repository."""
         if self.clone is None:
             claim(self.workspace.root)
         named = [replace(m, name=self.workspace.ref_at(self.git_dir, m.name)) for m in moves]
@@ -274,7 +284,7 @@ class _Place(Struct, frozen=True):
 
 
 def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
-    """Return the full names of branch and tag; refuse what git would not take."""
+    """Return the full names of branch and tag; raise PatchmgrError if git would refuse one."""
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or not is_ref_name(full):
@@ -294,9 +304,9 @@ def _refuse_checked_out(clone: Clone, branch: str) -> None:
 def _branch_move(
     place: _Place, name: str, old: str | None, head: str, *, is_forced: bool, ours: Collection[str]
 ) -> list[RefMove]:
-    """Plan to move the branch; refuse to drop a person's commits, unless forced.
+    """Plan to move the branch; raise if that would drop a person's commits, unless forced.
 
-    In a store there is no person's branch.
+    The branches of a store are never a person's.
     """
     if old == head:
         return []
@@ -307,7 +317,7 @@ def _branch_move(
 
 
 def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: bool) -> list[RefMove]:
-    """Plan to set a tag; one of ours that names the same commit is written anew."""
+    """Plan to set a tag; one that patchmgr put on the same commit is replaced."""
     new, old = tag_id(tag), place.value(name)
     if old in (new, head):
         return []
@@ -323,7 +333,7 @@ def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
-    """Return whether a tag is one that patchmgr put on a commit."""
+    """Return whether patchmgr made a tag, and it is on the given commit."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(tag)
     if found is None or found.kind != "tag":
@@ -334,7 +344,7 @@ def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
 
 
 def _is_ours(git_dir: Path, commit: str) -> bool:
-    """Return whether a commit is one that patchmgr wrote."""
+    """Return whether patchmgr wrote a commit."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(commit)
     return found is not None and is_own_commit(found.content)

@@ -25,8 +25,8 @@ from patchmgr.services.session import Session
 class DiffRange(Struct, frozen=True):
     """The range of a diff: from before one pushed patch to after another.
 
-    Without a first one it begins after the top; without a last one it ends with the checkout as it
-    is. A reversed one leads back.
+    If `since` is None, the diff starts after the top patch. If `until` is None, it ends with the
+    files in the checkout as they are. `is_reversed` swaps both ends.
     """
 
     since: str | None = None
@@ -37,7 +37,10 @@ class DiffRange(Struct, frozen=True):
 def changes(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, reach: DiffRange, cwd: Path
 ) -> bytes:
-    """Return the diff between two states of a checkout, in the form of a patch."""
+    """Return the diff between two states of a checkout, as git prints one.
+
+    `given` are the paths to include, relative to `cwd`: all if there are none.
+    """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()
         paths = paths_of(opened, given, cwd)
@@ -54,7 +57,7 @@ def changes(
 
 
 def _check(opened: OpenSeries, reach: DiffRange) -> None:
-    """Refuse a reach whose first patch stands on its last one."""
+    """Raise PatchmgrError "no-patch" if the first patch of a range is above its last one."""
     if reach.since is None or reach.until is None:
         return
     first, last = (opened.position(opened.pick(end)) for end in (reach.since, reach.until))
@@ -70,5 +73,5 @@ def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> Stat
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
-    """Return a state of the named paths alone."""
+    """Return a state with only the files at the named paths."""
     return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

@@ -1,4 +1,4 @@
-"""`check`: the gates on a series, its own commands, its lines in a checkout, its files."""
+"""`check`: run the gates and the commands of a series, and check workspace and checkouts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ from patchmgr.services.session import Fetching, Session
 
 
 class CommandOptions(Struct, frozen=True):
-    """Which commands of a series to run: the named ones, or all; none unless `runs` is set."""
+    """Which commands of a series to run: the named ones, or all if none is named.
+
+    No command runs unless `runs` is set.
+    """
 
     runs: bool
     names: Sequence[str]
@@ -63,7 +66,7 @@ def run_commands(
     commands: Sequence[CheckCommand],
     how: CommandOptions,
 ) -> list[Gate]:
-    """Run the commands of the series in a throwaway checkout; each is a gate."""
+    """Run the commands of a series in a temporary checkout, and return a gate for each."""
     unknown = set(how.names) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
@@ -88,13 +91,13 @@ def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str
     line = " ".join(command.run)
     missing = [name for name in command.needs if shutil.which(name) is None]
     if how.names and command.name not in how.names:
-        return "another command was asked for"
+        return "not among the named commands"
     if not how.runs:
         return f"runs with --run: {line}"
     if missing:
         return f"this machine has no {', '.join(missing)}"
     if is_broken:
-        return "there is no branch to run it on"
+        return "no branch can be built to run it on"
     return f"would run: {line}" if how.is_dry_run else None
 
 
@@ -111,7 +114,10 @@ def _run_all(
 
 
 class Runner(Struct, frozen=True):
-    """Runs commands on the states of a branch: the pin, and after each patch."""
+    """Runs commands on the states of a branch: on the pin, and after each patch.
+
+    `states` are the commits, first the pin, and `patches` the names of the patches.
+    """
 
     session: Session
     series: str
@@ -135,13 +141,13 @@ class Runner(Struct, frozen=True):
         how = f"took more than {command.timeout} s" if code == TIMED_OUT else f"exit {code}"
         first = self._first_bad(command, log, code)
         if first == 0:
-            problem = Problem(command.name, f"{how}, and so it does without the series")
+            problem = Problem(command.name, f"{how}, also without the series")
         else:
             problem = Problem(command.name, how, self.patches[first - 1])
         return Gate(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
 
     def _first_bad(self, command: CheckCommand, log: Path, code: int) -> int:
-        """Return the number of the first state that fails: 0 is the pin."""
+        """Return the index of the first state on which a command fails: 0 is the pin."""
 
         def fails(number: int) -> bool:
             return self._run(command, number, log)[0] != 0
@@ -165,7 +171,7 @@ class Runner(Struct, frozen=True):
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
-    """Return the first bad state up to `last`, which is bad; state 0 is good."""
+    """Return the index of the first bad state by bisection: 0 is good, and `last` is bad."""
     good, bad = 0, last
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -188,7 +194,10 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 
 
 def check(session: Session, name: str, how: CommandOptions, *, options: CarryOptions) -> Checked:
-    """Run the built-in gates on a series, and its own commands if asked for; keep the result."""
+    """Run the built-in gates on a series, and its own commands if asked for.
+
+    The result is saved, except in a dry run.
+    """
     settings = session.workspace.settings(name)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         run = _Run(session, at_pin, settings)
@@ -203,7 +212,7 @@ def check(session: Session, name: str, how: CommandOptions, *, options: CarryOpt
 
 
 def text_gates(patches: Sequence[Patch], settings: SeriesSettings) -> list[Gate]:
-    """Return the gates that need only the patch files."""
+    """Return the results of the gates that need only the patch files."""
     gates = []
     for name, gate in TEXT_GATES:
         if name in settings.left_out or (name == "sign-off" and not settings.needs_sign_off):
@@ -218,14 +227,14 @@ _LEFT_OUT = "series.toml leaves it out"
 
 
 class _Run(Struct, frozen=True):
-    """A carried series at the gates."""
+    """The gates that need a series applied to its pin."""
 
     session: Session
     at_pin: SeriesAtPin
     settings: SeriesSettings
 
     def gates(self) -> list[Gate]:
-        """Return the gates on the states of the branch."""
+        """Return the results of the gates on the states of the branch."""
         found = [self._links(), self._ensures(), *self._python(), self._audit(), self._claims()]
         wanted = [gate for gate in found if gate is not None]
         return [
@@ -234,7 +243,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> Gate | None:
-        """Look up the commits that headers cite, or None if they cite none."""
+        """Return the gate on commits that headers cite, or None if they cite none."""
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
@@ -274,7 +283,7 @@ class _Run(Struct, frozen=True):
         problems = tuple(gates.problems(carried, importers))
         texts = tuple(problem for problem in problems if problem.gate == "python")
         names = tuple(dict.fromkeys(problem for problem in problems if problem.gate == "imports"))
-        note = "the store lacks files: only those of the series were looked at" if is_blind else ""
+        note = "the store lacks files: only those of the series were checked" if is_blind else ""
         spoken = ", ".join(f"3.{minor}" for _, minor in judged_versions(versions))
         return [
             gate_of("python", gates.compiled, texts, note=f"for Python {spoken}"),
@@ -282,7 +291,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _audit(self) -> Gate:
-        """Look for what the series certainly breaks on its pin."""
+        """Return the gate on certain findings of the audit that were not accepted."""
         audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)
@@ -307,13 +316,13 @@ class _Run(Struct, frozen=True):
 
     @property
     def files(self) -> Fetching:
-        """Return the contents of the branch and of the state below it."""
+        """Return a reader for the files of the branch and of the state that it is based on."""
         bench = self.at_pin.bench
         return Fetching(self.at_pin.loaded.side, bench.reader, bench.read)
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:
-    """Check every file of the workspace that people edit; one result per series."""
+    """Check every file of the workspace that people edit; return one result for each series."""
     lock = session.workspace.lock()
     return tuple(_check(session, name) for name in sorted(lock.series))
 
@@ -352,14 +361,14 @@ def _read(session: Session, series: str, name: str, problems: list[Problem]) -> 
 
 
 def _strays(folder: Path, known: set[str]) -> list[Problem]:
-    """Return the patch files that the series file does not name; comments name none."""
+    """Return a problem for each patch file that the series file does not mention at all."""
     if not folder.is_dir():
         return []
     found = sorted(path for path in folder.rglob("*.patch") if path.is_file())
     names = [path.relative_to(folder).as_posix() for path in found]
     said = (folder / "series").read_text(errors="replace") if (folder / "series").exists() else ""
     return [
-        Problem("workspace", "the series file does not name it", name)
+        Problem("workspace", "the series file does not list it", name)
         for name in names
         if name not in known and name not in said
     ]
@@ -371,7 +380,7 @@ Read = Callable[[str], bytes]
 def check_ledger(
     session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
 ) -> Checked:
-    """Check the files of a checkout, or of a branch in it, against the ledger of a series."""
+    """Check a checkout, or a branch in it, line by line against the ledger of a series."""
     clone = open_clone(target)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         patches, tree, bench = at_pin.patches, at_pin.tree, at_pin.bench
@@ -393,7 +402,7 @@ def check_ledger(
 def _files(
     clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
 ) -> Iterator[tuple[str | None, State]]:
-    """Open the files of a branch, together with its commit, or those that are there now."""
+    """Open the files of a branch, with its commit, or else those of the work tree and None."""
     if branch is None and not clone.is_bare:
         yield None, _WorkFiles(clone, paths, below, read)
         return
@@ -406,7 +415,7 @@ def _files(
 
 
 class _WorkFiles:
-    """The files of a work tree as a state, as git has them; those of `paths` are read at once."""
+    """The files of a work tree as git would store them; those of `paths` are read first."""
 
     def __init__(self, clone: Clone, paths: Collection[str], below: StoredTree, read: Read) -> None:
         self._clone, self._below, self._read = clone, below, read
@@ -433,11 +442,11 @@ class _WorkFiles:
         return self._known[path]
 
     def blob(self, path: str) -> str | None:
-        """Return the id of a file's content, or None if there is no such file."""
+        """Return the blob id of a file, or None if there is no such file."""
         known = self._now(path)
         return None if known is None else known.entry.blob
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's content, or None if there is no such file."""
+        """Return the content of a file, or None if there is no such regular file."""
         known = self._now(path)
         return known.content if known is not None and known.entry.mode in FILE_MODES else None

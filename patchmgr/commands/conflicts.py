@@ -29,7 +29,7 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A recorded conflict, or why its folder cannot be used."""
+    """The id of a recorded conflict, and its record; if that is None, `fault` says why."""
 
     id: str
     recorded: Recorded | None
@@ -37,14 +37,14 @@ class Listed(Struct, frozen=True):
 
 
 class SideEdits(Struct, frozen=True):
-    """What the two sides of a conflict do, each as a list of edits in words, top to bottom."""
+    """What each side of a conflict changes: one phrase for each edit, from top to bottom."""
 
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
 
 
 def list_conflicts(session: Session) -> tuple[Listed, ...]:
-    """Return all recorded conflicts; a broken one does not hide the others."""
+    """Return all recorded conflicts, including those with a broken record."""
     memory = Memory(session.workspace)
     return tuple(_listed(memory, name) for name in session.workspace.conflicts())
 
@@ -58,20 +58,20 @@ def _listed(memory: Memory, name: str) -> Listed:
 
 
 def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
-    """Return a conflict, and its parts if it has several."""
+    """Return the conflict whose id starts with a name, followed by its regions if several."""
     memory = Memory(session.workspace)
     found = require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
 
 
 def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return what each side of the given conflicts does."""
+    """Return what each side changes, for each of the given conflicts."""
     with closing(StructureApart(answers=Answers())) as structure:
         return [_edits_in(one, structure) for one in found]
 
 
 def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
-    """Return what each side of a conflict does, unless one is binary or has no such file."""
+    """Return what each side of a conflict changes: nothing if one is binary or missing."""
     texts = [recorded.base, recorded.ours, recorded.theirs]
     if any(text is None or b"\0" in text for text in texts):
         return SideEdits()
@@ -81,7 +81,7 @@ def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
 
 
 def is_resolved(memory: Memory, name: str) -> bool:
-    """Return whether a recorded conflict, or each of its parts, has a resolution."""
+    """Return whether a recorded conflict, or each of its regions, has a resolution."""
     found = _listed(memory, name).recorded
     each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
     known = each or (found,)
@@ -89,7 +89,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of a rebase in progress that have a conflict, or a part of it."""
+    """Return the patches in the rebase in progress with a conflict or one of its regions."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -103,9 +103,10 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
 def resolve_conflict(
     session: Session, name: str, file: Path, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Record a file as the resolution: the lines of a region, or the whole file.
+    """Record the content of a file as the resolution of a conflict, and return the records.
 
-    For a conflict of several regions it must be the whole file.
+    The file is the text for a region, or the whole resolved file. For a conflict of several regions
+    it must be the whole file.
     """
     content = _content(file)
     with session.writing():
@@ -123,7 +124,10 @@ def resolve_conflict(
 def accept_side(
     session: Session, name: str, side: str, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Take one side of a conflict as its resolution; a file that the side lacks is deleted."""
+    """Record one side ("ours" or "theirs") of a conflict as its resolution.
+
+    If that side has no such file, the resolution is to delete it.
+    """
     with session.writing():
         memory = Memory(session.workspace)
         found = require(session.workspace, memory, name)
@@ -136,9 +140,9 @@ def accept_side(
 
 
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
-    """Forget the resolution of a conflict, of its parts and of its whole file; return their ids.
+    """Forget the resolution of a conflict, of its regions and of its whole file.
 
-    A conflict of a rebase in progress stays on record, unresolved.
+    A conflict of the rebase in progress stays recorded as unresolved. Returns the ids.
     """
     with session.writing():
         workspace, memory = session.workspace, Memory(session.workspace)
@@ -160,7 +164,7 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
 def _whole_files(
     memory: Memory, known: Iterable[str], path: str, names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the files on record as a whole at a path, which have what is forgotten in them."""
+    """Yield the ids of whole files recorded at a path: they contain the forgotten text."""
     for name in known:
         found = None if name in names else _listed(memory, name).recorded
         if found is None or found.kind is not Kind.FILE or found.path != path:
@@ -176,14 +180,14 @@ def _reopened(memory: Memory, name: str) -> dict[str, bytes | None]:
 
 
 def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
-    """Return the conflicts that a rebase in progress waits for, and their parts."""
+    """Return the ids of the conflicts of a rebase in progress, and of their regions."""
     found = {w.conflict for w in in_progress.waiting if w.conflict} if in_progress else set()
     known = [_listed(memory, name).recorded for name in found]
     return found | {part for one in known if one is not None for part in one.parts}
 
 
 def _full_name(workspace: Workspace, name: str) -> str:
-    """Return the id that begins so; raise PatchmgrError "unknown-conflict"."""
+    """Return the id that starts with a name; raise PatchmgrError "unknown-conflict"."""
     found = matching_ids(name, workspace.conflicts())
     if len(found) == 1:
         return found[0]
@@ -194,13 +198,13 @@ def _full_name(workspace: Workspace, name: str) -> str:
     for item in in_progress.waiting if in_progress is not None else ():
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
-            reason = f"{name} is not recorded: its text has lines like git's markers"
+            reason = f"{name} is not recorded: its text has lines like conflict markers"
             raise PatchmgrError("unknown-conflict", reason, (f"resolve it by hand in {file}",))
     raise PatchmgrError("unknown-conflict", f"no conflict {shown(name)} is recorded", hints)
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
-    """Return the recorded conflict whose id starts with a name; raise if there is none."""
+    """Return the conflict whose id starts with a name; raise PatchmgrError if there is none."""
     full = _full_name(workspace, name)
     found = memory.get(full)
     if found is None:
@@ -214,7 +218,7 @@ def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
     missing = [p for p, part in zip(found.parts, parts, strict=True) if part is None]
     if missing:
         hint = f"patchmgr conflicts forget {found.id}"
-        message = f"conflicts/{found.id} has a part {missing[0]} that is not recorded"
+        message = f"conflicts/{found.id} refers to {missing[0]}, which is not recorded"
         raise PatchmgrError("bad-conflict", message, (hint,))
     return tuple(part for part in parts if part is not None)
 
@@ -229,7 +233,10 @@ def _content(file: Path) -> bytes:
 def _lessons(
     workspace: Workspace, memory: Memory, found: Recorded, content: bytes, file: Path
 ) -> Sequence[Lesson]:
-    """Return what a file says of the regions of a conflict: as the whole file, or as the text."""
+    """Return the resolution of each region of a conflict from a file.
+
+    The file is the whole resolved file, or the text for the only region.
+    """
     wanted = found.parts or (found.id,)
     reasons: list[str] = []
     for marked in _originals(workspace, memory, found):
@@ -247,7 +254,7 @@ def _lessons(
             return [Lesson(found.id, region, text)]
         reasons.append(refused)
     elif not reasons:
-        reasons.append("the file that it was in is known to its own rebase only")
+        reasons.append("its file is known only while its rebase is in progress")
     hints = (
         "give the lines that replace the conflict, or the whole file with nothing else changed",
         *(f"patchmgr conflicts resolve {part} FILE" for part in found.parts),
@@ -258,7 +265,7 @@ def _lessons(
 
 
 def _originals(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[bytes]:
-    """Yield the marked files of a rebase in progress that have a conflict, or a part of it."""
+    """Yield the files, with markers, of the rebase in progress that contain a conflict."""
     marked = (original(workspace, item) for item in waiting_with(workspace, memory, found))
     yield from (content for content in marked if content is not None)
 
@@ -270,7 +277,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Write resolutions; refuse to replace one that differs."""
+    """Write resolutions, and return them; raise "solved-otherwise" if another is recorded."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

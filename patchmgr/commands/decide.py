@@ -1,4 +1,4 @@
-"""`decide`: record a person's verdict on a patch in conflict, for later runs."""
+"""`decide`: record a person's verdict on a patch in conflict, for later rebases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMMIT = re.compile(r"(?:.*/commit/)?([0-9a-f]{7,40})")
 
 
 class Decided(Struct, frozen=True):
-    """What `decide` did: the decisions that were added, and those that were removed."""
+    """The result of `decide`: the decisions that were added, and those that were removed."""
 
     added: tuple[Decision, ...]
     removed: tuple[Decision, ...] = ()
@@ -41,12 +41,12 @@ def decide(
     by: str,
     is_dry_run: bool,
 ) -> Decided:
-    """Record a verdict on what the last rebase found in a patch; it replaces an older one.
+    """Record a verdict on what the last rebase left undecided in a patch.
 
-    If a patch is needed and `by` names a later upstream commit about it, that commit counts as
-    known.
+    A new verdict replaces an older one. If the patch is needed and `by` names a later upstream
+    commit about it, that commit is not reported again.
 
-    Raises PatchmgrError "no-finding" if the rebase found nothing to decide.
+    Raises PatchmgrError "no-finding" if the rebase left nothing undecided.
     """
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)
@@ -71,7 +71,7 @@ def decide(
 
 
 def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool) -> Decided:
-    """Forget all decisions about a patch."""
+    """Remove all decisions about a patch; raise PatchmgrError "no-finding" if there is none."""
     with session.writing():
         before = read_decisions(session.workspace)
         named, patch = _named_patch(session.workspace, patch, series, decided=before)
@@ -91,7 +91,7 @@ def _write(session: Session, decisions: Sequence[Decision], is_dry_run: bool) ->
 def _named_patch(
     workspace: Workspace, given: str, series: str | None, decided: Sequence[Decision] = ()
 ) -> tuple[str, str]:
-    """Return series and name of the patch that a person means; one `decided` may be gone since."""
+    """Return series and name of the patch that was meant, also if only a decision names it."""
     known = {series: workspace.series_record(series)} if series else workspace.lock().series
     names = {name: list(workspace.series_file(name).names()) for name in sorted(known)}
     for decision in decided:
@@ -108,25 +108,26 @@ def _named_patch(
     if chosen:
         having = list(dict.fromkeys(s for s, _ in chosen))
         hint = f"name the series: --series {having[0]}"
-        raise PatchmgrError("usage", f"{', '.join(having)} have a {shown(given)}", (hint,))
+        message = f"more than one series has a patch {shown(given)}: {', '.join(having)}"
+        raise PatchmgrError("usage", message, (hint,))
     every = [name for each in names.values() for name in each]
     raise unknown_patch(f"no series here has a patch {shown(given)}", given, every)
 
 
 def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ...]:
-    """Return what the last rebase found about a patch."""
+    """Return what the last rebase left undecided in a patch."""
     every = read_findings(workspace)
     found = {i.passages: i for i in every if (i.series, i.patch) == (series, patch)}
     if found:
         return tuple(found.values())
     hint = f"patchmgr rebase {series} --onto REF --dry-run"
     raise PatchmgrError(
-        "no-finding", f"no rebase of {series} has found anything to decide in {patch}", (hint,)
+        "no-finding", f"the last rebase of {series} left nothing to decide in {patch}", (hint,)
     )
 
 
 def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Decision | None:
-    """Return the decision on a follow-up of a patch that a person named, if it is one."""
+    """Return a decision about the later upstream commit that `by` names, or None."""
     patches, pull = session.workspace.patches(series), _PULL.fullmatch(by)
     number = None if pull is None else int(pull[1] or pull[2])
     commit = _COMMIT.fullmatch(by)
@@ -143,7 +144,7 @@ def _about_follow_up(session: Session, series: str, patch: str, by: str) -> Deci
 
 
 def _with_commit(item: Undecided, before: Decision | None) -> Undecided:
-    """Take the commit from an older decision where the patch came through because of it."""
+    """Add the commit of an older decision to a patch for which no commit is known."""
     if item.commit is not None or before is None:
         return item
     return replace(item, commit=before.commit, subject=before.subject)
@@ -165,7 +166,7 @@ def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Dec
 
 
 def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
-    """Return commit, subject and pull request that a person named, else the likely ones."""
+    """Return commit, subject and pull request that `by` names, else those of the finding."""
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     if pull is not None:
         return _by_pull(session, item, int(pull[1] or pull[2]))
@@ -175,7 +176,7 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 
 
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
-    """Return the commit of a pull request; a release has no commits to look through."""
+    """Return the commit of a pull request; for releases, return that of the finding."""
     record = session.workspace.series_record(item.series)
     side = session.side_of(record)
     if not side.has_history:
@@ -184,8 +185,7 @@ def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
     if found is None:
         raise PatchmgrError(
             "usage",
-            f"no commit between {record.pin.ref} and {item.onto[:12]} names the pull request"
-            f" {number}",
+            f"no commit between {record.pin.ref} and {item.onto[:12]} names pull request {number}",
             ("name a commit, or say it in words: --by TEXT",),
         )
     return *found, number

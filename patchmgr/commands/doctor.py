@@ -1,4 +1,4 @@
-"""`doctor`: the installed tools and the stores, what is too old or broken, and what to type."""
+"""`doctor`: report what is too old or broken in tools, stores and workspace, and mend it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MINIMUM_PYTHON = (3, 10)
 
 
 class Health(str, Enum):
-    """The state of a thing: sound, worth a remark, broken, or repaired by this run."""
+    """The state of what was examined: sound, worth a remark, broken, or repaired now."""
 
     WELL = "well"
     NOTE = "note"
@@ -46,7 +46,7 @@ class Health(str, Enum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """One thing that was examined, its state, and what to type."""
+    """One thing that was examined, its state, and commands to type next (`hints`)."""
 
     area: str
     what: str
@@ -56,7 +56,10 @@ class Diagnosis(Struct, frozen=True):
 
 
 class DoctorOptions(Struct, frozen=True):
-    """What to mend: broken things, leftovers; a dry run only reports them."""
+    """What to mend: broken stores (`repairs`) and leftovers (`prunes`).
+
+    A dry run only reports them.
+    """
 
     repairs: bool = False
     prunes: bool = False
@@ -64,7 +67,7 @@ class DoctorOptions(Struct, frozen=True):
 
 
 def examine(session: Session | None, options: DoctorOptions) -> tuple[Diagnosis, ...]:
-    """Examine the program, the stores and a workspace; repair what was asked for."""
+    """Examine the program, the stores and the workspace, if any; mend what `options` ask for."""
     found = [*_program(), *_stores(options)]
     if session is None:
         hint = "run it in a workspace, or name one with: patchmgr -C DIR doctor"
@@ -91,7 +94,7 @@ def _program() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    """Yield the packages that are missing or too old; those of extras are worth a word."""
+    """Yield the packages that are missing or too old; for those of extras it is a remark."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:
@@ -125,7 +128,7 @@ def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
     cache, has_git = cache_folder(), git_state()[0] != "none"
     near = next(path for path in (cache, *cache.parents) if path.exists())
     if not os.access(near, os.W_OK | os.X_OK):
-        hint = "set XDG_CACHE_HOME to a folder of yours"
+        hint = "set XDG_CACHE_HOME to a folder that you can write to"
         yield Diagnosis("stores", str(cache), Health.BROKEN, "cannot be written", (hint,))
         return
     number = 0
@@ -134,7 +137,7 @@ def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
         try:
             problems = tuple(store_problems(store, has_git=has_git))
         except PatchmgrError as fault:  # git cannot read it at all
-            hint = f"delete {store}; patchmgr upstream fetch makes it again"
+            hint = f"delete {store}; patchmgr upstream fetch creates it again"
             yield Diagnosis("stores", store.name, Health.BROKEN, fault.message, (hint,))
             continue
         for problem in problems:
@@ -203,7 +206,7 @@ def _workspace(session: Session) -> Iterator[Diagnosis]:
 
 
 def _private(session: Session) -> Iterator[Diagnosis]:
-    """Yield what is on the way in a workspace: an interrupted change, a rebase in progress."""
+    """Yield what is unfinished: an interrupted change, a rebase, checkouts that are gone."""
     workspace = session.workspace
     if (workspace.root / PRIVATE / "journal.json").exists():
         text = "a command was interrupted; the next one finishes its change"
@@ -219,7 +222,7 @@ def _private(session: Session) -> Iterator[Diagnosis]:
         yield Diagnosis("workspace", "rebase", Health.NOTE, text, hints)
     for target in known_targets(workspace):
         if not target.exists():
-            text = "patches were applied there, and it is gone"
+            text = "patches were applied there, and the folder is gone"
             yield Diagnosis("workspace", str(target), Health.NOTE, text)
         elif target.parent.name != PRIVATE:  # no package
             with suppress(PatchmgrError):

@@ -28,7 +28,7 @@ _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
 
 
 class Edited(Struct, frozen=True, rename=_KEYS):
-    """A patch whose header or name was to change; `is_changed` says whether it did."""
+    """The result of `edit` or `rename`; `is_changed` says whether anything changed."""
 
     series: str
     name: str
@@ -41,17 +41,17 @@ class Edited(Struct, frozen=True, rename=_KEYS):
 def header_edit(
     subject: str | None, message: str | None, *, author: str | None, fields: Sequence[str]
 ) -> HeaderEdit:
-    """Return an edit from command-line options; raise "usage" if one is malformed."""
+    """Return the edit that options ask for; raise PatchmgrError "usage" if one is malformed."""
     person = None if author is None else parse_person(author)
     if author is not None and person is None:
-        raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
+        raise PatchmgrError("usage", "--author must be written as: Name <name@example.org>")
     return HeaderEdit(subject, message, person, tuple(map(_field, fields)))
 
 
 def _field(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign:
-        raise PatchmgrError("usage", f"--field is written as NAME=VALUE, not {text!a}")
+        raise PatchmgrError("usage", f"--field must be written as NAME=VALUE, not {text!a}")
     return name, value
 
 
@@ -77,7 +77,7 @@ def edit(
 
 
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
-    """Return the patch with a new header; keep what a person wrote where it cannot be one."""
+    """Return the patch with a new header; if that is not valid, save the text for the person."""
     if header and not header.endswith(b"\n"):
         header += b"\n"
     line = next(line for line in opened.file.lines if line.name == patch.name)
@@ -90,7 +90,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
         return new
     kept = opened.session.workspace.root / PRIVATE / "header.txt"
     kept.write_bytes(header)
-    message = f"that is not a header for {shown(patch.name)}: {problem}"
+    message = f"the text is not a valid header for {shown(patch.name)}: {problem}"
     raise PatchmgrError("bad-patch", message, (f"what you wrote is kept in {kept}",))
 
 

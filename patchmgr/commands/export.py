@@ -1,4 +1,4 @@
-"""`export`: write a series for another tool; the same series gives the same bytes."""
+"""`export`: write a series in the format of another tool, always with the same bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ from patchmgr.store import PRIVATE
 
 
 class ExportOptions(Struct, frozen=True):
-    """The options of an export: the format, where to, and as which npm package."""
+    """The options of an export: `form` is the format, and `place` the folder or file to write.
+
+    `package` is the name of an npm package, for formats that need one.
+    """
 
     form: str
     place: Path
@@ -44,21 +47,25 @@ class ExportOptions(Struct, frozen=True):
 
 
 class ExportedPatch(Struct, frozen=True):
-    """An exported patch; `kept` means that it was copied byte for byte."""
+    """An exported patch; `kept` says whether it was copied byte for byte."""
 
     name: str
     kept: bool
 
 
 class SkippedPatch(Struct, frozen=True):
-    """A patch that is not exported, and why."""
+    """A patch that is not exported, and the reason."""
 
     name: str
     reason: str
 
 
 class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of an export to `out`: its files and patches, and what was written or deleted."""
+    """The result of an export to `out`.
+
+    `files` are all its files. `written` and `deleted` are those that changed, and `left` old files
+    that stay because a person edited them.
+    """
 
     series: str
     form: str
@@ -73,10 +80,10 @@ class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
-    """Export a series; a patch that the format can hold as it is keeps its bytes.
+    """Export a series; a patch that is valid in the format is copied byte for byte.
 
-    If a file that patchmgr did not write would be replaced, raises PatchmgrError "in-the-way"
-    before anything is written.
+    Raises PatchmgrError "in-the-way", before anything is written, if a file would be replaced that
+    patchmgr did not write.
     """
     form = _form(asked.form)
     root = session.workspace.root
@@ -110,16 +117,16 @@ def _form(name: str) -> Form:
     if name not in FORMS:
         close = get_close_matches(name, FORMS, n=1)
         hint = (f"nearest: --as {close[0]}",) if close else ()
-        message = f"--as is one of {', '.join(FORMS)}"
+        message = f"--as must be one of {', '.join(FORMS)}"
         raise PatchmgrError("usage", message if not name else f"{message}; not {name}", hint)
     return FORMS[name]
 
 
 def _check_place(root: Path, place: Path) -> None:
-    """Refuse to export over the workspace's own files."""
+    """Raise PatchmgrError "usage" if an export would be among the workspace's own files."""
     own = [root / name for name in ("series", "conflicts", PRIVATE)]
     if place == root or any(folder in (place, *place.parents) for folder in own):
-        message = f"{place} is in the workspace: it keeps its own files there"
+        message = f"{place} is where the workspace keeps its own files"
         raise PatchmgrError("usage", message, ("name another --out",))
 
 
@@ -127,7 +134,7 @@ Made = tuple[tuple[Parcel, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
 
 
 class _Export(Struct, frozen=True):
-    """One run."""
+    """One export."""
 
     session: Session
     name: str
@@ -135,7 +142,7 @@ class _Export(Struct, frozen=True):
     asked: ExportOptions
 
     def made(self) -> Made:
-        """Return the exported patches, those that are left out, and the files."""
+        """Return the exported patches, the skipped ones, and the files to write by path."""
         workspace = self.session.workspace
         record = workspace.series_record(self.name)
         if self.form.takes_all:
@@ -151,7 +158,7 @@ class _Export(Struct, frozen=True):
         return self._carried(load_series(self.session, self.name))
 
     def _carried(self, loaded: LoadedSeries) -> Made:
-        """Carry the series on its pin: only what applies leaves, as git would write it."""
+        """Apply the series to its pin, and export the patches that apply, as git writes them."""
         carry_options = CarryOptions(self.asked.selected)
         with series_at_pin(self.session, loaded, carry_options) as at_pin:
             bench, carried, base = at_pin.bench, at_pin.carried, at_pin.base
@@ -195,7 +202,7 @@ class _Export(Struct, frozen=True):
         items: Sequence[Item],
         pinned: Pinned,
     ) -> Mapping[str, bytes]:
-        """Return the diff of each patch, or for all of them the one of the whole."""
+        """Return by patch its diff, or the diff of the whole series if the format wants that."""
         if self.form.is_whole:
             whole = tree_diff(bench.git_dir, base, commits[-1])
             return {item.patch.name: whole for item in items}
@@ -216,7 +223,7 @@ def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[
 
 
 class Delivered(Struct, frozen=True):
-    """What an export changed: files written and deleted, and old ones that a person edited."""
+    """What an export changed: files written, files deleted, and old ones left as edited."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
@@ -224,7 +231,7 @@ class Delivered(Struct, frozen=True):
 
 
 class Delivery(Target):
-    """A folder that exports go to."""
+    """The folder that an export is written to."""
 
     fault = "edited-export"
     mending = ("delete that file; the next export then needs --force",)
@@ -239,9 +246,10 @@ class Delivery(Target):
     def deliver(
         self, files: Mapping[str, bytes], *, series: str, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
-        """Write files by path, and delete those of the previous export that are no longer needed.
+        """Write files (content by path), and delete files of the last export not needed any more.
 
-        Raises PatchmgrError "in-the-way" if something else is there, unless it is forced.
+        Raises PatchmgrError "in-the-way" if a path has a file that patchmgr did not write, unless
+        `is_forced`.
         """
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:
@@ -282,9 +290,7 @@ class Delivery(Target):
                     left.append(path)
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
-                    message = (
-                        f"{shown(path)} is already in {self.root}, but not as patchmgr left it"
-                    )
+                    message = f"{shown(path)} in {self.root} is not as patchmgr wrote it"
                     hints = ("name another --out", "or let it be replaced: --force")
                     raise PatchmgrError("in-the-way", message, hints)
                 new = content_of(REGULAR, wanted[path])

@@ -1,4 +1,4 @@
-"""`files`: the files of a patch."""
+"""`files`: list the files of a patch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Sign(str, Enum):
 
 
 class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
-    """A file of a patch; `is_edited` means that it has edits that no patch has yet."""
+    """A file of a patch; `is_edited` says whether it has edits that are not refreshed yet."""
 
     path: str
     sign: Sign
@@ -30,7 +30,7 @@ class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
 
 
 class Files(Struct, frozen=True, rename={"rows": "files"}):
-    """The files of one patch, those of its diff first and in the diff's order."""
+    """The files of one patch: those in its diff, in that order, then others with edits."""
 
     series: str
     patch: str
@@ -38,7 +38,10 @@ class Files(Struct, frozen=True, rename={"rows": "files"}):
 
 
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> Files:
-    """Return the files of a patch (by default the top); unrefreshed edits count as the top's."""
+    """Return the files of a patch (by default the top).
+
+    Those of the top patch include files with edits that are not refreshed yet.
+    """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
         patch = opened.patches[name]
@@ -51,13 +54,16 @@ def files_of(session: Session, given: str | None, options: CheckoutOptions) -> F
 
 
 def _paths(patch: Patch) -> tuple[str, ...]:
-    """Return the paths that a patch makes, changes or deletes, each once."""
+    """Return the paths that a patch creates, changes or deletes, each once."""
     both = ((change.old_path, change.new_path) for change in patch.files)
     return tuple(dict.fromkeys(path for pair in both for path in pair if path is not None))
 
 
 def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
-    """Return what a patch does to each file: on what is pushed below it, or as it says."""
+    """Return, by path, what a patch does to each file.
+
+    For a pushed patch that is found from the states, else from its diff.
+    """
     if patch.name not in opened.names:
         return _stated(patch)
     at = opened.names.index(patch.name)

@@ -1,4 +1,4 @@
-"""`fold`: make patches, or a diff, part of another patch."""
+"""`fold`: fold patches, or a diff, into another patch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from patchmgr.services.session import Session, nobody
 def fold(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, into: str | None
 ) -> Revised:
-    """Fold patches into another one, by default the top."""
+    """Fold patches into another one, by default the top, and remove them from the series."""
     with opened_series(session, options) as opened:
         target = _target(opened, into)
         others = [opened.pick(each) for each in dict.fromkeys(given)]
@@ -81,7 +81,7 @@ def _folded(
     raw: bytes,
     states: Sequence[State],
 ) -> Revision:
-    """Return the revision in which the gathered patches are one."""
+    """Return the revision that makes one patch of the target and the others."""
     first = min(gathered.index(name) for name in (target, *others))
     last = max(gathered.index(name) for name in (target, *others))
     order = [name for name in gathered if name not in others]
@@ -108,10 +108,10 @@ def fold_diff(
     strip: int,
     cwd: Path,
 ) -> Revised:
-    """Fold a diff into a patch, by default the top; the diff's header is dropped.
+    """Fold a diff into a patch, by default the top; text before the diff is ignored.
 
-    As with `git apply`, its paths are those below the current folder of the checkout, and `-` is
-    standard input.
+    As with `git apply`, paths in the diff are relative to the current folder if that is in the
+    checkout. The source `-` is standard input.
     """
     raw = sys.stdin.buffer.read() if str(source) == "-" else read_named(source)
     with opened_series(session, options) as opened:
@@ -120,7 +120,7 @@ def fold_diff(
         chain = pushed_chain(opened) if target in opened.names else chain_of(opened)
         diff = _below(opened, cwd, parse_patch(raw, name="the diff", strip=strip))
         if not diff.files:
-            raise PatchmgrError("bad-patch", "there is no diff in what was given")
+            raise PatchmgrError("bad-patch", "the given text has no diff")
         at = chain.position(target)
         side = opened.ground.overlay(chain.states[at + 1])
         step_patch(side, diff, opened.bench)
@@ -135,7 +135,7 @@ def fold_diff(
 
 
 def _below(opened: OpenSeries, cwd: Path, diff: Patch) -> Patch:
-    """Return a diff whose paths are below a folder, if that is one of the checkout's."""
+    """Return a diff with its paths below the current folder, if that is in the checkout."""
     root = opened.checkout.root if opened.checkout is not None else cwd
     folder = cwd.relative_to(root).as_posix() if cwd.is_relative_to(root) else "."
     if folder == ".":

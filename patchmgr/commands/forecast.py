@@ -1,4 +1,4 @@
-"""`forecast`: what upstream's open pull requests would do to a series."""
+"""`forecast`: predict what upstream's open pull requests would do to a series."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def make_forecast(
 ) -> Forecast:
     """Return what the newest open pull requests would do to a series and its stack.
 
-    A result for the same head, upstream and patches is reused. `asks` queries with gh which of
-    those that would do something are closed, and leaves them out.
+    At most `watched` pull requests are looked at. `now` is the time in seconds since 1970. A result
+    for the same head, upstream and patches is reused. With `asks`, `gh` is run to leave out pull
+    requests that are closed.
     """
     require_git("a forecast")
     with session.writing():
@@ -51,7 +52,7 @@ def make_forecast(
         side = git_side(session, record)
         tip = Resolved("upstream/main", side.fetch())
         if record.pin.archive is not None:
-            message = f"{stack[0]} is on a release of a package, and only git has pull requests"
+            message = f"{stack[0]} is pinned to a release, and a forecast needs a git commit"
             raise PatchmgrError("usage", message, ("patchmgr series new NAME --base TAG",))
         start = pinned_state(side, record.pin)
         options = replace(options, audits_conflicts=False, wants_detail=True)
@@ -80,14 +81,14 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files of a series on upstream's tip, and the assumption if it is in conflict there."""
+    """The files of a stack on upstream's tip, and what is assumed of conflicts there."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
 
 
 class Watch:
-    """A series on upstream's tip, and what each pull request would do to it there."""
+    """Finds open pull requests, and what each would do to a stack on upstream's tip."""
 
     def __init__(
         self,
@@ -105,7 +106,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the series on the tip."""
+        """Return the files of the stack on upstream's tip, and the assumptions."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -116,9 +117,11 @@ class Watch:
         return found
 
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
-        """Yield the newest heads that count as open, each with its facts.
+        """Yield the newest pull requests that count as open, each with its facts.
 
-        After a batch without recent ones, only those with a merge are examined.
+        A pull request counts as open if upstream lacks its head, and either the host offers a
+        merge of it or it is at most `DAYS` old. After a batch without such young ones, only those
+        with a merge are looked at.
         """
         store, tip = self.side.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -140,7 +143,7 @@ class Watch:
             yield from found
 
     def facts(self, head: str) -> PullFacts | None:
-        """Return the facts of a head, or None if it has no history in common with upstream."""
+        """Return the facts of a pull request's head, or None if upstream shares no history."""
         store, question = self.side.store, ("pull request", head)
         known = self._kept.get(question)
         if known is not None:
@@ -174,7 +177,7 @@ class Watch:
         return convert(known[0], PullForecast)
 
     def _judge(self, pull: PullForecast) -> PullForecast:
-        """Rebase the series from the tip onto the tip with the pull request merged."""
+        """Return the effect of a pull request: that of a rebase from the tip onto the merge."""
         bench, tip = self.run.bench, self.tip.commit
         self._bring(pull)
         tree = None
@@ -187,7 +190,7 @@ class Watch:
         return replace(pull, effect=effect_of(patches), patches=patches)
 
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
-        """Return the outcome of the patches with a change on upstream's tip, and which it hits."""
+        """Return the patches that a merge into upstream's tip changes or touches."""
         parents: Parents = {}
         target = Resolved(merged, merged)
         run = replace(self.run, session=self._planning.session)
@@ -202,7 +205,7 @@ class Watch:
         return tuple(touched.values())
 
     def _bring(self, pull: PullForecast) -> None:
-        """Bring what merging a pull request reads: its files, and where upstream moved them."""
+        """Fetch the blobs that merging a pull request reads."""
         reader = self.side.reader
         base, _ = own_range(self.side.store, pull.head, self.tip.commit)
         trees = [reader.tree_of(commit) for commit in (base, pull.head, self.tip.commit)]
@@ -223,7 +226,7 @@ class Watch:
 
     @cached_property
     def _loaded(self) -> tuple[LoadedSeries, ...]:
-        """Return the stack on the tip; commits of the bench are upstream's there."""
+        """Return the stack on the tip, with an upstream that reads the temporary repository."""
         session, progress = self._planning.session, self.run.session.progress
         upstream = session.workspace.upstream(
             session.workspace.series_record(self.stack[0]).upstream
@@ -232,7 +235,7 @@ class Watch:
         return tuple(_beside(load_series(session, name), side) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
-        """Return by path the symbols that a pull request changes, in files of the series."""
+        """Return by path the symbols that a pull request changes in files of the stack."""
         bench, found = self.run.bench, dict[str, set[str]]()
         tree = bench.tree(merged)
         for path, hunks in changed_lines(bench.git_dir, self.tip.commit, merged).items():

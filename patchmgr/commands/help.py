@@ -1,4 +1,4 @@
-"""`help`: the topic pages that come with the program, and man pages on disk."""
+"""`help`: read the topic pages that come with the program, and write man pages."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ OURS = b'.\\" Made by patchmgr help --man'
 
 @cache
 def topics() -> tuple[Topic, ...]:
-    """Return all topics by name."""
+    """Return all topics, sorted by name."""
     pages = (page for page in files("patchmgr").joinpath("topics").iterdir())
     texts = (page.read_text("utf-8") for page in pages if page.name.endswith(".md"))
     return tuple(sorted(map(parse_topic, texts), key=lambda topic: topic.name))
 
 
 def find_topic(name: str, commands: Collection[str]) -> Topic | None:
-    """Return a topic, or None if the name is a command's; raise "unknown-topic" for others."""
+    """Return a topic, or None if only a command has that name.
+
+    Raises PatchmgrError "unknown-topic" for any other name.
+    """
     known = {topic.name: topic for topic in topics()}
     if name in known or name in commands:
         return known.get(name)
@@ -39,7 +42,10 @@ def find_topic(name: str, commands: Collection[str]) -> Topic | None:
 
 
 def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
-    """Write man pages into a folder; raise "in-the-way" if a file there is not ours."""
+    """Write man pages into a folder.
+
+    Raises PatchmgrError "in-the-way" if a file to replace is not a man page of patchmgr.
+    """
     for name in pages:
         place = folder / name
         if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
@@ -59,7 +65,7 @@ def _is_ours(place: Path) -> bool:
 
 
 def page_date() -> date:
-    """Return the date for man pages: SOURCE_DATE_EPOCH if it is set, for reproducible builds."""
+    """Return the date for man pages: SOURCE_DATE_EPOCH if that is set, else today."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.now(timezone.utc)
     return (datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else now).date()
@@ -69,7 +75,7 @@ _TITLE = re.compile(r"# ([a-z][a-z-]*): (.+)")
 
 
 def parse_topic(text: str) -> Topic:
-    """Read a page; raise ValueError if its title is malformed."""
+    """Parse a topic page; raise ValueError if its title is malformed."""
     title, _, rest = text.partition("\n")
     match = _TITLE.fullmatch(title)
     if match is None:

@@ -1,4 +1,4 @@
-"""`import`: patches from files, folders, git ranges and stacks; all or nothing."""
+"""`import`: add patches from files, folders, git ranges, stacks or upstream; all or none."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from patchmgr.store import Change
 
 
 class Imported(Struct, frozen=True):
-    """An imported patch, and the risky paths it touches: files that tools run automatically.
+    """An imported patch, and the paths in it that a person should look at (`risks_of`).
 
-    `is_rest` marks changes that a merge commit of the fork made itself.
+    `is_rest` says whether it has changes that a merge commit of the fork made itself.
     """
 
     patch: Patch
@@ -51,17 +51,18 @@ class Imported(Struct, frozen=True):
 
 
 class Import(Struct, frozen=True):
-    """The imported patches, and the fork they come from if its merges had to be split."""
+    """The imported patches, and the fork that they come from if its merges were split."""
 
     patches: tuple[Imported, ...]
     fork: Fork | None = None
 
 
 class Sources(Struct, frozen=True):
-    """What a person named: files and folders, a range of a repository, a stack, or upstream's own.
+    """What to import: files and folders, a git range, a stack, commits or pull requests.
 
-    `strip` is their -pN, or None if each source says it; `is_reversed` imports the reverse of each.
-    `merges` says how a range with merges is imported.
+    `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the given
+    -pN, or None if each source has its own. With `is_reversed`, the reverse of each patch is
+    imported. `merges` says how a range with merges is imported.
     """
 
     paths: Sequence[Path] = ()
@@ -76,7 +77,7 @@ class Sources(Struct, frozen=True):
     def read(
         self, session: Session, record: SeriesRecord
     ) -> tuple[list[SourcePatch | SeriesLine], Fork | None]:
-        """Return the patches in order, the comments of the series file, and the fork."""
+        """Return the patches and the comments of series files in order, and the fork, if any."""
         reading = Reading(session.say, self.strip)
         found = [item for path in self.paths for item in reading.read(path)]
         fork = None
@@ -91,14 +92,15 @@ class Sources(Struct, frozen=True):
 
 
 def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
-    """Return the reverse of a patch; one of a series file has its -R there."""
+    """Return the reverse of a patch; raise "usage" if a series file lists the patch."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
-    raise PatchmgrError("usage", f"-R is for files; {shown(item.label)} is in a series file")
+    message = f"-R is only for files, and {shown(item.label)} is in a series file"
+    raise PatchmgrError("usage", message)
 
 
 def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
-    """Append patches to a series; each must apply on the pin after those before it."""
+    """Append patches to a series; each must apply to the pin after the patches before it."""
     if not any((sources.paths, sources.git, sources.stack, sources.pulls, sources.commits)):
         hint = "or a range with --git REPO A..B, or --commit SHA or --pull N of upstream"
         raise PatchmgrError("usage", "name a file or a folder", (hint,))
@@ -108,7 +110,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         present = workspace.series_file(series)
         found, fork = sources.read(session, record)
         if not any(isinstance(item, SourcePatch) for item in found):
-            raise PatchmgrError("usage", "there is no patch in what was named")
+            raise PatchmgrError("usage", "the named sources have no patches")
         known = workspace.patches(series)
         lines, patches = _named(session, found, present, known)
         if not patches:
@@ -133,9 +135,10 @@ def _named(
     present: SeriesFile,
     known: Sequence[Patch],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
-    """Return the lines for the series file, and the patches under names that are free.
+    """Return the new lines of the series file, and the patches with names not yet taken.
 
-    What was imported from the same commit as a known patch is left out, unless it was edited.
+    A patch from the same commit as one in the series is left out. Raises PatchmgrError
+    "changed-patch" if their changes differ.
     """
     names = {*present.names(), "series", "series.toml"}
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
@@ -147,7 +150,7 @@ def _named(
             continue
         draft = parse_patch(item.raw, name=item.label, strip=item.strip)
         if not draft.files and item.line is None:
-            raise PatchmgrError("bad-patch", f"{item.label} has no diff in it")
+            raise PatchmgrError("bad-patch", f"{item.label} has no diff")
         commit = draft.says(IMPORTED_FROM)
         if commit is not None and commit in commits:
             patch = commits[commit]
@@ -169,12 +172,12 @@ def _named(
 
 
 def _changes(diff: bytes) -> list[bytes]:
-    """Return the lines of a diff that say what it changes, wherever in a file that is."""
+    """Return the lines of a diff without positions, context and blob ids."""
     return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
 
 
 def _name(item: SourcePatch, draft: Patch, taken: Collection[str]) -> str:
-    """Return the file name: that of a series file if it is free, else one with a known suffix."""
+    """Return a file name that is not taken: the one in a series file, if possible."""
     if item.line is not None and item.wish is not None and item.wish not in taken:
         return item.wish
     return _free_name(item.wish or f"{slug(draft.subject)}.patch", taken)
@@ -200,10 +203,10 @@ def _check_fold(
     patches: Sequence[Patch],
     becomes: Mapping[str, Entry | None] | None,
 ) -> None:
-    """Apply the patches on the pin, in memory; raise where one does not apply.
+    """Apply the patches to the pin, in memory; raise PatchmgrError if one does not apply.
 
-    One that guards keep out unless a symbol is selected must apply with one of the symbols. What
-    is made of a fork must become the fork's files.
+    A patch that guards keep out unless a symbol is selected must apply with one of the symbols.
+    Raises AssertionError if the patches of a fork do not make the files in `becomes`.
     """
     loaded = load_series(session, series)
     side, base = loaded.side, loaded.base

@@ -1,4 +1,4 @@
-"""`init`: make an empty workspace, or one with a git fork in it."""
+"""`init`: make an empty workspace, or one with the patches of a git fork."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text
 
 
 def init(folder: Path, *, is_dry_run: bool) -> Path:
-    """Make an empty workspace; what is there stays."""
+    """Make an empty workspace in a folder, whose other files are kept; return the folder.
+
+    Raises PatchmgrError "usage" if it already is a workspace.
+    """
     if (folder / LOCK).exists():
         raise PatchmgrError("usage", f"{folder} is already a workspace")
     workspace = Workspace(folder)
@@ -56,7 +59,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
 
 
 def _with_missing(path: Path, lines: bytes) -> bytes | None:
-    """Return the file with the lines that it lacks, or None if it lacks none."""
+    """Return the content of a file with missing lines added, or None if none is missing."""
     known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
     if not missing:
@@ -66,7 +69,7 @@ def _with_missing(path: Path, lines: bytes) -> bytes | None:
 
 
 class Branch(Struct, frozen=True):
-    """A fork's branch, upstream's ref in its repository, and how merges are imported."""
+    """A branch of a fork, the ref of upstream in its repository, and how to import merges."""
 
     repository: Path
     name: str
@@ -75,7 +78,7 @@ class Branch(Struct, frozen=True):
 
 
 class Started(Struct, frozen=True):
-    """The workspace made from a branch, and its content."""
+    """The result of `init --from-branch`: the new workspace, and what was imported."""
 
     folder: Path
     upstream: Upstream
@@ -88,13 +91,14 @@ class Started(Struct, frozen=True):
 def init_from_branch(
     folder: Path, branch: Branch, open_: Callable[[Path], Session], *, is_dry_run: bool
 ) -> Started:
-    """Make a workspace, follow upstream, and import the branch on the state that it merged last.
+    """Make a workspace with upstream and the patches of a branch, on its last merged state.
 
-    All or nothing: the workspace is made in a temporary folder and moved into place.
+    The workspace is made in a temporary folder, and moved into place at the end. Raises
+    PatchmgrError "usage" if the folder exists and is not empty.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = f"{folder} already exists; --from-branch makes a new workspace"
-        raise PatchmgrError("usage", message, ("name a folder that is not there yet",))
+        raise PatchmgrError("usage", message, ("name a folder that does not exist yet",))
     upstream = _upstream(branch)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +114,7 @@ def init_from_branch(
 
 
 def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Started:
-    """Follow an upstream in an empty workspace, with a branch as a series of its name."""
+    """Add an upstream to an empty workspace, and import a branch as a series of that name."""
     fork_base = find_fork_base(branch.repository, branch.name, branch.upstream)
     merges = branch.merges
     if merges is None and (fork_base.merges or fork_base.squashed):
@@ -125,7 +129,7 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
 
 
 def _upstream(branch: Branch) -> Upstream:
-    """Return the upstream that a ref belongs to: its remote's, else the repository itself."""
+    """Return the upstream of a ref: the remote that it tracks, or else the repository."""
     git_dir = find_git_dir(branch.repository)
     url, tracked = followed(git_dir, branch.upstream)
     if url is None:
@@ -137,5 +141,5 @@ def _upstream(branch: Branch) -> Upstream:
 
 
 def name_from(text: str) -> str:
-    """Return a valid name for an upstream or a series, made from a text."""
+    """Return a valid name for an upstream or a series, made from any text."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._") or "upstream"

@@ -35,7 +35,10 @@ _SCRIPT = (
 
 
 class DriverChange(Struct, frozen=True):
-    """The clone's merge-driver settings after the command, and whether they are new."""
+    """The merge driver of a clone after the command; `is_new` says whether it changed.
+
+    `settings` are git settings, and `lines` those of the attributes file.
+    """
 
     git_dir: Path
     settings: tuple[tuple[str, str], ...]
@@ -51,9 +54,12 @@ def install_driver(
     workspace: Workspace | None,
     is_dry_run: bool,
 ) -> DriverChange:
-    """Make patchmgr a repository's merge driver."""
+    """Make patchmgr the merge driver of a repository for files that match patterns.
+
+    `upstream` is the side, "ours" or "theirs", that is upstream's in its merges.
+    """
     if upstream not in ("ours", "theirs"):
-        raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
+        raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")
     for pattern in patterns:
         if not pattern or pattern[0] in "#!\"'[-" or not pattern.isprintable() or " " in pattern:
             raise PatchmgrError(
@@ -84,10 +90,10 @@ def uninstall_driver(repository: Path, *, is_dry_run: bool) -> DriverChange:
 
 
 def _command(upstream: str, workspace: Workspace | None) -> str:
-    """Return the command that git runs for a file: git's own merge, and for a conflict patchmgr.
+    """Return the command that git runs for a file: git's merge, then patchmgr if it conflicts.
 
-    It is this Python and this patchmgr. Git runs it in the work tree, where a module of any name
-    may lie: it is not looked at.
+    The command runs this Python and this patchmgr. Git runs it in the work tree, so the current
+    folder is not searched for modules.
     """
     here = os.fspath(Path(__file__).resolve().parents[2])
     script = _SCRIPT.format(here=here)

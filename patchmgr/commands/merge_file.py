@@ -1,4 +1,4 @@
-"""`merge-file` and git's merge driver: the ladder on one file outside of a series."""
+"""`merge-file` and git's merge driver: merge one file that is not in a series."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from patchmgr.store import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    `notes` names missing formatters if a conflict is left, and `warnings` say what is suspicious in
-    a clean merge.
+    `notes` name missing formatters if a conflict is left. `warnings` say what is suspicious in a
+    clean merge.
     """
 
     path: str
@@ -40,7 +40,7 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def is_solved(self) -> bool:
-        """Return whether nothing is left for a person."""
+        """Return whether the merge left no conflict."""
         return isinstance(self.result, Solved)
 
     @property
@@ -50,7 +50,7 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def how(self) -> str | None:
-        """Return how the file was merged, None for a conflict."""
+        """Return the name of the way in which the file was merged, or None for a conflict."""
         return self.result.how.value if isinstance(self.result, Solved) else None
 
     @property
@@ -60,17 +60,20 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def reliability(self) -> tuple[Reliability, ...]:
-        """Return how sure a structural merge is, region by region."""
+        """Return the reliability of each region that was merged by structure."""
         return self.result.reliability if isinstance(self.result, Solved) else ()
 
     @property
     def suggestions(self) -> tuple[tuple[Suggestion, ...], ...]:
-        """Return what each region that is left could become, the likeliest first."""
+        """Return the candidates for each region in conflict, the likeliest first."""
         return self.result.suggestions if isinstance(self.result, Unsolved) else ()
 
 
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
-    """Return the workspace around a folder, or None if there is none and none was named."""
+    """Return the workspace that contains a folder, or None if there is none.
+
+    If a person named the workspace, raise PatchmgrError "no-workspace" instead.
+    """
     try:
         return find_workspace(start)
     except PatchmgrError:
@@ -89,12 +92,13 @@ def merge_file(
 ) -> MergedFile:
     """Merge the files base, ours and theirs; nothing is written.
 
-    Settings of formatters are those of the git work tree around the current folder.
-    A binary conflict keeps ours, as git does. `confidence` is the percentage of right results that
-    a merge by structure must have to be taken.
+    `sides` are the three files in this order. `upstream` is the side, "ours" or "theirs", that is
+    upstream's. Settings of formatters are read from the git work tree around the current folder. A
+    binary conflict keeps ours, as git does. A merge by structure is used only if its reliability is
+    at least `confidence` percent.
     """
     if upstream not in ("ours", "theirs"):
-        raise PatchmgrError("usage", f"--upstream is ours or theirs, not {upstream}")
+        raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")
     base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)
@@ -127,16 +131,17 @@ def merge_file(
 
 
 def write_merged(merged: MergedFile, output: Path) -> None:
-    """Write the result."""
+    """Write the merged content to a file."""
     write_output(output, merged.content)
 
 
 def drive(
     sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
 ) -> tuple[MergedFile, str | None]:
-    """Merge for git and write the result into ours; return it, and what went wrong.
+    """Merge for git, write the result to the file ours, and return the result and a problem.
 
-    Broken records are ignored: git must find the markers of its own merge.
+    The problem is None, or a message about broken records in the workspace, which are then not
+    used.
     """
     problem = None
     try:

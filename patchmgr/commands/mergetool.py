@@ -1,4 +1,4 @@
-"""`mergetool`: resolve the conflicts of a rebase in progress with the user's own tool."""
+"""`mergetool`: resolve the conflicts of a rebase in progress with git's merge tool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from patchmgr.store import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files resolved now and those still unresolved, by name below the work area."""
+    """The files resolved now, and those still unresolved, as paths below the work area."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]
@@ -28,7 +28,7 @@ class ToolResult(Struct, frozen=True):
 def run_mergetool(
     session: Session, names: Sequence[str], *, tool: str | None, is_dry_run: bool
 ) -> ToolResult:
-    """Open the tool on each waiting file with markers, or on the named ones."""
+    """Open the merge tool on the named files, or on each file with conflict markers."""
     with session.writing():
         workspace = session.workspace
         chosen = _chosen(workspace, require_in_progress(session).waiting, names)
@@ -42,7 +42,7 @@ def run_mergetool(
                 (hint, "or: patchmgr mergetool --tool TOOL"),
             )
         if tool is not None and (not tool or tool.startswith("-") or not tool.isprintable()):
-            raise PatchmgrError("usage", f"{tool!r} is not a name of a tool")
+            raise PatchmgrError("usage", f"{tool!r} is not a valid name of a merge tool")
         if is_dry_run:
             return ToolResult((), tuple(item.file for item in chosen))
         solved: list[str] = []
@@ -63,8 +63,8 @@ def _chosen(
         fitting = [w for w in waiting if w.file == name or w.file.endswith(f"/{name}")]
         if len(fitting) != 1:
             known = "; ".join(item.file for item in fitting or waiting)
-            what = "is the end of several files" if fitting else "is not a file to resolve"
-            raise PatchmgrError("usage", f"{name} {what}", (known,))
+            what = "fits several files" if fitting else "is not a file to resolve"
+            raise PatchmgrError("usage", f"{name} {what}", (f"files to resolve: {known}",))
         found += fitting
     return tuple(found)
 
@@ -72,7 +72,7 @@ def _chosen(
 def _solve(
     workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
 ) -> bool:
-    """Run the tool on one file, and keep what it left where it ended well."""
+    """Run the tool on one file; if the tool succeeds, save its result. Return whether resolved."""
     file = work_file(workspace, item)
     before = file.read_bytes() if file.is_file() else None
     is_done, after = run_tool(_tool_file(workspace, item, before), settings, tool=tool)

@@ -1,4 +1,4 @@
-"""`move`: put a patch in another place of its series, or into the series above or below."""
+"""`move`: move a patch within its series, or into the series above or below."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ from patchmgr.store import Change
 def move(
     session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
 ) -> Revised:
-    """Put a patch before or after another one, if the series then makes the same files."""
+    """Put a patch before or after another one in its series.
+
+    Raises PatchmgrError "depends" if the series would then not make the same files.
+    """
     if (before is None) == (after is None):
         raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
     with opened_series(session, options) as opened:
@@ -54,7 +57,7 @@ def move(
 
 
 def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[str, ...]:
-    """Return what is pushed once a patch has moved: it goes with those around it."""
+    """Return the patches that are pushed after a move, which are the first ones in order."""
     others = [each for each in opened.names if each != name]
     if name not in order:
         return opened.names
@@ -64,7 +67,7 @@ def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[
 
 
 class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """A patch that moved to another series."""
+    """The result of `move --into`: a patch, and the series that it left and joined."""
 
     patch: str
     source: str
@@ -75,11 +78,11 @@ class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def move_to_series(
     session: Session, given: str, *, series: str | None, into: str, is_dry_run: bool
 ) -> Moved:
-    """Move the first patch of a series to the end of the one below, or the last one up.
+    """Move a patch into the series directly below or above in the stack.
 
-    The first patch of a series becomes the last of the one below, or the other way round. The stack
-    makes the same files. Raises PatchmgrError "usage" if the two do not stand on each other, or
-    where other patches are between.
+    Only the first patch can move down, where it becomes the last, and only the last can move up,
+    where it becomes the first. So the stack makes the same files. Raises PatchmgrError "usage" for
+    any other patch, or if neither series is based on the other.
     """
     with session.writing():
         workspace = session.workspace
@@ -112,19 +115,19 @@ def move_to_series(
 
 
 def _beside(session: Session, into: str) -> str:
-    """Return the one series that stands on another, or that it stands on."""
+    """Return the only series directly above or below a series; raise "usage" if not just one."""
     record = session.workspace.series_record(into)
     every = session.workspace.lock().series.values()
     beside = [upper.name for upper in every if upper.on == into]
     beside += [record.on] if record.on is not None else []
     if len(beside) != 1:
         hint = f"series next to {into}: {', '.join(beside) or 'none'}"
-        raise PatchmgrError("usage", "say with --series which series has the patch", (hint,))
+        raise PatchmgrError("usage", "name the series of the patch with --series", (hint,))
     return beside[0]
 
 
 def _is_down(session: Session, source: str, into: str) -> bool:
-    """Return whether a patch goes to the series below; refuse series that are not next."""
+    """Return whether `into` is the series below; raise PatchmgrError if not adjacent."""
     if session.workspace.series_record(source).on == into:
         return True
     if session.workspace.series_record(into).on == source:

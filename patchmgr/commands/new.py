@@ -1,4 +1,4 @@
-"""`new`: an empty patch on top of the pushed ones."""
+"""`new`: make an empty patch on top of the pushed ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def new_patch(
     message: str,
     author: str,
 ) -> str:
-    """Make an empty patch on top of the pushed ones; `refresh` fills it with edits."""
+    """Make an empty patch on top of the pushed ones, and return its name.
+
+    `refresh` puts edits into it.
+    """
     with opened_series(session, options) as opened:
         name = file_name(given)
         refuse_forced(opened)
@@ -54,12 +57,12 @@ def _words(name: str) -> str:
 
 
 def _author(opened: OpenSeries, given: str) -> Author:
-    """Return who writes a patch: as given, else as git knows the user; the date is git's."""
+    """Return the author of a new patch: the given one, or else the user as git knows them."""
     known = opened.need_checkout().clone.author()
     if given:
         person = parse_person(given)
         if person is None:
-            raise PatchmgrError("usage", "--author is written as: Name <name@example.org>")
+            raise PatchmgrError("usage", "--author must be written as: Name <name@example.org>")
         return Author(*person, known.date if known else f"{int(time.time())} +0000")
     if known is None:
         hints = ("patchmgr new --author 'Name <name@example.org>'", "or: git config user.name")

@@ -195,7 +195,7 @@ def test_a_command_that_fails_without_the_series_accuses_no_patch(scene: Scene) 
     settings(scene, "[check.commands.test]\nrun = ['false']\n")
     (problem,) = check(scene, "--command", "test", code=4)["test"]["problems"]
     assert problem["patch"] is None
-    assert problem["sentence"] == "exit 1, and so it does without the series"
+    assert problem["sentence"] == "exit 1, also without the series"
     scene.call("check", "s", "--command", "other", code=2)
 
 
@@ -213,7 +213,7 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
     answer = scene.run(*arguments, code=4).json
     sentences = [p["sentence"] for p in answer["series"][0]["gates"][0]["problems"]]
     assert sentences == [
-        "the series file does not name it",
+        "the series file does not list it",
         "the group g names two, which is not a patch",
     ]
     (folder / "one.patch").write_text("broken\n@@ -1 +1 @@\n")

@@ -349,7 +349,7 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
     scene.rebase("s", "--onto", "upstream/main", code=3)
     assert listed(scene) == {}
     error = conflicts(scene, "show", file_id(scene), code=2).err
-    assert "lines like git's markers" in error
+    assert "lines like conflict markers" in error
     (scene.root / WORK / "a").write_text(text(l10="both\n", **title))
     answer = scene.call("rebase", "--continue")
     assert "the text itself has lines like git's markers" in answer.err

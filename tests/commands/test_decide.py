@@ -194,8 +194,8 @@ def undecided(scene: Scene) -> Scene:
             ("x.patch", "needed", "--series", "s"), 2, "there is no patch x.patch", id="not-in-s"
         ),
         pytest.param((PATCH, "needed", "--series", "t"), 2, "there is no series t", id="series"),
-        pytest.param(("fork-change-2.patch", "needed"), 1, "anything to decide", id="no-finding"),
-        pytest.param((PATCH, "needed", "--by", "99"), 2, "names the pull request 99", id="pull"),
+        pytest.param(("fork-change-2.patch", "needed"), 1, "nothing to decide", id="no-finding"),
+        pytest.param((PATCH, "needed", "--by", "99"), 2, "names pull request 99", id="pull"),
         pytest.param((PATCH, "needed", "--by", "f" * 9), 2, "no commit fffffffff", id="commit"),
         pytest.param((PATCH, "needed", "--by", "\x1b"), 2, "one line of plain text", id="by"),
     ],
@@ -225,7 +225,8 @@ def test_a_patch_of_two_series_needs_the_series(likely: Scene) -> None:
     base = likely.upstream.git("rev-parse", "main~3")
     likely.series("t", base, likely.upstream.patches(f"{base}..fork-s"))
     likely.rebase("--onto", "upstream/main", "--dry-run", code=3)
-    assert "s, t have a fork-change-1.patch" in decide(likely, PATCH, "absorbed", code=2).err
+    told = "more than one series has a patch fork-change-1.patch: s, t"
+    assert told in decide(likely, PATCH, "absorbed", code=2).err
     decide(likely, PATCH, "absorbed", "--series", "t")
     answer = likely.rebase("--onto", "upstream/main", "--dry-run", code=3)
     found = [series["patches"][0]["verdict"] for series in answer["series"]]

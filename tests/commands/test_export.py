@@ -94,7 +94,7 @@ def test_what_somebody_else_wrote_is_not_replaced(stage: Stage) -> None:
     before = picture(stage.folder)
     for more in ((), ("--dry-run",)):
         message = one_line(export(stage, "quilt", "--out", out(stage), *more, code=1))
-        assert message == f"series is already in {out(stage)}, but not as patchmgr left it"
+        assert message == f"series in {out(stage)} is not as patchmgr wrote it"
         assert changed(before, picture(stage.folder)) == set()
     export(stage, "quilt", "--out", out(stage), "--force")
     assert (out(stage) / "series").read_text() == "fork-one.patch\nfork-two.patch\n"
@@ -104,7 +104,7 @@ def test_an_export_into_the_workspace_itself_is_refused(stage: Stage) -> None:
     before = picture(stage.root)
     for place in (stage.root, stage.root / "series/s", stage.root / "series/t"):
         message = one_line(export(stage, "quilt", "--out", place, code=2))
-        assert "is in the workspace" in message
+        assert "is where the workspace keeps its own files" in message
     assert picture(stage.root) == before
     export(stage, "mbox", "--out", stage.root / "s.mbox")
 
@@ -113,7 +113,7 @@ def test_an_export_into_the_workspace_itself_is_refused(stage: Stage) -> None:
     ("arguments", "words"),
     [
         (("--as", "quilt"), "--out PATH"),
-        (("--out", "x"), "--as is one of quilt, mbox, git"),
+        (("--out", "x"), "--as must be one of quilt, mbox, git"),
         (("--as", "qilt", "--out", "x"), "not qilt"),
         (("--as", "quilt", "--out", "x", "--npm", "a@1.0.0"), "--npm needs"),
         (("--as", "patch-package", "--out", "x", "--npm", "a"), "is not a version"),

@@ -55,7 +55,7 @@ def test_an_example_is_one_line_that_can_be_pasted(run: Run) -> None:
         ("series new", "Missing argument", "patchmgr series new"),
         ("series new x --bse v1", "Did you mean --base?", "patchmgr series new"),
         ("rebase --abort --skip", "give one of --onto REF", "patchmgr rebase"),
-        ("edit --author me", "--author is written as", "patchmgr edit"),
+        ("edit --author me", "--author must be written as", "patchmgr edit"),
     ],
 )
 def test_a_wrong_word_points_to_the_help_of_its_command(

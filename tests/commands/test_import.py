@@ -240,7 +240,7 @@ BAD: list[Any] = [
     pytest.param(new_file(".patchmgr/x"), "reaches into .patchmgr", id="ours"),
     pytest.param(new_file("C:/x"), "is absolute", id="drive"),
     pytest.param(new_file("a\\\\..\\\\b"), "", id="backslashes"),
-    pytest.param("nothing here\n", "has no diff in it", id="no-diff"),
+    pytest.param("nothing here\n", "has no diff", id="no-diff"),
     pytest.param("", "no", id="empty"),
     pytest.param(f"diff --git a/bytes b/bytes\nindex {'1' * 40}..{'2' * 40} 100644\n"
                  "Binary files a/bytes and b/bytes differ\n", "binary", id="binary-notice"),

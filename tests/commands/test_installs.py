@@ -326,7 +326,7 @@ def test_a_system_s_packages_need_an_option(house: House, tmp_path: Path) -> Non
         patched.setattr(installed, "ask_environment", lambda python: found)
         line = ("apply", "s", "--python", "python3")
         answer = house.shop.run(*line, code=1)
-        assert "belongs to the system" in answer.err
+        assert "is managed by the system" in answer.err
         assert "overlay s --python python3" in answer.err
         house.shop.run(*line, "--break-system-packages")
 

@@ -108,7 +108,7 @@ def test_who_the_user_is_must_be_known(stage: Stage, clone: Repository) -> None:
     assert "does not know who you are" in one_line(
         branch(stage, clone, "--committer", "me", code=1)
     )
-    assert "--committer is me" in one_line(branch(stage, clone, "--committer", "you", code=2))
+    assert "--committer must be me" in one_line(branch(stage, clone, "--committer", "you", code=2))
 
 
 def test_a_branch_is_pushed_and_replaced_when_it_is_ours(
@@ -166,7 +166,7 @@ def test_a_remote_that_moves_meanwhile_is_not_overwritten(
         ("nowhere", True, 1, "nowhere does not take it"),
         ("mine", False, 2, "there is no git repository at mine"),
         ("ext::sh -c true", False, 2, "runs a command"),
-        ("--exec=x", True, 2, "is not a remote"),
+        ("--exec=x", True, 2, "is not the name or URL of a remote"),
     ],
 )
 def test_where_it_cannot_be_pushed(

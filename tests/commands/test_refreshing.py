@@ -72,7 +72,11 @@ def popped(two: Hands) -> Hands:
         (("new", "one"), 1, "The series already has a patch one.patch."),
         (("new", "../one"), 1, "The patch name ../one.patch has a .. component."),
         (("new", "stray"), 2, "the file stray.patch already exists"),
-        (("new", "x", "--author", "nobody"), 2, "--author is written as: Name <name@example.org>"),
+        (
+            ("new", "x", "--author", "nobody"),
+            2,
+            "--author must be written as: Name <name@example.org>",
+        ),
         (("refresh", "nowhere"), 2, "there is no file nowhere in {root}"),
         (("refresh", ".."), 2, ".. is not a path below {root}"),
         (("refresh", "-p", "three"), 1, "three.patch is not pushed"),

@@ -391,7 +391,7 @@ def test_a_workspace_in_a_folder_of_a_shallow_clone(
         (("--push", "origin", "--pull-request", "hub"), "--pull-request must be gh, glab or none"),
         (("--push", "origin", "--onto", "v9"), "up has no v9"),
         (("--push", "origin", "--push-branch", "ext::sh -c x"), "names a transport that runs"),
-        (("--push", "--upload-pack=x"), "is not a remote"),
+        (("--push", "--upload-pack=x"), "is not the name or URL of a remote"),
     ],
 )
 def test_misuse(words: tuple[str, ...], told: str, scene: Scene, remote: Repository) -> None:
