@@ -1,4 +1,4 @@
-"""`notes`: the note on a sync, with all its numbers computed."""
+"""`notes`: the note on a rebase, with all its numbers computed."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ TRACKED = "upstream/main"
 
 
 def note(session: Session, name: str, *, start: str | None, end: str | None) -> SyncNote:
-    """Return the note on the sync of a series from one upstream state to another.
+    """Return the note on the rebase of a series from one upstream state to another.
 
-    A state is a REF, or a tag that `branch --tag` made. Without a start it is the state before the
-    last rebase, without an end the pin. Facts that were not saved are computed by a dry run if the
-    series is still on the start.
+    A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
+    last rebase, and `end` is the pin. If no such rebase was saved, and the pin is still the start,
+    a dry run computes the facts. Raises PatchmgrError "usage" if the series has not been rebased
+    yet, and "no-facts" if nothing is known of the rebase.
     """
     record = session.workspace.series_record(name)
     side = session.side_of(record)
@@ -73,7 +74,10 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return the note on several rebases in a row, from the first start to the last end."""
+    """Return one note on several rebases in a row, from the first start to the last end.
+
+    `known` are the conflicts that recorded resolutions resolved in them.
+    """
     record = session.workspace.series_record(name)
     rows = [sync_facts(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
     writer = _Writer(session, record, session.side_of(record), ends, rows, True)
@@ -83,7 +87,7 @@ def note_on(
 def _ends(
     session: Session, record: SeriesRecord, side: Side, start: str | None, end: str | None
 ) -> tuple[Resolved, Resolved]:
-    """Return both states of the sync."""
+    """Return the states that the rebase of a note starts from and ends at."""
     pin = pinned_state(side, record.pin)
     first, last = None, pin
     if start is not None:
@@ -114,7 +118,7 @@ def _state(
 def _by_commit(
     session: Session, record: SeriesRecord, side: Side, name: str, shown: str
 ) -> Resolved:
-    """Resolve a name; a commit that kept syncs know gets the name and archive it had then."""
+    """Resolve a name; a state of a saved rebase keeps the ref and archive it had then."""
     if name == record.pin.commit or name == record.pin.ref:
         return pinned_state(side, record.pin)
     for row in read_syncs(session.workspace, record.name):
@@ -128,7 +132,10 @@ def _by_commit(
 
 
 def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
-    """Return the kept syncs that lead from one commit to another; a dry run only where direct."""
+    """Return the saved rebases that lead from one commit to another.
+
+    A dry run counts only if it goes there directly.
+    """
     direct = [row for row in rows if ends_of(row) == (start, end)]
     if direct:
         return direct[:1]
@@ -141,7 +148,7 @@ def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
 
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
-    """Rebase without writing anything but the facts."""
+    """Rebase a series in a dry run, and return and save the facts."""
     loaded = load_series(session, record.name)
     with rebase_run(session, loaded.side.store, CarryOptions(wants_detail=True)) as run:
         outcome = run.carry_onto(loaded, loaded.side.resolve(target.ref), {})
@@ -152,14 +159,14 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
 def _of_lock(
     session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
 ) -> tuple[Carried, ...]:
-    """Return what the lock says of the last rebase, which is all that a clone has."""
+    """Return the patches of the last rebase from upstream.lock: a fresh clone has no more."""
     result = record.result
     base = result.get("base")
     is_last = isinstance(base, dict) and base.get("commit") == ends[0].commit
     if not is_last or ends[1].commit != record.pin.commit:
         raise PatchmgrError(
             "no-facts",
-            f"there is no record of a sync of {record.name} from {ends[0].ref} to {ends[1].ref}",
+            f"there is no record of a rebase of {record.name} from {ends[0].ref} to {ends[1].ref}",
             (
                 "give --from the state before the last rebase, or leave --from out",
                 f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
@@ -173,7 +180,7 @@ def _of_lock(
 
 
 class _Writer(Struct, frozen=True):
-    """A sync between two states, and what is known of it."""
+    """A rebase between two states, and what is known of it."""
 
     session: Session
     record: SeriesRecord
@@ -183,7 +190,7 @@ class _Writer(Struct, frozen=True):
     is_complete: bool
 
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
-        """Return the note."""
+        """Return the note on the rebase."""
         history = self.side.history(*self.ends)
         steps = history.steps(paths) if paths else ()
         base, onto = (make_pin(self.side, end) for end in self.ends)
@@ -220,7 +227,7 @@ class _Writer(Struct, frozen=True):
         )
 
     def _solved(self) -> tuple[Solved, ...]:
-        """Return how each conflict was solved, with what the patch does there as it is now."""
+        """Return how each conflict was resolved, with the edits of the patch as it is now."""
         changes = {
             (patch.name, path): change
             for patch in self.session.workspace.patches(self.record.name)
@@ -252,9 +259,9 @@ class _Writer(Struct, frozen=True):
         return subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
 
     def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the files with the same bytes as before, and the others.
+        """Return the files whose bytes did not change in the rebase, and those whose bytes did.
 
-        Paths that end as upstream has them are none of the series', where there is a head.
+        If the head is known, files that are the same as upstream's are left out.
         """
         same, other = files_by_change(self.rows)
         reader = self.side.reader
@@ -282,7 +289,7 @@ class _Writer(Struct, frozen=True):
         return next((one for one in found if one.tag), found[0] if found else None)
 
     def _dropped(self) -> tuple[Dropped, ...]:
-        """Return what the lock says was dropped, with the subjects of the evidence."""
+        """Return the patches dropped according to upstream.lock, with the commits as evidence."""
         found = []
         for row in self.record.result.get("patches", ()):
             if row["verdict"] in ("absorbed", "partial"):
@@ -297,9 +304,9 @@ def _arrival(reader: ObjectReader, commit: str) -> Arrival:
 
 
 def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple[Brought, ...]:
-    """Return what upstream did to the touched files.
+    """Return upstream's commits to files of the series, by subsystem.
 
-    The commits that brought patches of ours are told apart; a release brings more than those.
+    `steps` are the commits to list: without those that contain patches of the series.
     """
     groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
     for step in steps:

@@ -1,4 +1,4 @@
-"""`overlay`: patched copies of a package's modules in a folder of their own."""
+"""`overlay`: write patched copies of a package's modules into a separate folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """The result of `overlay`; `left` are files that no import reads, so an overlay lacks them."""
+    """The result of `overlay`; `left` are changed files that it lacks: no import reads them."""
 
     application: PackageApplication
     place: Path
@@ -38,7 +38,7 @@ def make_overlay(
 ) -> Overlaid:
     """Make the overlay of a series for an installed package; the package is not changed.
 
-    Raises PatchmgrError "out-of-reach" if the series changes no module of it.
+    Raises PatchmgrError "out-of-reach" if the series changes no module of the package.
     """
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
@@ -53,7 +53,7 @@ def make_overlay(
     if done.files and not files:
         raise PatchmgrError(
             "out-of-reach",
-            f"{name} changes no module of {distribution.name}: an overlay has none of {left[0]}",
+            f"{name} changes no module of {distribution.name}: an overlay cannot have {left[0]}",
             (f"make a patched wheel: patchmgr wheel {name} --from WHEEL",),
         )
     content = overlay_files(name, str(distribution.site), files)
@@ -82,7 +82,10 @@ def _package(session: Session, name: str, distribution: Distribution, where: Loc
 def _modules(
     package: Package, done: PackageResult
 ) -> tuple[dict[str, tuple[str | None, bytes]], tuple[str, ...]]:
-    """Return hash and copy of each module that changes, and what is none."""
+    """Return the modules that change, and the paths of other files that change.
+
+    Each module has the sha256 of its original (None: it is new) and its new content.
+    """
     files: dict[str, tuple[str | None, bytes]] = {}
     left: list[str] = []
     for path, content in sorted(done.files.items()):

@@ -1,4 +1,4 @@
-"""`plan`: get to an upstream state in clean stretches and single breaking commits."""
+"""`plan`: plan the way to an upstream state as clean steps and single breaking commits."""
 
 from __future__ import annotations
 
@@ -52,9 +52,10 @@ MOST_KNOWING = 4
 def make_plan(
     session: Session, name: str, *, onto: str, options: CarryOptions, most: int | None
 ) -> Plan:
-    """Try a series, and its stack, step by step on the way to a state, and keep the plan.
+    """Rebase a stack step by step towards a state in dry runs, and save the plan.
 
-    A stretch has at most so many commits (or releases).
+    A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
+    is the pin.
     """
     require_git("a plan")
     with session.writing():
@@ -77,9 +78,9 @@ def make_plan(
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Try the way of a branch that merges upstream to a state, as merges; nothing is kept.
+    """Plan the merges of upstream into a branch up to a state; nothing is saved.
 
-    The branch is carried as one patch: its difference from the state that it merged last.
+    The branch is rebased as one patch: its difference from the state that it merged last.
     """
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(find_git_dir(repository), onto, repository)
@@ -92,7 +93,10 @@ def plan_branch(
 
 
 def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
-    """Return the pin and all states up to another, and whether the way first goes back."""
+    """Return all states from the pin to a target, and whether the first step goes back.
+
+    It goes back if the pin is not on the way to the target.
+    """
     start = pinned_state(side, session.workspace.series_record(name).pin)
     end = side.resolve(onto)
     between = side.between(start, end, 1 if side.has_history else None, session.say)
@@ -107,12 +111,12 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
 
 
 def planned(state: Resolved) -> PlannedState:
-    """Return a state in the form that plans use."""
+    """Return a state in the form that plans save."""
     return PlannedState(state.ref, state.commit, state.archive, state.sha256)
 
 
 class Tried(Struct, frozen=True):
-    """The result of a dry rebase, and the workspace as the rebase would leave it."""
+    """The result of a dry run of a rebase, and the change that the rebase would make."""
 
     outcomes: tuple[SeriesOutcome, ...]
     change: Change
@@ -124,10 +128,11 @@ class Tried(Struct, frozen=True):
 
 
 class Planning:
-    """A plan in the making; `at` is the number of the state it has reached.
+    """Makes a plan; `at` is the index of the state that the steps so far have reached.
 
-    `session` has the workspace as the steps so far leave it, with `files` changed, and `outcomes`
-    are those of the last step.
+    `session` has the workspace as these steps would leave it, and `files` are the files that they
+    would change. `outcomes` are those of the last step. `assuming` are conflicts assumed to be
+    resolved, and `probes` the rebases that were tried.
     """
 
     def __init__(
@@ -149,7 +154,7 @@ class Planning:
         self._numbers = {state.commit: n for n, state in enumerate(states)}
 
     def steps(self) -> Iterator[PlanStep]:
-        """Yield the steps, each tried from where the one before it ends."""
+        """Yield the steps of the plan, each from the state where the previous one ends."""
         number, last = 0, len(self.states) - 1
         while self.at < last:
             number += 1
@@ -164,7 +169,7 @@ class Planning:
         return step
 
     def _breaking(self, number: int) -> PlanStep:
-        """Plan one commit that does not carry, and go on as if its conflicts were resolved."""
+        """Plan a commit that breaks patches, and go on as if its conflicts were resolved."""
         end = self.at + 1
         tried = self._tried[end]
         known = _breaking_commit(self.side, self.states[self.at], self.states[end], tried)
@@ -173,7 +178,7 @@ class Planning:
         return step
 
     def pass_over(self, end: int, tried: Tried | None = None) -> None:
-        """Go on to a state as if its conflicts were resolved."""
+        """Move on to the state with an index, as if the conflicts there were resolved."""
         tried, options = tried or self._carry(end), self.run.options
         while tried.left:
             options = _as_if_resolved(options, tried.left)
@@ -197,7 +202,7 @@ class Planning:
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
 
     def _go_on(self, end: int, tried: Tried) -> None:
-        """Take what a step leaves for what the next one starts from."""
+        """Start the next step from the result of a step."""
         plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
         self.files, self.outcomes = {**self.files, **tried.change.files}, tried.outcomes
         workspace = Foreseen(self.run.session.workspace, self.files)
@@ -218,7 +223,7 @@ class Planning:
     def _carry(self, end: int, options: CarryOptions | None = None) -> Tried:
         """Rebase the stack onto a state without writing it.
 
-        What a single commit breaks is told in full; elsewhere any conflict says enough.
+        The result with conflicts is audited only if the step is a single commit.
         """
         audits = options is None and end == self.at + 1
         options = replace(options or self.run.options, audits_conflicts=audits)
@@ -227,7 +232,7 @@ class Planning:
 
 
 def try_stack(run: RebaseRun, stack: Sequence[str], onto: str) -> Tried:
-    """Rebase a stack onto a state without writing it."""
+    """Rebase a stack onto a state in a dry run."""
     request = RebaseRequest(InProgress(tuple(stack), onto, ()), run.options, True)
     change = Change()
     return Tried(tuple(rebase_stack(run, stack, request, change)), change)
@@ -238,8 +243,8 @@ def _as_if_resolved(
 ) -> CarryOptions:
     """Return options that resolve conflicts as `conflicts accept ID theirs` does.
 
-    What the audit is certain of is accepted. A patch that is still left is left out, as `rebase
-    --skip` does.
+    Certain findings of the audit are accepted. A patch that is still in conflict is left out, as
+    `rebase --skip` does.
     """
     solved = {series: dict(known) for series, known in options.solved.items()}
     left_out = {series: dict(known) for series, known in options.left_out.items()}
@@ -273,14 +278,14 @@ def _assumed(options: CarryOptions) -> Iterator[Assumption]:
 
 
 def _suspected(patch: PatchOutcome) -> set[str]:
-    """Return the commits that a conflict names: what wrote what it shows, or else every cause."""
+    """Return the commits that wrote the lines in conflict, or else all causes of it."""
     shown = {s.commit for conflict in patch.conflicts for s in conflict.shown if s is not None}
     shown |= {finding.commit for finding in patch.open_findings if finding.commit}
     return shown or {cause.commit for cause in patch.cause}
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return the outcomes of the patches that change."""
+    """Return, in the form that plans save, the patches that are not unchanged."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes
@@ -295,7 +300,7 @@ def _reason(patch: PatchOutcome) -> str | None:
 
 
 def _places(patch: PatchOutcome) -> Iterator[Place]:
-    """Yield the regions in conflict, as upstream has them."""
+    """Yield the places of findings and of regions in conflict, in upstream's new state."""
     for finding in patch.open_findings:
         yield Place(finding.path, finding.line, finding.symbol)
     for conflict in patch.conflicts:
@@ -316,7 +321,7 @@ def _regions(conflict: FileConflict) -> Iterator[Place]:
 
 
 def _breaking_commit(side: Side, before: Resolved, state: Resolved, tried: Tried) -> BreakingCommit:
-    """Return what is known of a commit that breaks patches."""
+    """Return the facts about a commit that breaks patches: author, size, who knows its lines."""
     ends, store = (before.commit, state.commit), side.store
     subject, author, date = commit_facts(store, state.commit)
     changes = changed_files(store, *ends)

@@ -32,11 +32,11 @@ from patchmgr.services.work_area import InProgress, Waiting, read_in_progress, w
 from patchmgr.services.work_orders import OFFERED
 
 Given = Callable[[FileConflict], "bytes | None"]
-"""Return the solution of a conflict, None to delete the file."""
+"""A function that returns the solution of a conflict, or None to delete the file."""
 
 
 class _Target(Struct, frozen=True):
-    """What a rebase in progress waits with: what is on record of it, and the file."""
+    """A conflict of a rebase in progress: its record, and its file."""
 
     recorded: Recorded
     item: Waiting
@@ -48,7 +48,7 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """What the checks found, and the solution in its file, or None if it has no place there."""
+    """The result of the checks, and the solution in its file, or None if it does not fit."""
 
     proposed: Proposed
     solution: Solution
@@ -58,9 +58,10 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return where a solution is read from: a file, a candidate by its number, or standard input.
+    """Return a function that reads a solution: a file, a candidate, or standard input.
 
-    A candidate stands for the region that `name` begins, or for the only one.
+    `candidate` is a number from 1, for the region whose id starts with `name` or for the only
+    region.
     """
     if is_deleted:
         return lambda conflict: None
@@ -74,7 +75,11 @@ def given(
 
 
 def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
-    """Return a candidate of the region whose id begins with a name, or of the only region."""
+    """Return the file with a candidate in the region whose id starts with a name.
+
+    Raises PatchmgrError "usage" if there is no such candidate, or more than one region without a
+    match.
+    """
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]
     known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()
@@ -89,7 +94,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
 def propose(
     session: Session, name: str, given: Given, *, by: str, runs: bool, is_dry_run: bool
 ) -> Proposed:
-    """Check a solution; one that passes is recorded for a person to accept."""
+    """Check a solution; save it for a person to accept if it passes, except in a dry run."""
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=runs)
@@ -105,16 +110,16 @@ def propose(
 def accept_proposed(
     session: Session, name: str, *, by: str, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Accept the proposal that passed, after checking it once more.
+    """Record the saved proposal as the resolution, after checking it once more.
 
-    Raises PatchmgrError "not-accepted" if nothing is proposed, or it does not pass any more.
+    Raises PatchmgrError "not-accepted" if nothing is proposed, or if the proposal no longer passes.
     """
     with session.writing():
         target = _target(session, name)
         found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)
         if found is None:
             hint = f"patchmgr conflicts propose {name} --file FILE"
-            raise PatchmgrError("not-accepted", f"nothing is proposed for {name}", (hint,))
+            raise PatchmgrError("not-accepted", f"no solution is proposed for {name}", (hint,))
         checked = _check(session, target, lambda conflict: found.content, by=found.by, runs=False)
         if not checked.proposed.has_passed:
             raise refused(checked.proposed)
@@ -122,7 +127,10 @@ def accept_proposed(
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
-    """Check a solution, and record it as the resolution if it passes: the caller accepts it."""
+    """Check a solution, and record it as the resolution if it passes.
+
+    `by` is who made it, and `who` the person who accepts it.
+    """
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=False)
@@ -134,9 +142,9 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 def accept_anyway(
     session: Session, name: str, given: Given, *, by: str, because: str, is_dry_run: bool
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
-    """Record a person's own solution with a reason, whatever the checks find.
+    """Record a person's solution with a reason, even if it fails checks.
 
-    Raises PatchmgrError "bad-resolution" if it cannot stand for the conflict at all.
+    Raises PatchmgrError "bad-resolution" if it does not fit into the file in conflict.
     """
     if not because.strip() or not because.isprintable():
         raise PatchmgrError("usage", "--because must be one line of plain text")
@@ -145,21 +153,21 @@ def accept_anyway(
         checked = _check(session, target, given, by=by, runs=False)
         if checked.fitted is None:
             problem = checked.proposed.failures[0]
-            message = f"what is given does not resolve {name}: {problem.check}: {problem.text}"
-            hint = f"or write it to {work_file(session.workspace, target.item)}, and go on"
+            message = f"the solution does not resolve {name}: {problem.check}: {problem.text}"
+            hint = f"or write it to {work_file(session.workspace, target.item)}, and continue"
             raise PatchmgrError("bad-resolution", message, (hint,))
         made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
         return checked.proposed, made
 
 
 def refused(proposed: Proposed) -> PatchmgrError:
-    """Return the error for a solution that does not pass."""
+    """Return the error for a solution that does not pass the checks."""
     told = tuple(f"{one.check}: {one.text}" for one in proposed.failures)
     return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", told)
 
 
 def who_types(session: Session) -> str:
-    """Return the name by which git knows the user."""
+    """Return the user's name from git's configuration, or "a person" if it is not set."""
     for name in sorted(session.workspace.lock().series):
         found = identity(session.side_of(session.workspace.series_record(name)).store, "COMMITTER")
         return found.partition(" <")[0] if found else "a person"
@@ -173,19 +181,21 @@ def _target(session: Session, name: str) -> _Target:
         findings = [one.finding for one in open_findings(workspace)]
         if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
-        message = f"{name} is not a conflict of text: nothing to propose"
+        message = f"{name} is a finding, for which no text can be proposed"
         raise PatchmgrError("usage", message, tuple(hints))
     memory = Memory(workspace)
     found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
     item = next(waiting_with(workspace, memory, found), None)
     if in_progress is None or item is None:
-        hint = "patchmgr status lists what waits"
-        raise PatchmgrError("usage", f"no rebase in progress has the conflict {found.id}", (hint,))
+        hint = "patchmgr status lists the files to resolve"
+        raise PatchmgrError(
+            "usage", f"{found.id} is not a conflict of a rebase in progress", (hint,)
+        )
     return _Target(found, item, in_progress)
 
 
 def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bool) -> _Checked:
-    """Put a solution through every check, the cheap ones first."""
+    """Run all checks on a solution, the cheap ones first."""
     if not by.strip() or not by.isprintable() or len(by) > _LONGEST_NAME:
         raise PatchmgrError("usage", "--by must be a name in one line of plain text")
     item, failures, rests = target.item, list[Failure](), tuple[str, ...]()
@@ -229,7 +239,7 @@ _LONGEST_NAME = 200
 
 
 def _merge_failures(carried: CarriedAgain, place: Place, known: set[str]) -> Iterator[Failure]:
-    """Yield what a rebase with the solution finds that one without it does not."""
+    """Yield conflicts and findings that a rebase has only with the solution."""
     left = carried.conflict(place)
     if left is not None:
         yield Failure("merge", left.reason)
@@ -252,7 +262,7 @@ def _rests_on(carried: CarriedAgain, place: Place) -> tuple[str, ...]:
 
 
 def _run_failures(session: Session, carried: CarriedAgain) -> Iterator[Failure]:
-    """Yield the commands of the series that fail on what was carried."""
+    """Yield a failure for each command of the series that fails on the rebased patches."""
     name, side, onto = carried.outcome.name, carried.loaded.side, carried.target.commit
     side.try_fetch_objects(whole_tree(side.store, onto))
     with ThrowAway(carried.bench.git_dir) as place:
@@ -265,7 +275,7 @@ def _run_failures(session: Session, carried: CarriedAgain) -> Iterator[Failure]:
 def _accept(
     session: Session, target: _Target, checked: _Checked, by: str, because: str, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Put a solution on record, region by region."""
+    """Record a solution as the resolution of each region, and remove the proposal."""
     fitted, memory = checked.fitted, Memory(session.workspace)
     assert fitted is not None
     made = Resolution(

@@ -1,4 +1,4 @@
-"""What a moved pin means for the open pull requests of a patch repository."""
+"""Tell open pull requests of a patch repository how a moved pin affects them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from patchmgr.store import LOCK
 
 
 class PullChecks(Struct, frozen=True):
-    """Carries the stack as open pull requests have it onto its pin, and tells each in a comment."""
+    """Rebases the stack in each open pull request onto the new pin, and comments on it."""
 
     run: RebaseRun
     repository: PatchRepository
@@ -29,9 +29,10 @@ class PullChecks(Struct, frozen=True):
     remote: str
 
     def found(self) -> Iterator[PullCheck]:
-        """Yield what comments do not say yet of the pull requests that change a series of it.
+        """Yield the results for pull requests that change a series of the stack.
 
-        One that edits upstream.lock is left out: it has a pin of its own.
+        A pull request is left out if it edits upstream.lock, which has the pin, or if its comment
+        is up to date.
         """
         prefix = self.repository.prefix
         folders = tuple(f"{prefix}series/{name}/" for name in self.stack)
@@ -66,7 +67,7 @@ class PullChecks(Struct, frozen=True):
         yield check
 
     def _carried(self, head: str, ref: str, commit: str) -> tuple[PlannedPatch, ...] | None:
-        """Return the patches that change on the way to the pin; None if the head has that pin."""
+        """Return the patches that a rebase onto the pin changes, or None if the pin is the same."""
         session = self.run.session
         workspace = workspace_at(session.workspace, head)[1]
         record = workspace.series_record(self.stack[0])

@@ -1,4 +1,4 @@
-"""`push`, `pop`, `goto`: put patches into a checkout and take them out, one by one."""
+"""`push`, `pop`, `goto`: apply patches of a series to a checkout, and remove them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from patchmgr.services.session import Session
 
 
 class Hidden(Struct, frozen=True):
-    """A patch that was passed over, and why."""
+    """A hidden patch that was passed over, and the reason."""
 
     name: str
     reason: str
@@ -27,10 +27,10 @@ _KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
 
 
 class Pushed(Struct, frozen=True, rename=_KEYS):
-    """The result of `push` or `pop`: patches pushed, patches popped, and the new top.
+    """The result of `push`, `pop` or `goto`: patches pushed, patches popped, and the new top.
 
-    `failure` says why the next one was not pushed, `rejects` are files with hunks of the top
-    that had no place, and `hidden` are patches that were passed over.
+    `failure` is the error because of which the next patch was not pushed. `rejects` are files with
+    hunks of the top that do not apply. `hidden` are patches that were passed over.
     """
 
     series: str
@@ -45,7 +45,11 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
 
 
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
-    """Push the next patch, the next N, all up to a named one, or all."""
+    """Push the next patch, the next N, all up to a named one, or all.
+
+    Raises PatchmgrError "bad-patch" if the first of them does not apply, and "no-patch" if all are
+    pushed.
+    """
     with opened_series(session, options) as opened:
         left = opened.unpushed()
         if given is not None and given.isdigit():
@@ -102,7 +106,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
 
 
 def refuse_forced(opened: OpenSeries) -> None:
-    """Refuse to push on top of a patch with hunks that do not fit yet."""
+    """Raise PatchmgrError "rejects" if the top patch has hunks that do not apply yet."""
     if opened.forced is not None:
         message = f"some hunks of {opened.top} do not apply yet"
         hints = (f"apply them by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",)
@@ -135,7 +139,7 @@ def _pop(opened: OpenSeries, kept: int, options: CheckoutOptions) -> Pushed:
 
 
 def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
-    """Push or pop until a patch is the top; number 0 is the pin without any."""
+    """Push or pop patches until the named one is the top; the name 0 pops all."""
     with opened_series(session, options) as opened:
         if given == "0":
             if not opened.names:

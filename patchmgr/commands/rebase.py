@@ -1,4 +1,4 @@
-"""`rebase`: carry series onto a new upstream state, or try several states."""
+"""`rebase`: rebase series onto a new upstream state, or try several states."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class RebaseRequest(Struct, frozen=True):
-    """One run of a rebase: the request, and what was resolved and skipped since.
+    """One run of a rebase: what was asked for, and the options.
 
-    `tree` is the checkout that shows the conflicts, if it exists already.
+    `tree` is the checkout with the conflicts, if it exists already.
     """
 
     in_progress: InProgress
@@ -78,7 +78,7 @@ class RebaseRequest(Struct, frozen=True):
     tree: LinkedWorktree | None = None
 
     def checkout(self, session: Session) -> RebaseCheckout | None:
-        """Return the checkout that shows the run's conflicts, or None."""
+        """Return the checkout for the conflicts and the command of the run, or None."""
         asked = self.in_progress
         if self.is_dry_run or not (asked.checkout or asked.command):
             return None
@@ -86,7 +86,10 @@ class RebaseRequest(Struct, frozen=True):
 
 
 class ShownIn(Struct, frozen=True):
-    """Where a rebase shows its conflicts (a worktree of a clone or of the store); its command."""
+    """The worktree for conflicts, the clone that it belongs to, and the command of `--exec`.
+
+    Each is "" if it was not given; without a clone, the worktree is one of the store.
+    """
 
     checkout: str = ""
     repository: str = ""
@@ -99,9 +102,9 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Plan the patch files and the series file as they are after the rebase.
+    """Add to a change the patch files and the series file as they are after the rebase.
 
-    `diffs` maps commits to the diffs of the rewritten patches.
+    `diffs` has, by commit, the diffs of the rewritten patches.
     """
     pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
@@ -129,13 +132,13 @@ def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Plan the lock as it is after the rebase."""
+    """Add to a change upstream.lock as it is after the rebase."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
 
 def result_record(outcome: SeriesOutcome) -> dict[str, object]:
-    """Return the lock's record of a rebase: from, to, head, and the changed patches."""
+    """Return the lock's record of a rebase: the old pin, the head, and the verdicts."""
     return {
         "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
         "head": outcome.head or "",
@@ -153,7 +156,7 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
 def plan_branch(
     workspace: Workspace, side: Side, bench: Workbench, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Put the commits into the store and plan the move of its branch."""
+    """Move the commits into the store, and add the move of its branch to a change."""
     adopt_pack(side.store, bench.git_dir)
     branch = BRANCHES + outcome.name
     old = references(side.store, workspace.ref_at(side.store, branch)).get("")
@@ -161,12 +164,13 @@ def plan_branch(
 
 
 class RebaseResult(Struct, frozen=True):
-    """The result of a rebase: one outcome per series, and the work area if conflicts are left.
+    """The result of a rebase: one outcome for each series.
 
-    `waiting` names the files below `work` that have markers, `replayed` the conflicts with a
-    replayed resolution, `learned` those whose resolution is on record from now on, and `notes` says
-    what could not be recorded, or which formatter is missing where a conflict is left. `skipped`
-    are the patches left out, as series and patch. `checkout` is where it is shown.
+    If conflicts are left, `work` is the work area, and `waiting` are the files below it that have
+    conflict markers. `replayed` are the conflicts that a recorded resolution resolved, and
+    `learned` those whose resolution was recorded now. `notes` say what could not be recorded, or
+    which formatter is missing. `skipped` are the patches left out, as pairs of series and patch.
+    `checkout` is the checkout of the rebase, or None.
     """
 
     series: tuple[SeriesOutcome, ...]
@@ -196,8 +200,9 @@ def rebase(
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
-    With conflicts left, patch files, pin and branch stay; what is in progress is recorded, and the
-    files to resolve are left in the work area, and in the checkout if one was asked for.
+    If conflicts are left, patch files, pin and branch do not change. The rebase is then in
+    progress, with the files to resolve in the work area, and in a checkout if asked for. Raises
+    PatchmgrError "unfinished" if another rebase is in progress.
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)
@@ -209,7 +214,7 @@ def rebase(
                 (
                     "go on with: patchmgr rebase --continue",
                     "leave out the first patch in conflict with: patchmgr rebase --skip",
-                    "or forget it with: patchmgr rebase --abort",
+                    "or stop it with: patchmgr rebase --abort",
                 ),
             )
         chosen = whole_stacks(session, names)
@@ -233,11 +238,11 @@ def continue_rebase(
     others: OtherEdits = NOT_SAID,
     shown_in: ShownIn = NOWHERE,
 ) -> RebaseResult:
-    """Finish a rebase with the files resolved in the work area, or in the checkout that shows it.
+    """Continue a rebase with the files resolved in the work area or in its checkout.
 
     `accepted` names files to take although they are deleted or no longer compile. `others` says
-    what becomes of edits outside a conflict. Raises PatchmgrError "unresolved" for any other such
-    file, and if a marker is left.
+    what to do with edits to files without a conflict. Raises PatchmgrError "unresolved" for a file
+    that is deleted or does not compile and is not accepted, and if a conflict marker is left.
     """
     with session.writing():
         in_progress, tree = require_in_progress(session), None
@@ -260,7 +265,7 @@ def continue_rebase(
 
 
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
-    """Return what says whether a conflict is resolved in another way than in a checkout."""
+    """Return a function that tells whether a conflict is resolved outside the checkout."""
     workspace, memory = session.workspace, Memory(session.workspace)
     decided = {(d.series, d.patch) for d in read_decisions(workspace) if d.passages}
     return lambda item: (
@@ -277,10 +282,11 @@ def skip_patch(
     is_dry_run: bool,
     wants_detail: bool = False,
 ) -> RebaseResult:
-    """Leave out the first patch in conflict, and go on with the rebase.
+    """Leave out the first patch in conflict, and continue the rebase.
 
-    Its file stays as it is, and its line in the series file becomes a comment. If patches are
-    `named` (each as series and patch), they are left out instead.
+    The patch file does not change, and its line in the series file becomes a comment. If patches
+    are `named` (pairs of series and patch), these are left out instead. Raises PatchmgrError
+    "usage" if every patch in conflict is resolved.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -299,9 +305,9 @@ def skip_patch(
 
 
 def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
-    """Forget a rebase in progress, its work area, and its unresolved conflicts.
+    """Stop the rebase in progress: delete its work area and its unresolved conflicts.
 
-    The checkout that shows it is removed if it has no changes of a person.
+    Its checkout is removed unless a person changed something in it.
     """
     with session.writing():
         in_progress = require_in_progress(session)
@@ -317,7 +323,9 @@ def abort_rebase(session: Session, *, is_dry_run: bool) -> None:
         elif tree is not None:
             root = tree.clone.root
             tree.release()
-            session.say(f"{root} stays: it has edits. To remove it: git worktree remove -f {root}")
+            session.say(
+                f"{root} stays, because it has edits. To remove it: git worktree remove -f {root}"
+            )
 
 
 def require_in_progress(session: Session) -> InProgress:
@@ -393,7 +401,7 @@ def rebase_stack(
     change: Change,
     checkout: RebaseCheckout | None = None,
 ) -> Iterator[SeriesOutcome]:
-    """Carry a stack of series, from the lowest up, and plan the changes."""
+    """Rebase a stack of series, lowest first, and add the results to a change."""
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), request.in_progress)
@@ -415,7 +423,7 @@ def rebase_stack(
 def _leave(
     session: Session, request: RebaseRequest, result: RebaseResult, memory: Memory
 ) -> RebaseResult:
-    """Leave the conflicts to a person: in the work area, and on record."""
+    """Write the files to resolve into the work area, and record the conflicts."""
     workspace, in_progress = session.workspace, request.in_progress
     # What a name stands for may move before the rebase goes on.
     commits = {outcome.onto.commit for outcome in result.series}
@@ -434,7 +442,7 @@ def _leave(
 def _finish(
     session: Session, request: RebaseRequest, result: RebaseResult, change: Change, memory: Memory
 ) -> RebaseResult:
-    """Write everything: the patches, what was learned, the lock."""
+    """Write the patches, new resolutions and upstream.lock; a dry run writes nothing."""
     workspace, in_progress = session.workspace, request.in_progress
     additions, notes = resolutions_in_work(workspace, memory, in_progress, request.options.solved)
     result = replace(result, learned=additions.recorded(), notes=notes)
@@ -456,7 +464,8 @@ RELEASE = "release"
 class Span(Struct, frozen=True):
     """A range of upstream states: every release in it, or every Nth commit.
 
-    An empty start is the pin, an empty end the tracked state.
+    An empty start stands for the pin, and an empty end for the tracked state. `step` is N, or None
+    for every release.
     """
 
     start: str
@@ -465,11 +474,13 @@ class Span(Struct, frozen=True):
 
 
 def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
-    """Parse --onto and --every; raise "usage" if they make no sense together."""
+    """Parse --onto and --every; raise PatchmgrError "usage" if they do not fit together."""
     step: int | None = None
     if every not in (None, RELEASE):
         if not every.isdecimal() or not 0 < int(every) < 1_000_000:
-            raise PatchmgrError("usage", f"--every is release or a number of commits, not {every}")
+            raise PatchmgrError(
+                "usage", f"--every must be release or a number of commits, not {every}"
+            )
         step = int(every)
     targets: list[str | Span] = []
     for ref in onto:
@@ -492,7 +503,8 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target, and write nothing.
 
-    A target that exists only for some series is in the tables of those series only.
+    A target that exists only for some series has outcomes of those series only. Returns one result
+    for each target.
     """
     upstreams = UpstreamStates(session)
     with session.writing():
@@ -513,7 +525,7 @@ def rebase_onto_many(
 def _states(
     session: Session, loaded: LoadedSeries, targets: Sequence[str | Span]
 ) -> dict[str, Resolved]:
-    """Return the states of all targets by name, in order."""
+    """Return the states of all targets by ref, in the given order."""
     found = [state for target in targets for state in _of_target(session, loaded, target)]
     return {state.ref: state for state in found}
 

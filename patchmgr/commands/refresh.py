@@ -42,7 +42,7 @@ from patchmgr.services.session import Session
 
 
 class Changed(Struct, frozen=True):
-    """A patch whose diff changed, and how much."""
+    """A patch whose diff changed; `change` says how much."""
 
     name: str
     change: Sameness
@@ -52,12 +52,13 @@ _KEYS = {"sameness": "change", "is_rewritten": "rewritten", "is_dry_run": "dry_r
 
 
 class Refreshed(Struct, frozen=True, rename=_KEYS):
-    """The result of `refresh` on a patch; `others` are later ones whose positions or context moved.
+    """The result of `refresh`. `sameness` says how much the patch changed.
 
-    `is_rewritten` may be true although the patch still makes the same change.
+    `is_rewritten` says whether its file was written, perhaps with the same change. `others` are
+    later patches whose positions or context changed.
 
-    `paths` are the files whose edits went in, `untracked` those that git does not track and that
-    did not go in.
+    `paths` are the files whose edits the patch took in. `untracked` are files that git does not
+    track; their content was not taken in.
     """
 
     series: str
@@ -73,8 +74,8 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 class RefreshOptions(Struct, frozen=True):
     """Which patch to refresh (by default the top), and how.
 
-    `rewrites` gives the patch git's diff even if the change is the same. `choose` lets a person say
-    which hunks go in.
+    With `rewrites`, the patch gets git's diff even if the change is the same. `choose` asks a
+    person which hunks to take.
     """
 
     patch: str | None = None
@@ -91,10 +92,10 @@ def refresh(
     *,
     cwd: Path,
 ) -> Refreshed:
-    """Put edits of the checkout into a patch: the top one, or one below it.
+    """Put edits in the checkout into a pushed patch, by default the top.
 
-    Raises PatchmgrError "overlap" if a patch above it changes the same lines, and "empty"
-    where nothing would be left of the patch.
+    `given` are paths relative to `cwd`: all edits if there are none. Raises PatchmgrError "overlap"
+    if a patch above it changes the same lines, and "empty" if nothing would be left of the patch.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -122,7 +123,7 @@ def refresh(
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
-    """Return the files with the hunks of their edits that a person takes."""
+    """Return, by path, the files with only those hunks of the edits that a person takes."""
     ground, offers = opened.ground, list[Offer]()
     ends = {path: (ground.entry(opened.state, path), after) for path, after in edits.items()}
     for path, (before, after) in ends.items():
@@ -139,7 +140,7 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
 
 
 class LeftEdit(Struct, frozen=True):
-    """An edit that no patch got: the path, the line (from 1; none for a whole file), and why."""
+    """An edit that no patch took: the path, the line (from 1; None: the file), and the reason."""
 
     path: str
     line: int | None
@@ -147,9 +148,10 @@ class LeftEdit(Struct, frozen=True):
 
 
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `refresh --auto`: the patches that got edits, and those that follow them.
+    """The result of `refresh --auto`: `patches` are those that took edits.
 
-    `others` are patches whose positions or context moved, and `left` the edits that no patch got.
+    `others` are patches of which only positions or context changed, and `left` the edits that no
+    patch took.
     """
 
     series: str
@@ -163,10 +165,10 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def distribute(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
 ) -> Distributed:
-    """Put each edit into the pushed patch that wrote its lines, if that is a single patch.
+    """Put each edit into the pushed patch that wrote the edited lines, if it is only one.
 
-    This is what `git absorb` does. Other edits are left as they are. Raises PatchmgrError "empty"
-    if nothing would be left of a patch.
+    `git absorb` does the same for commits. Other edits stay in the checkout. Raises PatchmgrError
+    "empty" if nothing would be left of a patch.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -201,7 +203,7 @@ def distribute(
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return by patch the files with the edits of its lines alone, and the edits of no one's."""
+    """Return by patch the files with the edits to its lines only, and edits for no patch."""
     owned: dict[str, dict[str, Entry | None]] = {}
     left: list[LeftEdit] = []
     for path, after in edits.items():
@@ -237,7 +239,7 @@ _UPSTREAMS = "lines of upstream's"
 
 
 def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | None) -> str | None:
-    """Say why a file cannot be looked at by its lines, or None if it can."""
+    """Return why the edit of a file cannot be divided by lines, or None if it can."""
     if before is None or after is None:
         return "a new file" if before is None else "a deleted file"
     if before.mode != after.mode or before.mode not in FILE_MODES:
@@ -250,7 +252,7 @@ def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | N
 
 
 def _writers(opened: OpenSeries, path: str) -> tuple[str | None, ...]:
-    """Return which pushed patch wrote each line of a file, None for upstream's."""
+    """Return for each line of a file the pushed patch that wrote it, or None for upstream."""
     ground = opened.ground
     versions: list[tuple[str | None, bytes]] = [(None, ground.content(ground.entry({}, path)))]
     for name, state in zip(opened.names, opened.states[1:], strict=True):
@@ -274,7 +276,10 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
 
 
 def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tuple[State, ...]:
-    """Return the states of the pushed patches, an edit of the last one in the patch it names."""
+    """Return the states of the pushed patches with an edit moved into the patch it names.
+
+    Raises PatchmgrError "overlap" if a patch above that one changes the same lines.
+    """
     at = opened.names.index(edit.name) + 1
     ground = opened.ground
     end = lay(ground, edit, states[-1])
@@ -305,10 +310,10 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
 
 
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
-    """Refuse where what another patch does to a file is gone: git may have done that.
+    """Raise PatchmgrError "put-back" if the change of another patch to a file is gone.
 
-    A person who means it names the file. Others that are put back count even if they are not to go
-    in: then the ones that are named most likely were put back with them.
+    A git command may have put the file back by mistake. A file that a person named is not checked;
+    all other edited files are, even those that are not to be taken in.
     """
     ground, state = opened.ground, {**opened.state, **edits}
     paths = edits.keys() - set(named)
@@ -354,7 +359,7 @@ def _told(
 
 
 def _changed(opened: OpenSeries, raws: Mapping[str, bytes]) -> list[Changed]:
-    """Return how much each rewritten patch is another one."""
+    """Return the rewritten patches, each with how much it changed."""
     return [
         Changed(name, patch_sameness(opened.patches[name], parse_patch(raw, name=name)))
         for name, raw in raws.items()

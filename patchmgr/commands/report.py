@@ -1,4 +1,4 @@
-"""`report`: the change footprint of a series on its pin."""
+"""`report`: what a series changes on its pin, and where."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _review(
     sites: Callable[[], tuple[ChangedSite, ...]],
     answers: Answers,
 ) -> Review:
-    """Return what a reviewer asks for of a series; `sites` are asked for last."""
+    """Return the parts of a report for reviewers; `sites` is called last."""
     loaded, bench, base = at_pin.loaded, at_pin.bench, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
     tree, files = bench.tree(base), Fetching(loaded.side, bench.reader, bench.read)
@@ -101,7 +101,7 @@ def _review(
 
 
 def _moments(session: Session, series: str) -> tuple[Moment, ...]:
-    """Return the rebases on record, the oldest first."""
+    """Return the saved rebases of a series, oldest first."""
     found = []
     for row in reversed(read_syncs(session.workspace, series)):
         outcome = row["outcome"]
@@ -121,9 +121,10 @@ _GENERAL = "general"
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return the gate words for an upstream: every project's, its own, and the series'.
+    """Return the names of hardware gates for an upstream, from lists and the series' own.
 
-    For an upstream without a list of its own, those of all lists count.
+    The lists are the general one and that of the upstream. If there is none for the upstream, all
+    lists are used.
     """
     pages = (page for page in files("patchmgr").joinpath("gates").iterdir())
     lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
@@ -135,7 +136,10 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[Texts], answers: Answers
 ) -> Iterator[Callable[[], list[Sites]]]:
-    """Start judging new sites in the background; the returned function gives those of each file."""
+    """Start judging changed sites in the background; yield a function that waits for them.
+
+    It returns the sites of each text, in order. Known answers are not judged again.
+    """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
     known = [_sites(answers.get(question)) for question in questions]
@@ -154,7 +158,7 @@ def judging(
 
 
 def _sites(value: Any) -> Sites | None:
-    """Return sites that were kept as plain values, or None if the value is nothing of the kind."""
+    """Return sites from a cached value, or None if the value is not one of sites."""
     try:
         return None if value is None else convert(value[0], Sites)
     except ValidationError:
@@ -198,9 +202,10 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
 def compare(
     session: Session, base: str, names: Sequence[str], *, options: CarryOptions
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
-    """Return a commit of the workspace's repository, and series as they were there and are now.
+    """Compare the reports of series at a commit of the workspace's repository and now.
 
-    Without names it is all series of both.
+    Returns the id of the commit, and a comparison for each named series, or for all series of
+    either state if none is named.
     """
     commit, then = workspace_at(session.workspace, base)
     both = replace(session, workspace=then), session
@@ -220,7 +225,7 @@ def compare(
 
 
 def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:
-    """Return by path what a patch does, in words."""
+    """Return by path the edits of a patch, each as a phrase."""
     told = ((change.path, structure.edits_of_hunks(change)) for change in patch.files)
     return {path: tuple(map(str, edits)) for path, edits in told}
 

@@ -1,4 +1,4 @@
-"""`resolve`: a person resolves the conflicts of a rebase in progress, key by key."""
+"""`resolve`: resolve the conflicts of a rebase in progress at the terminal, with keys."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ SLOW = {"a": "Checking …", "c": "Carrying the series …"}
 
 
 class _Kept(Struct, frozen=True):
-    """What a person chose and has not accepted yet, over the end of the program.
+    """Choices that are not accepted yet, saved so that the next run of `resolve` has them.
 
-    `drafts` are files that were edited outside of the region as well, by the region.
+    `drafts` has, by region, files that were edited outside the region, too.
     """
 
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -56,19 +56,19 @@ class _Kept(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """The letter keys that are active now, each with its action in a word or two."""
+    """Keys with one action: `names` has their characters, and `words` describes the action."""
 
     names: str
     words: str
 
 
 class Resolver:
-    """The conflicts of a rebase in progress, and what each key does to them.
+    """The state of `resolve`: the conflicts of a rebase in progress, and the action of each key.
 
-    `outcomes` are the series as carried with what is on record, `told` is the result of the last
-    key, and `asks` a question to the person: `answer` gets what they type. At the end `result` has
-    the rebase, or None if the person quit. `attend` runs programs that need the terminal for
-    themselves.
+    `outcomes` are the outcomes of the series with the recorded resolutions. `told` are the lines
+    about the last key. `asks` is a question to the person, or "", whose answer goes to `answer`. At
+    the end, `result` is that of the continued rebase, or None if the person quit. `attend` runs a
+    program that needs the terminal, such as an editor.
     """
 
     def __init__(self, session: Session, series: str | None, *, is_dry_run: bool) -> None:
@@ -89,7 +89,7 @@ class Resolver:
             workspace.series_record(self.series)
         if in_progress is None or self.series not in (None, *in_progress.series):
             what = "" if in_progress is None else f" of {shown(str(self.series))}"
-            hint = "patchmgr rebase SERIES --onto REF begins one"
+            hint = "start one with: patchmgr rebase SERIES --onto REF"
             raise PatchmgrError("usage", f"no rebase{what} is in progress here", (hint,))
         names = [self.series] if self.series else in_progress.series
         found = [open_conflicts(self.session, in_progress, name) for name in names]
@@ -132,7 +132,7 @@ class Resolver:
             yield Keys("s", "do not skip the patch" if is_out else "skip the patch")
 
     def offered(self) -> tuple[Choice, ...]:
-        """Return the choices for the current region."""
+        """Return the choices that can be made for the current region: none for a finding."""
         file = self.state.conflict.file
         return () if file is None else offered(file, self.state.region)
 
@@ -142,7 +142,7 @@ class Resolver:
         return panes(regions[self.state.region], self.state.choice) if regions else ()
 
     def result_pane(self) -> Pane | None:
-        """Return the current region as resolved, within its file; None if it has no text."""
+        """Return the resolved text of the current region within its file, or None for a finding."""
         state = self.state
         if not state.conflicts or state.conflict.file is None:
             return None
@@ -150,7 +150,7 @@ class Resolver:
         return result_pane(state.conflict.order.regions[state.region], state.choice, place)
 
     def press(self, key: str) -> None:
-        """Handle a key; `told` is the message about the result."""
+        """Do the action of a key, and set `told` to lines about the result."""
         self.told, self.asks = (), ""
         if not any(key in one.names for one in self.keys()):
             self.told = (f"{shown(key)} has no effect here",)
@@ -184,13 +184,13 @@ class Resolver:
         self._keep()
 
     def _keep(self) -> None:
-        """Keep what is chosen, so that whatever ends the program loses nothing."""
+        """Save the choices, so that they are not lost if the program is killed."""
         if not self.is_dry_run:
             kept = _Kept(dict(self.state.choices), self.state.left_out, self.drafts)
             try:
                 self.session.workspace.keep(CHOICES, kept)
             except OSError as fault:
-                raise unwritable(CHOICES, fault, left="your choices are not kept") from fault
+                raise unwritable(CHOICES, fault, left="your choices are not saved") from fault
 
     def _edit(self) -> None:
         state, one = self.state, self.state.conflict
@@ -206,8 +206,8 @@ class Resolver:
         if choice is None:
             self.drafts[state.name] = content
             self.told = (
-                "lines outside the region were changed: that is not accepted",
-                "your text is kept; e opens it again",
+                "the text is not accepted, because lines outside the region were changed",
+                "your text is kept; press e to open it again",
             )
         self._keep()
 
@@ -222,7 +222,7 @@ class Resolver:
             raise PatchmgrError("usage", message)
 
     def _accept(self) -> None:
-        """Put the file through every check, and on record where it passes."""
+        """Run all checks on the file, and record the resolution if it passes."""
         self._refuse_open()
         state, name, by = self.state, self.state.conflict.order.id, who_types(self.session)
         given = lambda file: content_of(file, state.choices)  # noqa: E731
@@ -237,8 +237,8 @@ class Resolver:
         self.told = ("it fails a check:", *told, "change it, or press r to accept it with a reason")
 
     def answer(self, text: str) -> None:
-        """Accept the conflict as it is, with the reason typed; an empty reason accepts nothing."""
-        self.asks, self.told = "", ("it is not accepted: there is no reason",)
+        """Accept the current conflict with a reason; if the reason is empty, do not accept it."""
+        self.asks, self.told = "", ("it is not accepted, because no reason was given",)
         if not text.strip():
             return
         state, one = self.state, self.state.conflict
@@ -282,7 +282,7 @@ class Resolver:
         self._keep()
 
     def _go_on(self) -> None:
-        """Go on with the rebase; what it leaves in conflict then is next."""
+        """Continue the rebase, and load the conflicts that are left."""
         skipped = self.state.left_out
         if skipped:
             self.result = skip_patch(self.session, skipped, is_dry_run=self.is_dry_run)

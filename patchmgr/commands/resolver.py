@@ -1,4 +1,4 @@
-"""`rebase --resolver`: ask a program about each conflict, and take answers that pass."""
+"""`rebase --resolver`: ask a program about each conflict, and record answers that pass."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _LONGEST_NAME = 100
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
     """The result of asking a program about a conflict.
 
-    `failures` are the checks that its answer did not pass, and `error` the kind of error if the
-    program itself failed.
+    `is_taken` says whether its answer was recorded. `failures` are the checks that the answer did
+    not pass. `error` is the kind of error if the program itself failed, or None.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
 
 
 class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a program may say: the file or the region's text, a candidate, or to delete the file."""
+    """A program's answer: a text, the number of a candidate, or to delete the file."""
 
     content: str | None = None
     candidate: int | None = None
@@ -50,7 +50,11 @@ class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
 def resolve_all(
     session: Session, result: RebaseResult, command: str, *, seconds: int, wants_detail: bool
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
-    """Ask about each open conflict, and continue the rebase with the answers, while that helps."""
+    """Ask a program about each open conflict, and continue the rebase with its answers.
+
+    This is repeated while conflicts are left and an answer was recorded. The program may take
+    `seconds` for each conflict.
+    """
     told, resolver = dict[str, Asked](), Resolver(command, seconds)
     while result.has_conflicts:
         new = [name for name in _waiting(session) if name not in told]
@@ -62,7 +66,7 @@ def resolve_all(
 
 
 def _waiting(session: Session) -> Iterator[str]:
-    """Yield the conflicts on record that the rebase in progress waits with, region by region."""
+    """Yield the ids of unresolved conflicts of the rebase in progress, one for each region."""
     in_progress, memory = read_in_progress(session.workspace), Memory(session.workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = memory.get(item.conflict) if item.conflict else None
@@ -76,7 +80,9 @@ def _waiting(session: Session) -> Iterator[str]:
 def _asked(session: Session, name: str, resolver: Resolver) -> Asked:
     order = work_order(session, name, Memory(session.workspace).get(name))
     if order is None:
-        return Asked(name, "", "", "", False, message="it is resolved by another")
+        return Asked(
+            name, "", "", "", False, message="it was resolved together with another conflict"
+        )
     where = (name, order.series, order.patch, order.path)
     session.say(f"Asking about {order.series}/{order.patch}: {order.path}")
     question = document("rebase --resolver", work_order=order_value(order)).encode()
@@ -92,12 +98,14 @@ def _asked(session: Session, name: str, resolver: Resolver) -> Asked:
 
 
 def _given(raw: bytes, order: WorkOrder) -> Given:
-    """Read an answer; raise PatchmgrError "resolver-answer"."""
+    """Parse an answer; raise PatchmgrError "resolver-answer" if it is malformed."""
     try:
         said = msgspec.json.decode(raw, type=_Answer)
         content = None if said.content is None else said.content.encode()
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise PatchmgrError("resolver-answer", f"the resolver's answer: {fault}") from fault
+        raise PatchmgrError(
+            "resolver-answer", f"the resolver's answer cannot be read: {fault}"
+        ) from fault
     if (said.content is not None) + (said.candidate is not None) + said.delete != 1:
         message = "the resolver must answer with one of content, candidate and delete"
         raise PatchmgrError("resolver-answer", message)
@@ -106,5 +114,7 @@ def _given(raw: bytes, order: WorkOrder) -> Given:
         return lambda conflict: content
     known = len(order.regions[0].candidates) if len(order.regions) == 1 else 0
     if not 1 <= number <= known:
-        raise PatchmgrError("resolver-answer", f"the resolver names candidate {number} of {known}")
+        raise PatchmgrError(
+            "resolver-answer", f"the resolver chose candidate {number}, and there are {known}"
+        )
     return lambda conflict: candidate_of(conflict, order.id, number)

@@ -1,4 +1,4 @@
-"""`series new`, `series list`, `series show`, `series graph`, `series guard`."""
+"""`series`: make, list and show series, their dependencies, and their guards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def new_series(
     on: str | None,
     is_dry_run: bool,
 ) -> SeriesRecord:
-    """Make an empty series on an upstream state, or on another series and its pin."""
+    """Make an empty series on an upstream state, or on top of another series.
+
+    Raises PatchmgrError "usage" if the name is taken or not valid, or if no state is given.
+    """
     check_name(name, what="series", kind="usage")
     with session.writing():
         lock = session.workspace.lock()
@@ -49,7 +52,7 @@ def new_series(
 def _new_record(
     session: Session, name: str, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
-    """Return the record; a series that stands on another one has its upstream and pin."""
+    """Return the record of a new series; on another series, it has that one's pin."""
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
@@ -63,13 +66,13 @@ def _new_record(
     if lower is not None and record.pin.commit == lower.pin.commit:
         record = replace(record, pin=lower.pin)
     if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):
-        message = f"{name} is to stand on {on}, which is on another state: {lower.pin.ref}"
+        message = f"{name} must have the pin of {on}, on which it is based: {lower.pin.ref}"
         raise PatchmgrError("usage", message, ("leave --upstream and --base out",))
     return record
 
 
 class SeriesView(Struct, frozen=True):
-    """A series as it stands."""
+    """A series as it is now: its record, its series file, and its patches."""
 
     record: SeriesRecord
     file: SeriesFile
@@ -89,7 +92,7 @@ def list_series(session: Session) -> tuple[SeriesView, ...]:
 
 
 def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
-    """Return which patches of a series need which; patches that guards keep out are left out."""
+    """Return the patches of a series that are not hidden, each with the patches it needs."""
     with opened_series(session, CheckoutOptions(None, name), only_reads=True) as opened:
         chain = chain_of(opened)
         found = dependencies(opened.ground, chain.layers, chain.states)
@@ -97,14 +100,14 @@ def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
 
 
 class Guarded(Struct, frozen=True):
-    """Patches with their guards, and the groups of each that are off."""
+    """Patches of a series as lines of the series file, with guards and disabled groups."""
 
     series: str
     lines: tuple[SeriesLine, ...]
 
 
 def list_guards(session: Session, series: str) -> Guarded:
-    """Return the patches that have a guard or are in a group that is off."""
+    """Return the patches that have a guard or are in a disabled group."""
     lines = session.workspace.series_file(series).lines
     return Guarded(series, tuple(line for line in lines if line.guards or line.off))
 
@@ -112,7 +115,7 @@ def list_guards(session: Session, series: str) -> Guarded:
 def set_guards(
     session: Session, series: str, given: str, words: Sequence[str], *, is_dry_run: bool
 ) -> Guarded:
-    """Set the guards of a patch, replacing the old ones; no guards removes all."""
+    """Replace the guards of a patch by `words` (`+sym` or `-sym`); without any, remove all."""
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)

@@ -48,17 +48,18 @@ _PASSWORD = re.compile(r"(https?://)[^/@]*@")
 
 
 class Refused(Struct, frozen=True):
-    """A conflict of a source that was not pulled, and why."""
+    """A conflict of a source that was not pulled, and the reason."""
 
     id: str
     reason: str
 
 
 class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The resolutions of a source, by id: `new` and `gone` since it was last pulled.
+    """The result of `conflicts pull`, as ids of conflicts.
 
-    `known` are resolved the same way here, `otherwise` differently: the latter stay. `trusted_by`
-    are the series that trust the source.
+    `taken` are those pulled now, `new` those new or changed since the last pull, and `gone` those
+    no longer in the source. `known` are resolved in the same way here, and `otherwise` in
+    another way, which is kept. `trusted_by` are the series that trust the source.
     """
 
     source: str
@@ -74,7 +75,10 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The pushed resolutions, by id; the remote had `known` already, `otherwise` differently."""
+    """The result of `conflicts push`, as ids of conflicts.
+
+    The remote already had the resolutions in `known`, and other ones for those in `otherwise`.
+    """
 
     remote: str
     branch: str
@@ -86,7 +90,10 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
-    """Fetch the resolutions of another workspace; they replace those pulled from it before."""
+    """Fetch the resolutions of another workspace, in place of those pulled from it before.
+
+    `where` is the URL of its git repository.
+    """
     with session.writing():
         workspace, url = session.workspace, check_url(where)
         with _throwaway(session, url, branch) as side:
@@ -122,7 +129,7 @@ def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
 def _changed(
     workspace: Workspace, source: Source, taken: Mapping[str, Recorded], gone: Sequence[str]
 ) -> dict[str, bytes | None]:
-    """Return the files of a source that are other than they are here."""
+    """Return the files of a source that differ from those in this workspace (None: deleted)."""
     files: dict[str, bytes | None] = {SOURCE: write_source(source)}
     files |= {f"{name}/{file}": None for name in gone for file in FILES}
     for name, recorded in taken.items():
@@ -133,7 +140,7 @@ def _changed(
 
 @contextmanager
 def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUpstream]:
-    """Return a repository of git as an upstream with a store of its own, which is thrown away."""
+    """Open a git repository as an upstream with a temporary store."""
     with tempfile.TemporaryDirectory(prefix="patchmgr-shared-") as folder:
         store = create_store(Path(folder, "store.git"))
         with ObjectReader(store) as reader:
@@ -148,7 +155,7 @@ def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUp
 
 
 def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
-    """Yield the resolutions of a commit, of which only their files are brought."""
+    """Yield the resolutions in a commit; only their files are fetched."""
     listed = _listed(side.reader, commit)
     if len(listed) > MOST:
         raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")
@@ -157,10 +164,12 @@ def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | 
     side.fetch_objects(blobs)
     sizes = side.reader.sizes(blobs)
     if sum(sizes.values()) > MOST_BYTES:
-        raise PatchmgrError("bad-conflict", f"the conflicts of {url} are larger than {MOST_BYTES}")
+        raise PatchmgrError(
+            "bad-conflict", f"the conflicts of {url} are larger than {MOST_BYTES} bytes"
+        )
     for name, files in listed.items():
         if not FILE_MODES.issuperset(entry.mode for entry in files.values()):
-            yield Refused(name, "it has a link, or what is not a file")
+            yield Refused(name, "it contains a link, or something else that is not a file")
         elif any(sizes[entry.blob] > LARGEST for entry in files.values()):
             yield Refused(name, f"it is larger than {LARGEST} bytes")
         elif META in files:
@@ -176,7 +185,7 @@ def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | 
 
 
 def _fault(one: Recorded) -> str | None:
-    """Return why a resolution cannot be that of its conflict, or None if it may be."""
+    """Return why a resolution does not fit its conflict, or None if it does."""
     assert one.resolution is not None
     content = one.resolution.content
     if one.kind is not Kind.REGION or content is None or recorded_fault(one) is not None:
@@ -186,7 +195,7 @@ def _fault(one: Recorded) -> str | None:
 
 
 def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
-    """Return the files of each conflict on record in a commit."""
+    """Return, by conflict id, the files of each conflict that is recorded in a commit."""
     mode, tree = reader.listing(reader.tree_of(commit)).get(CONFLICTS, ("", ""))
     folders = reader.listing(tree) if mode == TREE_MODE else {}
     return {
@@ -199,7 +208,8 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
 def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pushed:
     """Add this workspace's resolutions to those in a repository, as one commit on its branch.
 
-    Its own resolutions stay. Raises PatchmgrError "push" if the branch has moved meanwhile.
+    Resolutions that the repository has are not replaced. Raises PatchmgrError "push" if the branch
+    was moved in the meantime.
     """
     own, url = _own(session), check_url(where)
     with _throwaway(session, url, branch) as side:
@@ -226,14 +236,14 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
             try:
                 push_refs(side.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
             except PatchmgrError as fault:
-                hint = "nothing was moved; run it again where somebody else pushed meanwhile"
+                hint = "nothing was pushed; if somebody else pushed meanwhile, run this again"
                 raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
     place = _PASSWORD.sub(r"\1", url)
     return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)
 
 
 def _own(session: Session) -> dict[str, dict[str, bytes]]:
-    """Return the files of what was resolved here, by id."""
+    """Return the files of the conflicts that were resolved in this workspace, by id."""
     memory, found = Memory(session.workspace), dict[str, dict[str, bytes]]()
     for name in session.workspace.conflicts():
         one = memory.get(name)

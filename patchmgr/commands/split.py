@@ -1,4 +1,4 @@
-"""`split`: split part of a patch off into a patch of its own."""
+"""`split`: move part of a patch into a new patch."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
 
 
 class PatchPart(Struct, frozen=True):
-    """The part of a patch to split off: whole files, and hunks (from 1) of others.
+    """The part of a patch to split off, and the text of the new patch.
 
-    `absorbed` are hunks, by path and first line on their new side, as a rebase judged them.
-    `subject` and `message` are for the new patch. `choose` asks a person which hunks.
+    `files` are whole files, and `hunks` are given as `PATH:N,N` with numbers from 1. `absorbed` are
+    hunks that a rebase found absorbed, as pairs of path and first line on the new side. `choose`
+    asks a person which hunks to split off.
     """
 
     files: tuple[str, ...] = ()
@@ -56,7 +57,7 @@ class PatchPart(Struct, frozen=True):
 def split(
     session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
 ) -> Revised:
-    """Split part of a patch off into a new one after it; the files at the end stay the same."""
+    """Move part of a patch into a new patch after it, so that both make the same files."""
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
@@ -82,14 +83,17 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return a part with the hunks that a rebase onto a state would find absorbed."""
+    """Return a part with the hunks added that a rebase onto a state would find absorbed.
+
+    Raises PatchmgrError "usage" if there are none.
+    """
     with opened_series(session, options, only_reads=True) as opened:
         name, patch = opened.name, opened.pick(given)
     found = rebase(session, [name], onto=ref, options=CarryOptions(), is_dry_run=True)
     outcome = next(o for o in found.series[0].patches if o.name == patch)
     landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
     if not landed:
-        message = f"upstream has no hunk of {shown(patch)} at {shown(ref)}"
+        message = f"upstream at {shown(ref)} contains no hunk of {shown(patch)}"
         raise PatchmgrError("usage", message)
     return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
 
@@ -101,7 +105,7 @@ def _part_patch(opened: OpenSeries, patch: Patch, name: str, part: PatchPart) ->
 
 
 def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> State:
-    """Return the state with the patch but for the part."""
+    """Return the state after the patch without the part."""
     at = chain.position(patch.name)
     old, new = chain.states[at], chain.states[at + 1]
     steps = step_patch(opened.ground.overlay(old), patch, opened.bench)
@@ -129,7 +133,7 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
 def _left_of(
     opened: OpenSeries, steps: Sequence[FileStep], old: State, choose: Chooser
 ) -> dict[str, Entry | None]:
-    """Return the files without the hunks that a person takes out of a patch."""
+    """Return, by path, the files without the hunks that a person splits off."""
     offers = [offer for step in steps for offer in _offers(opened, step)]
     by_path = {step.change.path: step for step in steps}
     found: dict[str, Entry | None] = {}
@@ -153,7 +157,7 @@ def _offers(opened: OpenSeries, step: FileStep) -> list[Offer]:
 
 
 def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Entry:
-    """Return a file with the hunks of its change that were not chosen."""
+    """Return a file with only those hunks of its change that were not chosen."""
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
         message = f"{shown(change.path)} is added, moved or deleted: split it as a whole"
@@ -167,7 +171,7 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
 def _taken(
     patch: Patch, steps: Sequence[FileStep], part: PatchPart
 ) -> Mapping[int, frozenset[int]]:
-    """Return the hunks (from 0) that are meant, by the number of their file in the patch."""
+    """Return the hunks (from 0) to split off, by the index of their file in the patch."""
     taken: dict[int, frozenset[int]] = {}
     counts = [max(1, len(step.change.hunks)) for step in steps]
     for path in part.files:

@@ -1,4 +1,4 @@
-"""`status`: where every series stands, the pins for a build, and what a commit is."""
+"""`status`: the state of every series, variables for a build, and the origin of a commit."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progr
 
 
 class Distance(Struct, frozen=True):
-    """How far the pin is behind the tracked state, as of the last fetch.
+    """How far a pin is behind the tracked state, as of the last fetch.
 
-    `count` is None where the pin or the tip is not in the store; the unit is "commits" or
-    "releases".
+    `tip` is the commit of that state. `count` is None if the pin or the tip is not in the store.
+    `unit` is "commits" or "releases".
     """
 
     tip: str | None
@@ -57,7 +57,7 @@ class SeriesStatus(Struct, frozen=True):
     """One series: its pin, the number of patches, and its distance to upstream.
 
     `follow_ups` are later upstream commits about its patches that nobody has decided on.
-    `last_sync` is None where no remote has a badge of it.
+    `last_sync` is its last sync, or None if no remote has a badge of one.
     """
 
     name: str
@@ -70,10 +70,10 @@ class SeriesStatus(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The whole workspace; `in_progress` describes a rebase with conflicts left.
+    """The state of a workspace; `in_progress` describes a rebase in progress, or is None.
 
-    `applied` has the applications to checkouts and packages that this workspace knows. `resolved`
-    are the files of that rebase whose conflicts are resolved already.
+    `applied` are the known checkouts and packages to which series are applied. `waiting` are the
+    files of that rebase to resolve, and `resolved` those that are resolved already.
     """
 
     root: Path
@@ -85,7 +85,10 @@ class Status(Struct, frozen=True):
 
 
 def status(session: Session, now: int) -> Status:
-    """Return where every series stands; contacts no upstream and no remote. `now` is in seconds."""
+    """Return the state of a workspace, without contacting an upstream or a remote.
+
+    `now` is the time in seconds since 1970.
+    """
     lock = session.workspace.lock()
     syncs: Mapping[str, LastSync] = {}
     with suppress(PatchmgrError):  # there is no git, or none that may be asked
@@ -124,7 +127,7 @@ def status(session: Session, now: int) -> Status:
 
 
 def _distance(session: Session, record: SeriesRecord) -> Distance:
-    """Return how far a pin is behind; nothing is known where git is not there to say."""
+    """Return how far a pin is behind: without a tip and a count if git cannot be run."""
     try:
         side = session.side_of(record)
         return Distance(*side.distance(record.pin), f"{side.step}s")
@@ -146,10 +149,11 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 
 
 def build_environment(session: Session) -> BuildEnvironment:
-    """Return the pins of all series as variables for a build; contacts upstreams only for objects.
+    """Return variables for a build, from all series; only missing objects are fetched.
 
-    Each series has a variable for each place, as DEEPGEMM_SRC_DIR, and those of `[build-env]` in
-    its series.toml. Raises "bad-settings" for an unknown place, or a variable that two series set.
+    Each series sets a variable for each of `PLACES` that is known, such as DEEPGEMM_SRC_DIR, and
+    those of `[build-env]` in its series.toml. Raises PatchmgrError "bad-settings" for an unknown
+    place, or for a variable that two series set.
     """
     variables: dict[str, str] = {}
     notes: list[str] = []
@@ -178,14 +182,14 @@ def build_environment(session: Session) -> BuildEnvironment:
 
 _WITHOUT = {
     "commit": "{} is pinned to a release",
-    "version": "the pin of {} is no release and no tag of one",
+    "version": "{} is not pinned to a release or to the tag of one",
     "sha256": "{} is pinned to a commit",
-    "src_dir": "{} is not applied, whole, in just one checkout",
+    "src_dir": "{} is not completely applied in exactly one checkout",
 }
 
 
 def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
-    """Return what is known of a series for a build, by place."""
+    """Return, for each of `PLACES` that is known, its value for a series."""
     pin = record.pin
     loaded = services.load.load_series(session, record.name)
     with services.load.series_at_pin(session, loaded) as at_pin:
@@ -202,11 +206,11 @@ def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
 
 
 class CommitOrigin(Struct, frozen=True):
-    """What a commit is; `series` is None if patchmgr did not build it.
+    """The origin of a commit; `series` is None if patchmgr did not build it.
 
-    `is_current` says that the series gives the same head now. `patches` are the subjects of its
-    commits, `position` the number of the last of them in the present branch, or None if it is not
-    in it. `version` and `digest` come from a tag, None without one.
+    `is_current` says whether the series, as it is now, makes the same head. `patches` are the
+    subjects of the commits up to it. `position` is its number in the branch as it is now, or None
+    if it is not in the branch. `version` and `digest` are those in its tag, or None without a tag.
     """
 
     commit: str
@@ -222,7 +226,7 @@ class CommitOrigin(Struct, frozen=True):
 
 
 def describe_commit(session: Session, name: str, *, repository: Path | None) -> CommitOrigin:
-    """Return what a commit, branch or tag is; raise PatchmgrError "unknown-ref"."""
+    """Return the origin of a commit, branch or tag; raise PatchmgrError "unknown-ref"."""
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []
@@ -236,7 +240,7 @@ def describe_commit(session: Session, name: str, *, repository: Path | None) -> 
             head = next((c for ref in names if (c := reader.commit(ref))), None)
             if head is not None:
                 return _described(session, records, place, reader, head)
-    hint = "name the clone that has it with --repo DIR"
+    hint = "name the clone that contains it with --repo DIR"
     raise PatchmgrError("unknown-ref", f"there is no commit {shown(name)}", (hint,))
 
 
@@ -289,7 +293,7 @@ def _described(
 
 
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
-    """Return the commits that the series gives now, or none if it does not apply."""
+    """Return the commits that the series makes now: none if it does not apply."""
     try:
         loaded = services.load.load_series(session, record.name)
         with services.load.series_at_pin(session, loaded) as at_pin:

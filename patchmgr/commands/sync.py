@@ -1,4 +1,4 @@
-"""`sync`: rebase a series as far as it goes, and keep one pull request for that."""
+"""`sync`: rebase a series as far as possible, and propose the result in a pull request."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ from patchmgr.services.work_orders import order_of_file, order_of_finding, short
 class SyncRequest(Struct, frozen=True):
     """The request for a sync: the target, and where its results go.
 
-    `remote` is a remote of the repository that the workspace is in, None for a dry run without
-    network; `fork` the URL that gets the built branch; `forge` the program that writes the pull
-    request onto `base`. `now` is the time in seconds.
+    `remote` is a remote of the repository that contains the workspace, or None for a dry run
+    without network. `fork` is the URL to push the built branch to. `forge` names the program that
+    writes the pull request onto the branch `base`. `now` is the time in seconds since 1970.
     """
 
     onto: str
@@ -76,7 +76,7 @@ class SyncRequest(Struct, frozen=True):
 def sync(session: Session, name: str, request: SyncRequest) -> Sync:
     """Rebase a series and its stack as far as possible towards a state, and publish the result.
 
-    The workspace is not changed: the result is a commit on a branch of its repository.
+    The workspace is not changed. The result is a commit on a branch of its repository.
     """
     require_git("a sync")
     fork = None if request.fork is None else check_url(request.fork)
@@ -109,7 +109,7 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
 
 
 def _proposal(run: RebaseRun, stack: tuple[str, ...], side: Side, end: Resolved) -> Proposal:
-    """Take the steps of a plan that carry, up to the first one that does not."""
+    """Return the clean steps of a plan up to the first breaking one, and the conflicts."""
     session, here = run.session, planned(end)
     if session.workspace.series_record(stack[0]).pin.commit == end.commit:
         return Proposal(Plan(stack, here, here, side.step, 0, (), (), ()))
@@ -135,7 +135,7 @@ def _proposal(run: RebaseRun, stack: tuple[str, ...], side: Side, end: Resolved)
 
 
 def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[CarriedAgain]:
-    """Carry a stack to where it does not go without a person, with all that explains it."""
+    """Rebase a stack onto a state with conflicts, and yield each series with all details."""
     run = replace(run, options=replace(run.options, wants_detail=True))
     parents: Parents = {}
     for name in stack:
@@ -160,7 +160,7 @@ def _carried(
     ends: tuple[Resolved, Resolved],
     steps: Sequence[Sequence[SeriesOutcome]],
 ) -> Iterator[CarriedSeries]:
-    """Yield what the steps that carry make of each series, as a reader asks for it."""
+    """Yield, for each series, the note and the reports before and after the clean steps."""
     both = run.session, after
     for number, name in enumerate(stack if steps else ()):
         outcomes = [step[number] for step in steps]
@@ -174,7 +174,7 @@ def _carried(
 
 
 class _Publisher(Struct, frozen=True):
-    """A proposal on its way to branches, a pull request and a badge."""
+    """Publishes a proposal as branches, a pull request and a badge."""
 
     run: RebaseRun
     repository: PatchRepository
@@ -184,7 +184,7 @@ class _Publisher(Struct, frozen=True):
     fork: str | None
 
     def published(self, date: str) -> Sync:
-        """Push the proposal, and report it; an error says what was done before it."""
+        """Push the proposal, and return what was done; an error names what was pushed before it."""
         if self.request.remote is None:
             return Sync(self.proposal)
         pushed, warnings, pull = list[PushedBranch](), list[str](), None
@@ -206,7 +206,7 @@ class _Publisher(Struct, frozen=True):
             if not pushed:
                 raise
             names = ", ".join(one.name for one in pushed)
-            hint = f"{names}: pushed before that; the next run goes on from there"
+            hint = f"pushed before that: {names}; the next run continues from there"
             raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
         return Sync(self.proposal, tuple(pushed), pull, tuple(warnings), checks)
 
@@ -221,7 +221,7 @@ class _Publisher(Struct, frozen=True):
             yield self.repository.push(fork, f"patchmgr/{name}", head, git_dir=place)
 
     def _heartbeat(self, remote: str) -> PushedBranch:
-        """Push where the series stands, and when that was found out."""
+        """Push the badge: a commit with the state of the series and the time."""
         now, name = self.request.now, self.proposal.plan.series[0]
         date = f"{datetime.fromtimestamp(now, timezone.utc):%Y-%m-%d}"
         words, content = badge(self.proposal, date)
@@ -237,9 +237,9 @@ class _Publisher(Struct, frozen=True):
     def _pull_request(
         self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]
     ) -> PullRequest | None:
-        """Open the one pull request, or bring it up to date; close it if nothing is left.
+        """Open or update the pull request of the series; close it if nothing is to be done.
 
-        One that a person closed stays closed until there is something else to propose.
+        A pull request that a person closed is not opened again for the same commit.
         """
         try:
             known = pulls.find()
@@ -263,7 +263,7 @@ class _Publisher(Struct, frozen=True):
     def _written(
         self, pulls: PullRequests, found: Request | None, warnings: Sequence[str], *, closes: bool
     ) -> Request:
-        """Write title, body, and a comment that the body does not have the mark of yet."""
+        """Write title and body, and a comment unless the body has the mark of that comment."""
         title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
         found = found or pulls.open(title, body)
         comment = comment_markdown(self.proposal)
@@ -287,6 +287,6 @@ _ALLOW = (
 def _held(one: PushedBranch) -> str:
     there, commit = str(one.there)[:12], one.commit[:12]
     return (
-        f"{one.name} is at {there}, which patchmgr did not push: it stays as it is, and {commit} is"
-        " not there. Merge it, or delete it, and the next run pushes again"
+        f"{one.name} is at {there}, which patchmgr did not push, so {commit} was not pushed to it."
+        " Merge or delete that branch, and the next run pushes again"
     )

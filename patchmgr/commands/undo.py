@@ -1,4 +1,4 @@
-"""`log`, `undo`, `redo`: the changes of a workspace and its checkouts."""
+"""`log`, `undo`, `redo`: list, undo and redo changes of a workspace and its checkouts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from patchmgr.store import Change, RefPlan, Told, Workspace
 
 
 class Turn(Struct, frozen=True):
-    """What an undo or redo did: the operations, newest change first, and what they touched.
+    """The result of `undo` or `redo`: the operations, and the files of the workspace.
 
-    `targets` are checkouts with the number of files that changed in each.
+    `targets` are the checkouts, each with the number of files that changed in it.
     """
 
     kind: OperationKind
@@ -37,13 +37,13 @@ class Turn(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """The log, oldest first; `undone` holds the numbers of the operations that were undone."""
+    """The log, oldest first; `undone` are the numbers of operations that are undone now."""
 
     operations: tuple[Operation, ...]
     undone: frozenset[int]
 
     def only(self, number: int) -> Logged:
-        """Return the log of one operation; raise PatchmgrError "usage" if it does not exist."""
+        """Return the log with only one operation; raise PatchmgrError "usage" if it has none."""
         found = tuple(o for o in self.operations if o.number == number)
         if not found:
             raise PatchmgrError("usage", f"the log has no entry {number}", ("patchmgr log",))
@@ -57,7 +57,7 @@ def read_log(session: Session) -> Logged:
 
 
 def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Operation]]:
-    """Return what can be undone, newest last, and what can be done again, next one last."""
+    """Return the operations to undo, newest last, and those to redo, the next one last."""
     by_number = {operation.number: operation for operation in operations}
     done: list[Operation] = []
     undone: list[Operation] = []
@@ -76,9 +76,10 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 
 
 def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
-    """Undo the last changes that are not undone yet, or all changes after an entry of the log.
+    """Undo the last `count` changes that are not undone yet, or all after log entry `to`.
 
-    Raises PatchmgrError "edited" if a file was edited since, and names it.
+    Raises PatchmgrError "edited" if a file was edited since, "nothing-to-undo" if there are not so
+    many changes, and "usage" if the log has no such entry.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())
@@ -100,7 +101,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
 
 
 def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
-    """Redo the operation that was undone last."""
+    """Redo the `count` operations that were undone last; raise as `undo` does."""
     with session.writing():
         undone = _sides(tuple(session.workspace.log.operations()))[1]
         chosen = undone[-count:]
@@ -141,7 +142,7 @@ def _turn(
 def _files(
     session: Session, chosen: Sequence[Operation], *, is_back: bool
 ) -> dict[str, bytes | None]:
-    """Return the files of the workspace as they were; refuse where one was edited since."""
+    """Return the files to restore (None: deleted); raise "edited" if one was edited since."""
     root, log = session.workspace.root, session.workspace.log
     now: dict[str, str | None] = {}
     for operation in chosen:
@@ -161,12 +162,12 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
     return PatchmgrError(
         "edited",
         f"{path} was edited since: {shown(operation.command)}",
-        (f"keep the edit elsewhere and put the file back, or keep number {operation.number}",),
+        (f"save the edit elsewhere and restore the file, or do not undo {operation.number}",),
     )
 
 
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
-    """Return the moves of branches; one that was moved since, or is gone, stays."""
+    """Return the moves of branches, without branches that were moved or deleted since."""
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
         for ref in operation.refs:
@@ -185,7 +186,7 @@ def _stands_at(workspace: Workspace, store: Path, name: str, old: str | None) ->
 
 
 class _Targets:
-    """The checkouts that change with an undo, and how far each has come."""
+    """The checkouts that an undo or redo changes, and the state that each has reached."""
 
     def __init__(self, session: Session, held: ExitStack, *, is_dry_run: bool) -> None:
         self._session, self._held, self._is_dry_run = session, held, is_dry_run
@@ -195,14 +196,14 @@ class _Targets:
         self._records: dict[str, str | None] = {}
 
     def turn(self, target: TurnedTarget, *, is_back: bool) -> None:
-        """Go one operation back, or forth."""
+        """Undo one operation in a checkout, or redo it; raise "edited" if it was edited since."""
         checkout = self._open(target.root)
         if checkout is None:
             return
         old, new = (target.after, target.before) if is_back else (target.before, target.after)
         if self._records[target.root] != old:
             message = f"other patches were pushed or popped in {target.root} since"
-            hint = "patchmgr log says what this workspace did there"
+            hint = "patchmgr log lists what this workspace did there"
             raise PatchmgrError("edited", message, (hint,))
         self._records[target.root] = new
         for file in target.files:
@@ -223,13 +224,16 @@ class _Targets:
         return self._checkouts[root]
 
     def _opened(self, root: str) -> Checkout | None:
-        """Open a checkout that a person has let this workspace change, or None if it is gone."""
+        """Open a checkout, or return None if it no longer exists.
+
+        Raises PatchmgrError "unsafe-path" if no person let this workspace change it.
+        """
         if not Path(root).is_dir():
-            self._session.say(f"{root} is gone; nothing is undone there.")
+            self._session.say(f"{root} no longer exists; nothing is undone there.")
             return None
         checkout = Checkout(open_clone(Path(root)))
         if not serves(checkout, self._session.workspace.root):
-            message = f"this workspace was never given {root}"
+            message = f"this workspace has never applied patches to {root}"
             raise PatchmgrError("unsafe-path", message, (f"patchmgr push --to {root}",))
         context = settled(self._session, checkout, is_dry_run=self._is_dry_run)
         self._held.enter_context(context)
@@ -250,7 +254,7 @@ class _Targets:
         return {path for (at, path), now in self._now.items() if at == root and now is not None}
 
     def steps(self) -> Iterator[CheckoutStep]:
-        """Yield what is to be done in each checkout."""
+        """Yield the change to make in each checkout."""
         contents = self._session.workspace.log.contents
         for root, checkout in self._checkouts.items():
             if checkout is None:

@@ -1,4 +1,4 @@
-"""`upstream add`, `upstream fetch`: the projects that are followed."""
+"""`upstream add`, `upstream fetch`: record and fetch upstreams."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ def upstream_of(
     name: str, *, track: str | None, git: str | None, package: str | None, branch: str | None,
     archive: str | None,
 ) -> Upstream:  # fmt: skip
-    """Return an upstream from command-line options; by default it tracks its first source."""
+    """Return the upstream that options describe.
+
+    By default it tracks the first given one of git, package and archive.
+    """
     if track not in (None, "git", "package"):
-        raise PatchmgrError("usage", f"--track is git or package, not {track}")
+        raise PatchmgrError("usage", f"--track must be git or package, not {track}")
     known = {"git": git, "package": package, "archive": archive}
     kind = track or next((kind for kind, where in known.items() if where is not None), "package")
     return Upstream(name, kind, git, package, branch, archive)
@@ -35,7 +38,11 @@ def upstream_of(
 def add_upstream(
     session: Session, upstream: Upstream, *, reference: Path | None, is_dry_run: bool
 ) -> Upstream:
-    """Record an upstream; with a reference, its store borrows that repository's objects."""
+    """Record an upstream in upstream.lock, and return it.
+
+    With a reference, its store borrows the objects of that repository. Raises PatchmgrError "usage"
+    if the options do not fit together, or if the name is another upstream's.
+    """
     check_name(upstream.name, what="upstream", kind="usage")
     others = (upstream.git, upstream.package, upstream.branch)
     if upstream.archive is not None and (any(others) or upstream.track != "archive"):
@@ -63,7 +70,7 @@ def add_upstream(
         if known is not None and known != upstream:
             raise PatchmgrError(
                 "usage",
-                f"there is already another upstream {upstream.name}",
+                f"another upstream named {upstream.name} already exists",
                 ("patchmgr upstream list shows it",),
             )
         if is_dry_run:
@@ -78,10 +85,10 @@ def add_upstream(
 
 
 def _checked_archive(location: str) -> str:
-    """Return a URL as it is, a path as an absolute one; it must be there."""
+    """Return a URL unchanged, or an absolute path; raise "usage" if it does not exist."""
     if location.startswith(("https://", "http://")):
         if location.endswith("/"):
-            raise PatchmgrError("usage", f"{shown(location)} names no file")
+            raise PatchmgrError("usage", f"{shown(location)} is not the URL of a file")
         return location
     path = Path(os.path.abspath(Path(local_path(location) or location).expanduser()))
     if "://" in location.removeprefix("file://") or not path.exists():
@@ -90,7 +97,7 @@ def _checked_archive(location: str) -> str:
 
 
 class Fetched(Struct, frozen=True):
-    """An upstream, and the commit that is its tip now."""
+    """A fetched upstream, and the commit that is its tip now."""
 
     name: str
     commit: str
@@ -99,7 +106,7 @@ class Fetched(Struct, frozen=True):
 def fetch_upstreams(
     session: Session, names: Sequence[str], *, refs: Sequence[str]
 ) -> tuple[Fetched, ...]:
-    """Fetch what the named upstreams, or all, track."""
+    """Fetch the tracked states, and `refs`, of the named upstreams, or of all."""
     lock = session.workspace.lock()
     for name in names:
         session.workspace.upstream(name)

@@ -1,4 +1,4 @@
-"""`status --upstreaming`: the status of each patch upstream, and its next step."""
+"""`status --upstreaming`: the upstream status of each patch, and its next step."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 
 
 class Upstreamed(Struct, frozen=True):
-    """The status of a patch upstream: what its header says, and its verdict on upstream's tip.
+    """The upstream status of a patch, from its header and from a rebase onto upstream's tip.
 
-    `since` is the day that the header names, or that of its author date. `verdict` is the engine's
-    on the tip as of the last fetch, or None if the tip is missing. `commit` is the one that landed
-    the patch, or that its header names; `release` is the first release with it. `pull` is its pull
-    request and `state` the state that gh reports, or None if it was not asked.
+    `since` is a day (YYYY-MM-DD) in the header, or the author date. `verdict` is that of a rebase
+    onto the tip as of the last fetch, or None if that is not possible. `commit` is the upstream
+    commit that contains the patch, or that its header names, and `release` the first release with
+    it. `pull` is the number of its pull request, and `state` the state of that according to gh, or
+    None if gh was not asked.
     """
 
     series: str
@@ -49,7 +50,7 @@ class Upstreamed(Struct, frozen=True):
 
 
 def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
-    """Return the upstream status of each patch; `asks` queries pull requests with gh."""
+    """Return the upstream status of each patch; with `asks`, query pull requests with gh."""
     found = []
     for stack in stacks_of(session, whole_stacks(session, ())):
         on_tip = _on_tip(session, stack)
@@ -68,7 +69,10 @@ def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
 
 
 def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], PatchOutcome]:
-    """Carry a stack onto what is tracked, as of the last fetch; return what becomes of patches."""
+    """Rebase a stack onto the tracked state, as of the last fetch.
+
+    Returns the outcomes by series and patch: none if it cannot be rebased, which is printed.
+    """
     try:
         loaded = [load_series(session, name) for name in stack]
         side = loaded[0].side
@@ -86,7 +90,7 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
 
 
 def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | None) -> Upstreamed:
-    """Return what header and engine say."""
+    """Return the status of a patch without what needs upstream's repository or gh."""
     standing = standing_of(patch)
     evidence = () if outcome is None else outcome.evidence
     pulls = (*(one.pull for one in evidence[-1:]), *(one.pull for one in named_in(patch, git)))
@@ -103,7 +107,7 @@ def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | Non
 
 
 def _since(patch: Patch, detail: str) -> str | None:
-    """Return the day of a header: of the stance, Last-Update, or the author's."""
+    """Return the day in a header: with its status, in Last-Update, or the author date."""
     for text in (detail, patch.says("Last-Update") or ""):
         match = _DATE.search(text)
         if match is not None:
@@ -115,7 +119,7 @@ def _since(patch: Patch, detail: str) -> str | None:
 
 
 def next_step(row: Upstreamed) -> str:
-    """Return the next step for a patch, or nothing if it stays as it is."""
+    """Return the next step for a patch, or "" if there is nothing to do."""
     rebase, name = f"patchmgr rebase {row.series} --onto", shown(row.patch)
     edit, first = (
         f"patchmgr edit {name} --series {row.series} --field",

@@ -1,4 +1,4 @@
-"""`wheel`: make a wheel with a series in it, under a local version of its own."""
+"""`wheel`: make a patched wheel from a wheel, with a local version (`+patchmgr.…`)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would 
 
 
 class PatchedWheel(Struct, frozen=True):
-    """The result of `wheel`: the file is None if conflicts are left."""
+    """The result of `wheel`; `place` is the patched wheel, or None if conflicts are left.
+
+    `paths` are the files that differ from the original wheel.
+    """
 
     series: str
     source: Path
@@ -57,7 +60,7 @@ class PatchedWheel(Struct, frozen=True):
 class WheelRequest(Struct, frozen=True):
     """The wheel to patch, and the folder for the patched one.
 
-    `bill` makes the bill of materials for the wheel; None leaves it out.
+    `bill` makes the bill of materials; if it is None, the wheel gets none.
     """
 
     source: Path
@@ -93,8 +96,8 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         if not changes:
             raise PatchmgrError(
                 "nothing-to-do",
-                f"{source.name} already has all of {name}, or none of its files",
-                ("use it as it is",),
+                f"{source.name} already contains all of {name}, or none of its files",
+                ("use that wheel as it is",),
             )
         if bill is not None:
             patches = whole_series(session, record)[0]
@@ -114,7 +117,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
 
 
 def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
-    """Return the version with a digest of the changes as its local part."""
+    """Return the version with a digest of the changes added to its local part."""
     whole = hashlib.sha256()
     for path, content in sorted(changes.items()):
         part = b"-" if content is None else hashlib.sha256(content).digest()
@@ -137,7 +140,7 @@ class Wheel(Closing):
     def __init__(self, path: Path) -> None:
         named = _FILE_NAME.fullmatch(path.name)
         if named is None:
-            raise _bad(path, "has no file name of a wheel")
+            raise _bad(path, "does not have the file name of a wheel")
         self.path, self.name, self.version = path, named["name"], named["version"]
         self._rest = named["rest"]
         try:
@@ -150,12 +153,12 @@ class Wheel(Closing):
         self.record = digests(self.rows)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the wheel."""
         self._archive.close()
 
     def _find_info(self) -> str:
         if len(self._members) != len(self._archive.infolist()):
-            raise _bad(self.path, "has a member twice")
+            raise _bad(self.path, "has two members with the same name")
         for name in self._members:
             try:
                 safe_path(name)
@@ -164,7 +167,7 @@ class Wheel(Closing):
         tops = {name.partition("/")[0] for name in self._members if "/" in name}
         infos = {top for top in tops if top.endswith(".dist-info")}
         if len(infos) != 1:
-            raise _bad(self.path, "has not one .dist-info folder")
+            raise _bad(self.path, "does not have exactly one .dist-info folder")
         info = infos.pop()
         for needed in ("RECORD", "METADATA"):
             if f"{info}/{needed}" not in self._members:
@@ -172,7 +175,10 @@ class Wheel(Closing):
         return info
 
     def read(self, path: str) -> WorkFile | None:
-        """Return a file; raise "bad-archive" if its content does not match RECORD."""
+        """Return a file of the wheel, or None if it has no such file.
+
+        Raises PatchmgrError "bad-archive" if the content does not match RECORD.
+        """
         info = self._members.get(path)
         if info is None:
             return None
@@ -181,16 +187,16 @@ class Wheel(Closing):
         content = self._archive.read(info)
         digest = self.record.get(path, "")
         if is_known_digest(digest) and record_digest(content) != digest:
-            raise _bad(self.path, f"has another {path!a} than its RECORD says")
+            raise _bad(self.path, f"has a member {path!a} whose content does not match its RECORD")
         mode = info.external_attr >> 16
         return WorkFile(EXECUTABLE if mode & 0o100 else REGULAR, content, mode & 0o777 or 0o644)
 
     def patched_name(self, version: str) -> str:
-        """Return the file name of this wheel under another version."""
+        """Return the file name that this wheel has with another version."""
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
-        """Write the wheel under another version with some files changed (None: left out).
+        """Write the wheel with another version and with changed files (None: left out).
 
         The bytes depend only on this wheel, the version and the changes.
         """
@@ -201,7 +207,7 @@ class Wheel(Closing):
 
 
 class _Writer:
-    """Writes one wheel out of another."""
+    """Writes a wheel from the members of another."""
 
     def __init__(
         self, source: zipfile.ZipFile, out: zipfile.ZipFile, wheel: Wheel, version: str
@@ -211,7 +217,7 @@ class _Writer:
         self._old = {row.path: row for row in wheel.rows}
 
     def write(self, changes: Mapping[str, bytes | None]) -> None:
-        """Write all members in their order, new ones after them, RECORD last."""
+        """Write all members in their order, then new ones, and RECORD last."""
         info, left = self._wheel.info, dict(changes)
         record: zipfile.ZipInfo | None = None
         for member in self._source.infolist():
@@ -255,7 +261,7 @@ class _Writer:
         self._out.writestr(fresh, content, compresslevel=6)
 
     def _copy(self, member: zipfile.ZipInfo) -> None:
-        """Copy a member as it is compressed: a wheel may hold gigabytes."""
+        """Copy a member without decompressing it, because a wheel may hold gigabytes."""
         if not member.is_dir():
             row = self._old.get(member.filename)
             if row is None:

@@ -1,4 +1,4 @@
-"""`why`: which patch a line of the branch comes from."""
+"""`why`: find the patch that wrote a line of the branch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from patchmgr.services.session import Session
 
 
 class LineOrigin(Struct, frozen=True):
-    """Where a line comes from; `patch` is None for upstream's own line."""
+    """The origin of a line; `patch` is None if upstream wrote it.
+
+    `symbol` is the symbol around the line, and `reason` the description of the patch.
+    """
 
     path: str
     line: int
@@ -53,7 +56,7 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
         content = _content(bench, last)
     lines = content.split(b"\n")
     if not 1 <= line <= len(lines):
-        raise PatchmgrError("usage", f"{shown(path)} has {len(lines)} lines")
+        raise PatchmgrError("usage", f"{shown(path)} has only {len(lines)} lines")
     owner = origins(versions)[line - 1]
     patches = {patch.name: patch for patch in loaded.patches}
     patch = patches.get(owner) if owner is not None else None
@@ -71,7 +74,7 @@ def _content(bench: Workbench, entry: Entry | None) -> bytes:
 
 
 def _moved_from(patches: Sequence[Patch], path: str) -> str | None:
-    """Return the path that a patch of the series moved the file from, or None if none did."""
+    """Return the path from which a patch renamed a file, or None if no patch did."""
     for patch in patches:
         for change in patch.files:
             if change.is_rename and change.new_path == path:

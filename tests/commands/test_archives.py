@@ -114,7 +114,7 @@ def test_the_pin_is_brought_again_or_refused(
     [
         (("--archive", "/nowhere"), 2, "there is no archive or folder at /nowhere"),
         (("--archive", "ftp://a/b.tar"), 2, "there is no archive or folder at ftp://a/b.tar"),
-        (("--archive", "https://a/b/"), 2, "https://a/b/ names no file"),
+        (("--archive", "https://a/b/"), 2, "https://a/b/ is not the URL of a file"),
         (("--archive", ".", "--package", "x"), 2, "--archive cannot be used with --git, --package"),
         (("--archive", ".", "--track", "git"), 2, "--archive cannot be used with --git, --package"),
         (("--archive", ".", "--reference", "."), 2, "--reference needs --git URL"),

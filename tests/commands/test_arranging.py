@@ -331,7 +331,7 @@ def test_what_upstream_has_by_now_is_split_off(stage: Stage) -> None:
     assert diff_of(desk.raw("one.patch")) == [b"-line 40", b"+ours"]
     assert diff_of(desk.raw("landed.patch")) == [b"-line 2", b"+theirs"]
     message = one_line(desk.run("split", "one", "more", "--absorbed", later, code=2))
-    assert message == f"upstream has no hunk of one.patch at {later}"
+    assert message == f"upstream at {later} contains no hunk of one.patch"
 
 
 def test_comments_and_guards_stay_with_their_lines(desk: Hands) -> None:

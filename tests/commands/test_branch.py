@@ -265,7 +265,8 @@ def test_unknown_series_and_patches_that_do_not_fit_are_one_line(stage: Stage) -
     message = one_line(branch(stage, code=1))
     assert message.startswith("fork-one.patch does not apply: pkg/a.py: hunk 1 at line 28")
     patch.unlink()
-    assert "series/s/fork-one.patch is not there" in one_line(branch(stage, code=1))
+    said = one_line(branch(stage, code=1))
+    assert "series/s/fork-one.patch, which the series lists, is missing" in said
 
 
 def heads(root: Path, *names: str) -> list[str | None]:

@@ -213,7 +213,7 @@ def test_back_to_the_start_and_forth(written: Hands) -> None:
 def test_a_checkout_that_is_gone_is_left_out(desk: Hands) -> None:
     shutil.rmtree(desk.root)
     answer = desk.stage.run("undo")
-    assert f"{desk.root} is gone; nothing is undone there." in answer.err
+    assert f"{desk.root} no longer exists; nothing is undone there." in answer.err
 
 
 def test_a_checkout_where_others_pushed_since_is_not_touched(desk: Hands) -> None:
@@ -265,7 +265,7 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
         ),
         (
             {"targets": [{"root": "{other}", "files": [], "before": None, "after": None}]}, 1,
-            "this workspace was never given {other}",
+            "this workspace has never applied patches to {other}",
         ),
     ],
     ids=["path", "deep-path", "format", "digest", "ref", "content", "target"],

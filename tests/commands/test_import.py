@@ -209,7 +209,7 @@ def test_the_configuration_of_the_repository_changes_no_byte(empty: Stage) -> No
         ("--output=x..y", 2, ""),
         ("main..nowhere", 2, "has no commit nowhere"),
         ("-x..main", 2, ""),
-        ("main..main", 2, "there is no patch"),
+        ("main..main", 2, "have no patches"),
     ],
 )
 def test_what_is_no_range(empty: Stage, commits: str, code: int, words: str) -> None:

@@ -144,6 +144,9 @@ def test_the_table_as_markdown(tagged: Scene) -> None:
     assert "| `fork-change-2.patch` | **conflict** |\n" in shown.out
 
 
+EVERY = "--every must be release or a number of commits"
+
+
 @table(
     ("options", "message"),
     [
@@ -154,8 +157,8 @@ def test_the_table_as_markdown(tagged: Scene) -> None:
         ([*RELEASES], "give one of --onto REF, --continue, --skip and --abort"),
         (["--continue", *RELEASES], "--every and --format need --onto"),
         (["--onto", "v1.1", "--format", "html"], "--format is terminal or markdown, not html"),
-        (["--onto", "..v1.1", "--every", "0"], "--every is release or a number of commits, not 0"),
-        (["--onto", "..v1.1", "--every", "x"], "--every is release or a number of commits, not x"),
+        (["--onto", "..v1.1", "--every", "0"], f"{EVERY}, not 0"),
+        (["--onto", "..v1.1", "--every", "x"], f"{EVERY}, not x"),
         (
             ["--onto", "..v1", "--continue"],
             "give one of --onto REF, --continue, --skip and --abort",

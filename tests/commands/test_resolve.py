@@ -108,7 +108,7 @@ def test_an_edit_is_taken_for_its_region_alone(scene: Scene, monkeypatch: TYPES)
     rest = "/^<<<<<<< /d; /^||||||| /,/^=======/d; /^>>>>>>> /d; /y = first(x.upstream)/d"
     editor(scene, f"sed -i -e 's/^import os/import sys/; {rest}' \"$1\"", monkeypatch)
     answer = typed(scene, "e q", monkeypatch, code=3)
-    assert "lines outside the region were changed: that is not accepted\n" in answer.err
+    assert "the text is not accepted, because lines outside the region were changed\n" in answer.err
     script = f"grep -q 'import sys' \"$1\" && sed -i -e 's/import sys/import os/; {rest}' \"$1\""
     united = "s/= first(x, mine/= first(x.upstream, mine/"
     editor(scene, f"{script}; sed -i -e '{united}' \"$1\"", monkeypatch)

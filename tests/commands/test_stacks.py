@@ -251,7 +251,7 @@ def test_a_patch_that_needs_the_lower_series_is_refused_without_it(stack: Stack)
         pytest.param(
             ["--on", "low", "--base", "upstream/main"],
             2,
-            "new is to stand on low, which is on another state: {base}",
+            "new must have the pin of low, on which it is based: {base}",
             id="another-pin",
         ),
         pytest.param(["--on", "nobody"], 2, "there is no series nobody", id="no-such-series"),

@@ -139,7 +139,7 @@ def test_a_series_names_variables_of_its_own(stage: Stage) -> None:
     settings.write_text('[build-env]\nWHEEL = "w=={version}+{commit}"\nDIR = "{src_dir}"\n')
     answer = stage.run("status", "--build-env")
     assert f"_3D_X_VERSION=1.2\nWHEEL=w==1.2+{stage.base}\nS_COMMIT=" in answer.out
-    assert answer.err == "DIR is left out: 3d-x is not applied, whole, in just one checkout\n"
+    assert answer.err == "DIR is left out: 3d-x is not completely applied in exactly one checkout\n"
 
 
 @table(

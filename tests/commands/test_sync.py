@@ -287,7 +287,7 @@ def test_a_network_that_breaks_is_a_fault_and_the_next_run_goes_on(
         server.refuse(said)
         error = sync(scene, code=1)["error"]
         assert said in error["message"]
-        assert "patchmgr/sync-s: pushed before that; the next run" in error["hints"][-1]
+        assert "pushed before that: patchmgr/sync-s; the next run" in error["hints"][-1]
         assert BRANCH in refs(remote) and BADGE not in refs(remote)
     server.allow()
     assert sync(scene)["pull_request"]["done"] == "opened"

@@ -123,7 +123,7 @@ def test_the_same_upstream_twice_is_no_error_and_another_is(stage: Stage) -> Non
     before = lock(stage).read_bytes()
     stage.run("upstream", "add", "up", "--git", stage.upstream.root)
     assert lock(stage).read_bytes() == before
-    assert "another upstream up" in refuses(
+    assert "another upstream named up" in refuses(
         stage, "upstream", "add", "up", "--git", "https://example.org/x", code=2
     )
 
@@ -151,7 +151,7 @@ def test_urls_that_are_taken_as_they_are(stage: Stage, url: str) -> None:
         ([], "needs --git"),
         (["--git", "https://h/x", "--track", "package"], "needs --package"),
         (["--package", "x", "--track", "git"], "needs --git"),
-        (["--package", "x", "--track", "other"], "--track is git or package"),
+        (["--package", "x", "--track", "other"], "--track must be git or package"),
         (["--package", "x", "--reference", "."], "needs --git"),
     ],
 )
