@@ -1,6 +1,6 @@
-"""The command line: options to one command, its value to a renderer, and an exit code.
+"""The command line: run one command with its options, print its result, and set the exit code.
 
-Here are all commands in their order, and the one place where errors become messages and codes.
+This module lists all commands in order, and turns all errors into messages and exit codes.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ _MANY = 500_000  # objects
 
 
 def main() -> NoReturn:
-    """Run the command line and end the process."""
+    """Run the command line, and end the process with its exit code."""
     _open_closed_streams()
     if {sys.platform, os.name} & {"win32", "nt"}:
         end_with(_refuse_windows)
@@ -153,7 +153,10 @@ _OF_THE_SYSTEM = (
 
 
 def end_with(made: Callable[[], Callable[..., object]]) -> NoReturn:
-    """Make the command line and run it; the one place where errors become exit codes."""
+    """Make the command line with `made`, run it, and end the process.
+
+    This is the only place where errors become messages and exit codes.
+    """
     Given.wants_json, Given.line = "--json" in sys.argv, "patchmgr"
     try:
         code = _ended(made)

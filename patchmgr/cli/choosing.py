@@ -1,4 +1,4 @@
-"""Hunks chosen one by one at the terminal, or by keys from a pipe, as in `git add --patch`."""
+"""Ask for each hunk whether to take it, at the terminal or from a pipe, as `git add --patch`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _HELP = (
 
 
 def chooser(into: str) -> Chooser:
-    """Return a function that asks which hunks go into a patch, one input line per hunk."""
+    """Return a function that asks which hunks to put into the patch `into`.
+
+    It reads one line of standard input per question.
+    """
     from patchmgr.engines.text.offers import choose
 
     shown: list[str] = []

@@ -1,6 +1,6 @@
-"""Shell completion: candidates for each parameter, quoted for the shell; no messages.
+"""Shell completion: print the candidates for a parameter, and never a message.
 
-The metavar of a parameter decides what completes it.
+The metavar of a parameter decides which names are its candidates.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _NAMED_SERIES = ("series", "name", "names")
 
 
 def is_asked() -> bool:
-    """Return whether a shell asks for completions, or for its completion script."""
+    """Return whether a shell runs the program to get completions or its completion script."""
     return VARIABLE in os.environ
 
 
 def answer(app: typer.Typer) -> NoReturn:
-    """Print the completions of the shell's command line, or nothing at all."""
+    """Print the completions that the shell asks for, or nothing if there is an error."""
     code: object = 1
     printed = io.StringIO()
     try:

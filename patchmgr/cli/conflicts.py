@@ -1,4 +1,4 @@
-"""The group `conflicts`: the shared memory of resolutions."""
+"""The group `conflicts`: list, record, accept, learn and share resolutions of conflicts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def show_(
     Example: patchmgr conflicts show 4f08e2008bf8 --json
     """
     if format_ not in ("terminal", "markdown"):
-        raise PatchmgrError("usage", f"--format is terminal or markdown, not {format_}")
+        raise PatchmgrError("usage", f"--format must be terminal or markdown, not {format_}")
     session = open_session()
     if services.decisions.is_finding(session.workspace, name):
         listed = services.decisions.list_findings(session.workspace, name)
@@ -145,7 +145,7 @@ def propose(
     Example: patchmgr conflicts propose 4f08e2008bf8 --accept solved.py --because "no longer used"
     """
     if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
-        message = "give one of --file, --candidate, --stdin, --delete and --accept"
+        message = "give exactly one of --file, --candidate, --stdin, --delete and --accept"
         raise PatchmgrError("usage", message)
     session = open_session()
     by = by or commands.propose.who_types(session)
@@ -191,7 +191,9 @@ def accept(
     session = open_session()
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
-            raise PatchmgrError("usage", "a conflict without a text has no sides")
+            raise PatchmgrError(
+                "usage", "a finding has no sides; accept it with --because TEXT only"
+            )
         accepted = services.decisions.accept_finding(
             session, name, because=because, is_dry_run=dry_run
         )
@@ -253,7 +255,7 @@ def learn(
 
 Where = Annotated[str, argument("URL|PATH", "A git repository.")]
 Branch = Annotated[
-    str | None, option("--branch BRANCH", "Its branch; default: its default branch.")
+    str | None, option("--branch BRANCH", "A branch of that repository; default: its HEAD.")
 ]
 
 

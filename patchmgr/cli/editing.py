@@ -1,4 +1,4 @@
-"""Commands that edit the patches of a series and their guards, and the log with its undo."""
+"""Commands that edit the patches of a series or their guards, and `log`, `undo` and `redo`."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def fold(
     if diff is None:
         done = commands.fold.fold(session, patches or [], options, into=into)
     elif patches:
-        raise PatchmgrError("usage", "name patches, or a diff with --diff")
+        raise PatchmgrError("usage", "name the patches to fold, or a diff with --diff")
     else:
         done = commands.fold.fold_diff(
             session, diff, options, into=into, strip=strip, cwd=Path.cwd()
@@ -219,7 +219,7 @@ Count = Annotated[int, option("-n N", "The number of changes.", min=1)]
 
 def log(
     number: Annotated[int | None, argument("[NUMBER]", "Show what this operation changed.")] = None,
-    most: Annotated[int, option("-n N", "How many to list; 0: all.", min=0)] = 20,
+    most: Annotated[int, option("-n N", "List the newest N; 0 lists all.", min=0)] = 20,
     json: Json = False,
 ) -> None:
     """List the changes of the workspace and its checkouts.
@@ -240,7 +240,7 @@ def undo(
     count: Count = 1,
     to: Annotated[
         int | None,
-        option("--to NUMBER", "Go back to the state after this operation; 0: the start."),
+        option("--to NUMBER", "Go back to the state after this operation; 0 is the start."),
     ] = None,
     dry_run: DryRun = False,
     json: Json = False,

@@ -1,4 +1,4 @@
-"""What `--help` and `help` print: commands in groups, usage lines as git writes them, topics."""
+"""The output of `--help` and `help`: grouped commands, usage lines as in git, and topics."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _MORE = "patchmgr COMMAND --help says more of a command, patchmgr help lists top
 
 
 class App(typer.Typer):
-    """An app whose commands have the help of this module."""
+    """A typer app whose commands print the help of this module."""
 
     def command(self, *arguments: Any, **options: Any) -> Any:
-        """Register a command."""
+        """Register a command, with the class `Command`."""
         return super().command(*arguments, **{"cls": Command, **options})
 
 
 class _Helped:
-    """A command whose help has a plain usage line, and examples that can be pasted."""
+    """A mixin for commands: their help has a plain usage line, and examples that can be pasted."""
 
     help: str | None
     params: list[Any]
@@ -53,7 +53,7 @@ class _Helped:
         formatter.write_usage(command_line(ctx), " ".join(pieces))
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command does, then the examples."""
+        """Write the description of the command, then its examples."""
         parts = [" ".join(part.split()) for part in (self.help or "").split("\n\n")]
         for part in parts:
             if part and not part.startswith(_EXAMPLE):
@@ -66,7 +66,7 @@ class _Helped:
                 formatter.write("".join(f"  {example}\n" for example in examples))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments that are explained, and the options."""
+        """Write the arguments that have a help text, the options, and the commands of a group."""
         known = self.get_params(ctx)
         arguments = [(_argument(p), p.help) for p in known if _is_argument(p) and p.help]
         rows = [p.get_help_record(ctx) for p in known if not _is_argument(p)]
@@ -78,20 +78,23 @@ class _Helped:
             self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words behind the command; an error of usage will name its help."""
+        """Parse the words after the command, and note the command for hints of usage errors."""
         Given.line = command_line(ctx)
         return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]  # a mixin
 
 
 class Command(_Helped, TyperCommand):
-    """A command."""
+    """A command with the help of this module."""
 
 
 class Group(_Helped, TyperGroup):
-    """A group of commands; those of the program itself are listed by what they are for."""
+    """A group of commands, with the help of this module.
+
+    The help of the program itself lists its commands by purpose.
+    """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write one line per command."""
+        """Write one line per command that is not hidden."""
         shown = {name: c for name, c in self.commands.items() if not c.hidden}
         groups = [("Commands", tuple(shown))] if ctx.parent else list(_grouped(shown))
         wide = max(map(len, shown), default=0)
@@ -120,7 +123,7 @@ def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def command_line(ctx: Any) -> str:
-    """Return a command as a user types it, whatever name the program was started by."""
+    """Return the words of a command as a user types them, beginning with `patchmgr`."""
     words: list[str] = []
     while ctx.parent is not None:
         words.insert(0, ctx.info_name or "")
@@ -158,7 +161,7 @@ def help_(
     """
     if man is not None:
         if topic:
-            raise PatchmgrError("usage", "--man writes all pages: leave the topic out")
+            raise PatchmgrError("usage", "--man writes all pages; leave the topic out")
         _write_manual(_root(), man)
         return
     if not topic:
@@ -178,7 +181,7 @@ def help_(
         answer("help", None, render.manual.topic_text(found), topic=value)
         return
     if json or skill:
-        raise PatchmgrError("usage", "--json and --skill are for topics: a command has --help")
+        raise PatchmgrError("usage", "--json and --skill need a topic; for a command, use --help")
     command, words = known[" ".join(topic)]
     with type(context)(command, info_name=" ".join(words[1:]), parent=context.find_root()) as below:
         show(command.get_help(below) + "\n")

@@ -1,4 +1,4 @@
-"""`merge-file`, the group `merge-driver`, and `mergetool`: the ladder outside of a series."""
+"""`merge-file`, the group `merge-driver`, and `mergetool`: merges of single files."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def merge_file(
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
     if json and output is None:
-        raise PatchmgrError("usage", "--json needs -o OUT: stdout is for one of the two")
+        raise PatchmgrError("usage", "--json needs -o OUT, since it prints to stdout itself")
     merged = commands.merge_file.merge_file(
         (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence
     )

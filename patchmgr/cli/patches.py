@@ -1,4 +1,4 @@
-"""`import` and `export`: patches from elsewhere, and for elsewhere."""
+"""`import` and `export`: take patches from other tools, and write them for other tools."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def import_(
         )
     if git is not None or stgit is not None:
         if strip is not None:
-            raise PatchmgrError("usage", "-p is for files and folders")
+            raise PatchmgrError("usage", "-p cannot be used with --git or --stgit")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(
@@ -96,7 +96,7 @@ def import_(
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
-    """Return how merges are to be imported, or None if no option says it."""
+    """Return which of the three options for merges is given, or None; raise "usage" for two."""
     asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
     given = [name for name, is_asked in asked.items() if is_asked]
     if len(given) > 1:
@@ -118,7 +118,7 @@ def _stack(stgit: Path | None, given: list[str]) -> tuple[Path, str | None] | No
     if stgit is None:
         return None
     if len(given) > 1:
-        raise PatchmgrError("usage", "--stgit REPO takes one branch at most")
+        raise PatchmgrError("usage", "--stgit REPO takes at most one branch")
     return stgit, given[0] if given else None
 
 

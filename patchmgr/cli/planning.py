@@ -1,4 +1,4 @@
-"""`plan` and `forecast`: what a sync would bring, before anybody starts one."""
+"""`plan` and `forecast`: what a rebase onto upstream would do, now or after a pull request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plan(
     most: Annotated[int | None, option("--max N", "At most N commits per step.", min=1)] = None,
     form: Annotated[str, option("--format terminal|markdown", "The output format.")] = "terminal",
     git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch of REPO.")] = None,
-    branch: Annotated[str | None, option("--branch BRANCH", "The branch, with --git.")] = None,
+    branch: Annotated[str | None, option("--branch BRANCH", "The branch of REPO.")] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -51,12 +51,12 @@ def plan(
     """
     view = view_of(verbose=verbose, quiet=quiet)
     if form not in ("terminal", "markdown"):
-        raise PatchmgrError("usage", f"--format is terminal or markdown, not {form}")
+        raise PatchmgrError("usage", f"--format must be terminal or markdown, not {form}")
     if git is not None and branch is not None and name is None and not select:
         fork = commands.init.Branch(Path(os.path.abspath(git)), branch, onto)
         found = commands.plan.plan_branch(fork, open_root, onto=onto, most=most)
     elif git is not None or branch is not None:
-        raise PatchmgrError("usage", "--git and --branch go together, without series and --select")
+        raise PatchmgrError("usage", "give --git and --branch together, without SERIES or --select")
     else:
         session, series = open_series(name)
         options = services.carry.CarryOptions(frozenset(select))

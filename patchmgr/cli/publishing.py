@@ -70,7 +70,7 @@ def check(
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
-            raise PatchmgrError("usage", "use --workspace on its own")
+            raise PatchmgrError("usage", "use --workspace without a series or other checks")
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
@@ -207,7 +207,7 @@ def why(
     session = open_session()
     path, _, number = place.rpartition(":")
     if not path or not number.isdecimal() or len(number) > 9:
-        raise PatchmgrError("usage", f"{place} is not FILE:LINE")
+        raise PatchmgrError("usage", f"{place} must have the form FILE:LINE")
     named = services.targets.only_series(session, series)
     options = services.carry.CarryOptions(frozenset(select))
     origin = commands.why.why(session, named, path, int(number), options=options)

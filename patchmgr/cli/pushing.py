@@ -1,4 +1,4 @@
-"""`new`, `push`, `pop`, `goto`, `refresh`, the lists, `files`, `changes`: patches in a checkout."""
+"""Commands on the patches in a checkout: `new`, `push`, `pop`, `goto`, `refresh` and lists."""
 
 from __future__ import annotations
 

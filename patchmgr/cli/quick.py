@@ -1,4 +1,4 @@
-"""Build only the part of the command line that one call needs."""
+"""Build only the part of the command line that a run needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _HELP = ("-h", "--help")  # of the program: needs no more of each than its name 
 
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
-    """Return a callable for the command line: one command if it is clear which, else all."""
+    """Return a callable for the command line.
+
+    It has only the command that `words` name, or all commands if the name is not certain.
+    """
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))
 
@@ -113,7 +116,7 @@ class _Late:
         self._parameter = parameter
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the value as the command gets it."""
+        """Return a parameter's value, converted to the type that the command declares."""
         is_many = param.multiple or param.nargs == -1
         if value is None:
             return () if is_many else None

@@ -1,4 +1,4 @@
-"""`rebase`, and `decide` about the conflicts it leaves."""
+"""`rebase`, and `decide`, which records whether upstream has a patch in conflict."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def rebase(
     ] = None,
     resolver_timeout: Annotated[
         int | None,
-        option("--resolver-timeout SECONDS", "Seconds CMD may take for one conflict: 600.", min=1),
+        option("--resolver-timeout SECONDS", "Seconds for each conflict; default: 600.", min=1),
     ] = None,
     show_conflicts: Annotated[
         bool, option("--show-conflicts", "Print the conflicts with git's markers.")
@@ -122,11 +122,11 @@ def rebase(
             "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort",
         )
     if other_edits not in (None, *services.rebase_checkout.OTHER_EDITS):
-        raise PatchmgrError("usage", f"--other-edits is patch, new or none, not {other_edits}")
+        raise PatchmgrError("usage", f"--other-edits must be patch, new or none, not {other_edits}")
     if other_edits and not continue_:
         raise PatchmgrError("usage", "--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
-        raise PatchmgrError("usage", "--resolver needs a command, and no --checkout")
+        raise PatchmgrError("usage", "--resolver needs a command, without --checkout")
     if resolver is not None and (dry_run or abort):
         raise PatchmgrError("usage", "--resolver cannot be used with --dry-run or --abort")
     if abort:
@@ -139,7 +139,7 @@ def rebase(
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
         if format_ not in ("terminal", "markdown"):
-            raise PatchmgrError("usage", f"--format is terminal or markdown, not {format_}")
+            raise PatchmgrError("usage", f"--format must be terminal or markdown, not {format_}")
         if not onto:
             raise PatchmgrError("usage", "--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)
@@ -224,7 +224,7 @@ def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> Non
 def show_rebase(
     result: RebaseResult, view: View, asked: Sequence[Asked], *, shows_conflicts: bool
 ) -> None:
-    """Print what became of a rebase, and end with its exit code."""
+    """Print the result of a rebase, and end the run with its exit code."""
     if Given.wants_json:
         show(
             render.machine.rebase_document(

@@ -1,6 +1,6 @@
-"""What every command shares: the options before it, its session, its output.
+"""What commands share: common options, the session, output, messages and progress bars.
 
-Also messages and progress bars on stderr.
+Results go to stdout; messages and progress bars go to stderr.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import time
 
 
 def option(usage: str, about: str | None = None, **more: Any) -> Any:
-    """Return an option from its usage line: its names, then its metavar."""
+    """Return a typer option; `usage` has its names, then its metavar, and `about` is its help."""
     words = usage.split(" ")
     names = [word for word in words if word.startswith("-")]
     return typer.Option(*names, metavar=" ".join(words[len(names) :]) or None, help=about, **more)
 
 
 def argument(usage: str | None, about: str | None = None) -> Any:
-    """Return an argument from its metavar."""
+    """Return a typer argument; `usage` is its metavar, and `about` is its help."""
     return typer.Argument(metavar=usage, help=about)
 
 
@@ -52,7 +52,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """The options before the command, the command line as typed, and the session it opened."""
+    """What this run was given: the option -C, the words of the command, --json, and its session."""
 
     folder: Path | None = None
     line = "patchmgr"
@@ -90,16 +90,20 @@ def before(
 
 
 def open_session(*, settles: bool = True) -> Session:
-    """Open the workspace that the options or the environment name, or the one around us.
+    """Open the workspace that -C or PATCHMGR_WORKSPACE names, or else the current folder is in.
 
-    In a checkout where patches are pushed, its own record names the workspace.
+    In a checkout with pushed patches, a record of the checkout names the workspace. `settles`
+    says whether to finish an operation that was interrupted.
     """
     cwd = Path.cwd()
     return _open(_named() or services.completions.workspace_around(cwd) or cwd, settles=settles)
 
 
 def look_for_session() -> Session | None:
-    """Open the workspace as `open_session` does, but read only; None if there is none."""
+    """Open the workspace as `open_session` does, or return None if there is none.
+
+    An operation that was interrupted is not finished.
+    """
     try:
         return open_session(settles=False)
     except PatchmgrError as fault:
@@ -109,13 +113,13 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace, and return the series that is meant: the named one, or the only one."""
+    """Open the workspace, and return the session and the series `name`, or else the only series."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
 
 def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
-    """Open the workspace, and return the series that are meant: the named ones, or all."""
+    """Open the workspace, and return the session and `names`, or the names of all series."""
     session = open_session()
     return session, names or sorted(session.workspace.lock().series)
 
@@ -123,9 +127,10 @@ def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
 def open_checkout_series(
     to: Path | None, series: str | None, *, begins: bool = False, **how: Any
 ) -> tuple[Session, CheckoutOptions]:
-    """Open the workspace for an authoring command; return the session and its options.
+    """Open the workspace for a command on a checkout; return the session and the options for it.
 
-    In a checkout where patches are pushed, its own record names the workspace.
+    `to` is the checkout (default: the one around the current folder). If patches are pushed in it,
+    a record of the checkout names the workspace. `begins` says whether it may have none yet.
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
@@ -146,7 +151,7 @@ def _open(start: Path, *, settles: bool = True) -> Session:
 
 
 def open_root(root: Path) -> Session:
-    """Open the workspace of a folder that was just made."""
+    """Open the workspace whose root is this folder."""
     return _session(root, is_root=True)
 
 
@@ -160,7 +165,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return how results are shown: what the options ask for, and what the terminal supports."""
+    """Return how to show results, from --verbose or --quiet and what the terminal supports."""
     if verbose and quiet:
         raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
@@ -171,12 +176,12 @@ def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
 
 
 def near_path(path: Path) -> Path:
-    """Return a path relative to the current folder, unless the full path is shorter."""
+    """Return the path relative to the current folder, or the path itself if that is shorter."""
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
 def show(text: str) -> None:
-    """Print a result."""
+    """Print a result to stdout."""
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     sys.stdout.flush()
 
@@ -184,9 +189,9 @@ def show(text: str) -> None:
 def answer(
     command: str, done: Struct | None, text: str, *, pages: bool = False, **more: Any
 ) -> None:
-    """Print a result: as text, or as a JSON document of its fields and of more keys.
+    """Print a result as `text` or, with --json, as a document of the fields of `done` and `more`.
 
-    A text of `pages` may be long: it goes through the pager on a terminal.
+    With `pages`, a text for a terminal goes through the pager.
     """
     if Given.wants_json:
         show(render.machine.document(command, done, **more))
@@ -197,7 +202,7 @@ def answer(
 
 
 def end_if(is_so: object, code: int) -> None:
-    """End the run with an exit code."""
+    """End the run with the exit code if `is_so` is true."""
     if is_so:
         raise typer.Exit(code)
 
@@ -213,7 +218,7 @@ def show_pages(text: str) -> None:
 
 
 def show_diff(header: bytes, diff: bytes) -> None:
-    """Print a diff after its heading: raw bytes, or cleaned for a terminal."""
+    """Print a patch's header and diff: in colour and escaped on a terminal, else as raw bytes."""
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
@@ -222,18 +227,18 @@ def show_diff(header: bytes, diff: bytes) -> None:
 
 
 def say_next(session: Session) -> None:
-    """Tell the user how to go on with the rebase after one of its conflicts is resolved."""
+    """Tell the user how to continue the rebase, if one is in progress."""
     if not Given.wants_json and services.work_area.read_in_progress(session.workspace):
         say("A rebase is in progress; go on with: patchmgr rebase --continue")
 
 
 def say(line: str) -> None:
-    """Print one line of message to stderr."""
+    """Print one line to stderr."""
     sys.stderr.write(f"{line}\n")
 
 
 class StderrProgress:
-    """Shows a bar on a terminal; elsewhere one line for each task whose size is known."""
+    """Progress on stderr: a bar, or without bars one line for each large task of known size."""
 
     def __init__(self, *, shows_bar: bool) -> None:
         self._shows_bar = shows_bar
@@ -243,13 +248,13 @@ class StderrProgress:
         self._drawn = 0.0
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin a task of `total` units; None if the size is not known."""
+        """Begin a task of `total` units, or of unknown size if that is None."""
         self._label, self._total, self._count, self._drawn = label, total, 0, 0.0
         if not self._shows_bar and total is not None and total > _LARGE:
             say_cleaned(f"{label} ({total / 1e6:.1f} MB)")
 
     def advance(self, amount: int) -> None:
-        """Count units that are done."""
+        """Count `amount` more units of the task as done, and redraw the bar."""
         self._count += amount
         now = time.monotonic()
         if self._shows_bar and now - self._drawn > 0.05:
@@ -266,7 +271,7 @@ class StderrProgress:
         return f"{self._label} [{'#' * filled}{'.' * (width - filled)}] {done:4.0%}"
 
     def done(self) -> None:
-        """End the task."""
+        """End the task, and remove its bar."""
         if self._shows_bar:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -276,16 +281,16 @@ _LARGE = 1_000_000
 
 
 def say_cleaned(message: str) -> None:
-    """Print one line to stderr, cleaned for a terminal."""
+    """Print one line to stderr, with characters escaped that are not safe for a terminal."""
     sys.stderr.write(f"{render.clean.clean(message)}\n")
 
 
 def stderr_progress() -> StderrProgress:
-    """Return the progress of this run: a bar only where stderr is a terminal."""
+    """Return the progress display of this run, with bars if stderr is a terminal."""
     return StderrProgress(shows_bar=sys.stderr.isatty() and os.environ.get("TERM") != "dumb")
 
 
 def wants_colour() -> bool:
-    """Return whether stdout takes colour: a terminal that is not dumb, without NO_COLOR."""
+    """Return whether stdout is a terminal with colour (not TERM=dumb) and NO_COLOR is not set."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""`mcp`: the tools for agents, over the Model Context Protocol on stdio."""
+"""`mcp`: serve tools for agents over the Model Context Protocol on stdio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sync`: the command for scheduled runs."""
+"""`sync`: rebase and open a pull request, for scheduled runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def sync(
         str, option("--pull-request gh|glab|none", "The tool that opens the pull request.")
     ] = "none",
     base: Annotated[
-        str | None, option("--base BRANCH", "Its target branch; default: the one checked out.")
+        str | None,
+        option("--base BRANCH", "The pull request's target branch; default: the current one."),
     ] = None,
     push_branch: Annotated[
         str | None, option("--push-branch URL", "Also push the built branch to this URL.")
@@ -67,8 +68,8 @@ def sync(
     if pull_request not in ("gh", "glab", "none"):
         raise PatchmgrError("usage", f"--pull-request must be gh, glab or none, not {pull_request}")
     if push is None and not dry_run:
-        hint = "patchmgr sync --push origin, or --dry-run to see what would come of it"
-        raise PatchmgrError("usage", "name the remote to push to", (hint,))
+        hint = "patchmgr sync --push origin, or --dry-run to see what it would do"
+        raise PatchmgrError("usage", "name the remote to push to with --push REMOTE", (hint,))
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))
     request = commands.sync.SyncRequest(

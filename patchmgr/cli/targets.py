@@ -60,7 +60,7 @@ ShowConflicts = Annotated[
 def the_place(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
 ) -> Location:
-    """Return where the package is installed, from the options."""
+    """Return where the package is installed; raise "usage" unless one of the first two is given."""
     if (python is None) == (site is None):
         raise PatchmgrError("usage", "give one of --python EXE and --site DIR")
     place = None if site is None else site.absolute()
@@ -156,7 +156,7 @@ def apply(
     view = view_of(verbose=verbose, quiet=quiet)
     if python is not None or site is not None:
         if to is not None or commit:
-            raise PatchmgrError("usage", "--to and --commit are for a checkout")
+            raise PatchmgrError("usage", "--to and --commit cannot be used with --python or --site")
         where = the_place(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
         options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
@@ -324,7 +324,7 @@ def _compare(
     session: Session, base: str, names: list[str], form: str, view: View, options: CarryOptions
 ) -> None:
     if form not in ("terminal", "markdown", "json"):
-        raise PatchmgrError("usage", f"--compare is for terminal, markdown and json; not {form}")
+        raise PatchmgrError("usage", f"--compare needs terminal, markdown or json, not {form}")
     commit, found = commands.report.compare(session, base, names, options=options)
     page = render.reports
     if form == "markdown":
@@ -365,7 +365,7 @@ def report(
     """
     form = "json" if json else format_
     if form not in _FORMS:
-        raise PatchmgrError("usage", f"--format is {', '.join(_FORMS)}; not {form}")
+        raise PatchmgrError("usage", f"--format must be one of {', '.join(_FORMS)}, not {form}")
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
     options = services.carry.CarryOptions(frozenset(select))

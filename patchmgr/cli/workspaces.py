@@ -55,8 +55,8 @@ def init(
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if from_branch is not None:
         if upstream is None:
-            message = "say what is upstream's in the repository with --upstream REF"
-            raise PatchmgrError("usage", message, ("as: --upstream upstream/main",))
+            message = "name upstream's ref in the repository with --upstream REF"
+            raise PatchmgrError("usage", message, ("for example: --upstream upstream/main",))
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(
@@ -187,7 +187,7 @@ def series_graph(
     Example: patchmgr series graph vllm --format mermaid
     """
     if form not in ("text", "mermaid"):
-        raise PatchmgrError("usage", f"--format is text or mermaid, not {form}")
+        raise PatchmgrError("usage", f"--format must be text or mermaid, not {form}")
     session, series = open_series(name)
     found = commands.series.series_graph(session, series)
     draw = render.listings.graph_mermaid if form == "mermaid" else render.listings.graph_text

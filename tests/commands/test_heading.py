@@ -97,8 +97,8 @@ def test_an_author_is_replaced_and_unknown_lines_stay(desk: Hands) -> None:
         (("--subject", " "), "the Subject must be one line of plain text"),
         (("--author", "nobody"), "--author must be written as: Name <name@example.org>"),
         (("--field", "Origin"), "--field must be written as NAME=VALUE, not 'Origin'"),
-        (("--field", "two words=x"), "two words is not a name of a field"),
-        (("--field", "Subject=x"), "use --subject for the field Subject"),
+        (("--field", "two words=x"), "two words is not a valid field name"),
+        (("--field", "Subject=x"), "the field Subject cannot be set with --field; use --subject"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,
 )

@@ -74,7 +74,7 @@ def test_folders_to_take_off_the_paths(empty: Stage) -> None:
     take(empty, "-p0", flat)
     take(empty, "--strip", "3", put(empty, "deep.diff", EDIT_B.replace(" ", " x/y/", 2)))
     assert order(empty) == "flat.diff -p0\ndeep.diff -p3\n"
-    assert "-p is for files" in refuses(
+    assert "-p cannot be used with" in refuses(
         empty, "-p0", "--git", empty.upstream.root, "main..fork", code=2
     )
 
@@ -186,7 +186,7 @@ def test_a_stack_of_an_old_stgit_on_the_branch_that_is_checked_out(empty: Stage)
     clone.git("checkout", "--quiet", "--detach")
     assert "no branch checked out" in refuses(empty, "--stgit", clone.root, code=2)
     assert "has no stack" in refuses(empty, "--stgit", clone.root, "main", code=2)
-    assert "one branch at most" in refuses(empty, "--stgit", clone.root, "a", "b", code=2)
+    assert "at most one branch" in refuses(empty, "--stgit", clone.root, "a", "b", code=2)
     assert "cannot be used together" in refuses(
         empty, "--stgit", clone.root, "--git", clone.root, "a", code=2
     )

@@ -140,7 +140,7 @@ def test_a_command_is_explained_by_its_own_help(run: Run) -> None:
     assert "--upstream U" in shown
     assert "series new" in shown.split("\n")[0]
     error = run("help", "rebase", "--json", code=2).json["error"]
-    assert "a command has --help" in error["message"]
+    assert "for a command, use --help" in error["message"]
 
 
 @table(

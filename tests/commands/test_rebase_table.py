@@ -156,7 +156,7 @@ EVERY = "--every must be release or a number of commits"
         (["--onto", "v1.1", *RELEASES], "--every needs a range: --onto A..B"),
         ([*RELEASES], "give one of --onto REF, --continue, --skip and --abort"),
         (["--continue", *RELEASES], "--every and --format need --onto"),
-        (["--onto", "v1.1", "--format", "html"], "--format is terminal or markdown, not html"),
+        (["--onto", "v1.1", "--format", "html"], "--format must be terminal or markdown, not html"),
         (["--onto", "..v1.1", "--every", "0"], f"{EVERY}, not 0"),
         (["--onto", "..v1.1", "--every", "x"], f"{EVERY}, not x"),
         (
