@@ -67,7 +67,7 @@ class Sums(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Return the number of lines that are accounted for."""
+        """Return the sum of the four numbers."""
         return self.carried + self.upstream + self.conflict + self.given_up
 
 
@@ -84,5 +84,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Return whether every line is accounted for."""
+        """Return whether there is no fault, apart from those that are not certain."""
         return not any(fault.is_certain for _, fault in self.faults)

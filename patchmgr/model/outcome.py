@@ -225,12 +225,12 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def is_left(self) -> bool:
-        """Return whether the patch is left for a person."""
+        """Return whether the patch is in conflict, or blocked by one that is."""
         return self.verdict in (Verdict.CONFLICT, Verdict.BLOCKED)
 
     @property
     def is_carried(self) -> bool:
-        """Return whether the patch has a commit on the new side."""
+        """Return whether the patch has a commit after the rebase."""
         return self.verdict in (Verdict.UNCHANGED, Verdict.MODIFIED, Verdict.PARTIAL)
 
 

@@ -15,14 +15,14 @@ class Blobs(Protocol):
     """File contents by blob id."""
 
     def read(self, blob: str) -> bytes:
-        """Return the content; raise PatchmgrError if the object is missing."""
+        """Return the content of a blob; raise PatchmgrError if it is missing."""
 
     def add(self, content: bytes) -> str:
         """Keep a new content until the run ends and return its id."""
 
 
 class Tree(Protocol):
-    """The files of one upstream state."""
+    """The files of one state of an upstream."""
 
     def entry(self, path: str) -> Entry | None:
         """Return the file at the path, or None if there is no file."""
@@ -31,7 +31,7 @@ class Tree(Protocol):
         """Return whether the path is a directory."""
 
     def files_below(self, path: str) -> Iterable[str]:
-        """Yield the paths of all files below a directory."""
+        """Yield the paths of all files in a directory and its subdirectories."""
 
 
 class Kept(Protocol):

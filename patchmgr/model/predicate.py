@@ -60,19 +60,19 @@ class ReleaseIn(Struct, frozen=True):
 
 
 class Not(Struct, frozen=True):
-    """True if the part is false."""
+    """True if the predicate `part` is false."""
 
     part: Predicate
 
 
 class AllOf(Struct, frozen=True):
-    """True if every part is true."""
+    """True if every predicate in `parts` is true."""
 
     parts: tuple[Predicate, ...]
 
 
 class AnyOf(Struct, frozen=True):
-    """True if at least one part is true."""
+    """True if at least one predicate in `parts` is true."""
 
     parts: tuple[Predicate, ...]
 
@@ -111,7 +111,7 @@ class Contents(Protocol):
     """File contents by blob id."""
 
     def read(self, blob: str) -> bytes:
-        """Return the content; raise PatchmgrError if the object is missing."""
+        """Return the content of a blob; raise PatchmgrError if it is missing."""
 
 
 class State(Struct, frozen=True):

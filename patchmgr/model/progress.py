@@ -22,10 +22,10 @@ class Quiet:
     """Receives progress and shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Ignore the start."""
+        """Do nothing."""
 
     def advance(self, amount: int) -> None:
-        """Ignore the advance."""
+        """Do nothing."""
 
     def done(self) -> None:
-        """Ignore the end."""
+        """Do nothing."""

@@ -55,7 +55,7 @@ class SeriesLine(Struct, frozen=True):
 
 
 class SeriesFile(Struct, frozen=True):
-    """A quilt series file."""
+    """The lines of a quilt series file."""
 
     lines: tuple[SeriesLine, ...] = ()
 

@@ -32,8 +32,8 @@ class Standing(Struct, frozen=True):
 class FollowUp(Struct, frozen=True):
     """An upstream commit whose message refers to the upstream commit of a patch.
 
-    `kind` is what the commit does: it "fixes" or "reverts" the other one, or it "brings" it as a
-    cherry-pick. `of` is the commit or pull request that the message names.
+    `kind` says what the commit does: it "fixes" or "reverts" the patch's upstream commit, or
+    "brings" it as a cherry-pick. `of` is the commit or pull request that the message names.
     """
 
     patch: str

@@ -89,12 +89,12 @@ class PullCheck(Struct, frozen=True):
 
     @property
     def left(self) -> tuple[PlannedPatch, ...]:
-        """Return the patches that need a person."""
+        """Return the patches in conflict, and those that are blocked by one."""
         return tuple(p for p in self.patches if p.verdict in (Verdict.CONFLICT, Verdict.BLOCKED))
 
 
 class Sync(Struct, frozen=True):
-    """The result of a sync; `warnings` are sentences for a person."""
+    """The result of a sync; `warnings` are sentences for the user."""
 
     proposal: Proposal
     branches: tuple[PushedBranch, ...] = ()

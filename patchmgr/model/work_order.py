@@ -69,7 +69,7 @@ class UpstreamChange(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A line in upstream's new state that uses a symbol in conflict."""
+    """A line in the new upstream state that uses a symbol in conflict."""
 
     path: str
     line: int

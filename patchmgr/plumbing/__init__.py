@@ -1,1 +1,1 @@
-"""The only modules that import subprocess and GitPython."""
+"""The only modules that run git and other programs."""

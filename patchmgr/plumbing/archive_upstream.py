@@ -80,7 +80,7 @@ class ArchiveUpstream:
         for name, commit in known.items():
             if ref == name or (len(ref) >= 4 and commit.startswith(ref)):
                 return self._resolved(name)
-        hints = (f"names: {', '.join(known)}",) if known else ()
+        hints = (f"known states: {', '.join(known)}",) if known else ()
         raise PatchmgrError("unknown-ref", f"{self._name} has no state {shown(ref)}", hints)
 
     def _newest(self) -> str | None:
@@ -161,7 +161,7 @@ class ArchiveUpstream:
             message = (
                 f"{shown(self._location)} is not what upstream.lock pins (sha256 {pin.sha256})"
             )
-            hint = "put back what the series was made on, and run the command again"
+            hint = "put the pinned content back there, then run the command again"
             raise PatchmgrError("checksum-mismatch", message, (hint,))
         return pin.ref
 
@@ -195,7 +195,7 @@ class ArchiveUpstream:
         Raises PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
-            raise PatchmgrError("usage", "--every N counts commits; an archive has none")
+            raise PatchmgrError("usage", "--every N counts commits, but an archive has none")
         return ()
 
 
@@ -209,7 +209,7 @@ def _files_below(root: Path) -> Iterator[ArchiveFile]:
             try:
                 yield _file(place, safe_path(os.path.relpath(place, root)))
             except (OSError, ValueError) as fault:
-                message = f"{shown(place)} cannot be taken: {fault}"
+                message = f"{shown(place)} cannot be imported: {fault}"
                 raise PatchmgrError("unreachable-upstream", message) from fault
 
 
@@ -218,7 +218,7 @@ def _file(place: str, path: str) -> ArchiveFile:
     if stat.S_ISLNK(found.st_mode):
         return ArchiveFile(path, SYMLINK, os.fsencode(os.readlink(place)), 0)
     if not stat.S_ISREG(found.st_mode):
-        raise ValueError("it is not a plain file")
+        raise ValueError("it must be a regular file, a folder or a symbolic link")
     mode = EXECUTABLE if found.st_mode & stat.S_IXUSR else REGULAR
     with open(place, "rb") as file:
         return ArchiveFile(path, mode, file.read(), 0)

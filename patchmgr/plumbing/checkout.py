@@ -109,13 +109,15 @@ class Checkout(Target):
     """A work tree of git that series are applied to."""
 
     fault = "dirty-checkout"
-    mending = ("put the files back with git, then delete that one",)
-    settling = ("commit or stash that edit, then run this again",)
+    mending = ("restore the files with git, then delete the unreadable file",)
+    settling = ("commit or stash that edit, then run the command again",)
 
     def __init__(self, clone: Clone) -> None:
         if clone.is_bare:
             raise PatchmgrError(
-                "usage", f"{clone.root} has no work tree", ("use: patchmgr branch --repo",)
+                "usage",
+                f"{clone.root} has no work tree",
+                ("use patchmgr branch --repo, which needs none",),
             )
         super().__init__(clone.root, clone.private / "patchmgr")
         self.clone = clone

@@ -131,7 +131,7 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
     where = f"{shown(move.path)} in {checkout.root}"
     if move.old is None:
         message = f"{where} is in the way: a patch creates a file there"
-        raise PatchmgrError("edited", message, ("move it away",))
+        raise PatchmgrError("edited", message, ("move that file away, then run the command again",))
     if move.old == move.below:
         message = f"{where} differs from the pin"
         hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
@@ -184,9 +184,9 @@ def refuse_same_names(
         if not _holds_apart(root, one, other):
             raise PatchmgrError(
                 "same-name",
-                f"{shown(one)} and {shown(other)} are one file in {root}: "
-                "its file system does not tell their names apart",
-                ("use a checkout on a case-sensitive file system (on macOS: a disk image, say)",),
+                f"{shown(one)} and {shown(other)} would be one file in {root}: "
+                "its file system does not distinguish their names",
+                ("use a checkout on a case-sensitive file system (on macOS: on a disk image)",),
             )
 
 
@@ -314,7 +314,7 @@ def plan_files(
     rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
     for row in rows:
         if row.wanted is not None and row.is_folder:
-            raise _dirty(f"{row.path} is a folder in {target.root}, and a file of the series")
+            raise _dirty(f"{row.path} is a folder in {target.root}, but a file in the series")
     return _exchange(rows, record)
 
 
@@ -378,13 +378,15 @@ def _refuse_in_the_way(
         for below, is_folder in checkout.tree.below(row.path):
             goes = any(path.startswith(f"{below}/") for path in leaving)
             if not (goes if is_folder else below in leaving):
-                raise _dirty(f"{below} is in {root}, where the series has the file {row.path}")
+                raise _dirty(f"{below} is in the way in {root}: the series has a file {row.path}")
     if row.found is None or is_ours:
         return
     if indexed is None:
-        raise _dirty(f"{row.path} is already in {root}, but not tracked")
+        raise _dirty(f"{row.path} is untracked in {root} and would be overwritten")
     if indexed.is_hidden and not _has_blob(checkout, row.path, row.found, indexed.entry.blob):
-        raise _dirty(f"{row.path} in {root} was edited, and git was told not to look at it")
+        raise _dirty(
+            f"{row.path} in {root} was edited, but is marked skip-worktree or assume-unchanged"
+        )
 
 
 def _dirty(message: str) -> PatchmgrError:

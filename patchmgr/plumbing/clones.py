@@ -177,7 +177,7 @@ class Clone(Struct, frozen=True, dict=True):
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
             raise PatchmgrError(
                 "missing-object",
-                f"{self.root} does not have the commit {base} that the series is based on",
+                f"{self.root} does not contain commit {base}, which the series is based on",
                 (f"fetch it first: git -C {self.root} fetch URL {base}",),
             )
         return code == 0
@@ -192,7 +192,9 @@ def open_clone(folder: Path) -> Clone:
     if top is None or private.samefile(folder):
         return Clone(private, git_dir, private, is_bare=True)
     if not top.samefile(folder):
-        raise PatchmgrError("usage", f"{folder} is a folder inside the checkout {top}")
+        raise PatchmgrError(
+            "usage", f"{folder} must be the top folder of a checkout; it is inside {top}"
+        )
     return Clone(folder.resolve(), git_dir, private, is_bare=False)
 
 
@@ -268,9 +270,11 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
             raise PatchmgrError("usage", f"{folder} is not a git repository") from fault
         if "dubious ownership" in fault.message:
             hint = f"git config --global --add safe.directory {folder}"
-            raise PatchmgrError("usage", f"{folder} belongs to somebody else", (hint,)) from fault
+            raise PatchmgrError("usage", f"{folder} belongs to another user", (hint,)) from fault
         raise
     lines = git_process.text(printed).removesuffix("\n").split("\n")
     if len(lines) != len(questions):
-        raise PatchmgrError("usage", f"{folder} has a line break in its path")
+        raise PatchmgrError(
+            "usage", f"{folder} has a line break in its path, which is not supported"
+        )
     return tuple(lines)

@@ -54,7 +54,7 @@ def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
     """Fetch the objects of a remote's ref without moving any ref; a shallow clone stays shallow."""
     arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     arguments += ["--depth=1"] * (git_dir / "shallow").exists()
-    _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "give")
+    _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "fetch from")
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
@@ -66,7 +66,9 @@ def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
     _ask(git_dir, remote, [*arguments, "--no-signed", *atomic, *leases, "--", remote, *specs])
 
 
-def _ask(git_dir: Path, remote: str, arguments: Sequence[str], what: str = "take") -> bytes:
+def _ask(
+    git_dir: Path, remote: str, arguments: Sequence[str], what: str = "read or move refs of"
+) -> bytes:
     try:
         return git_process.run(arguments, git_dir=git_dir, env=git_process.user_environment())[1]
     except PatchmgrError as fault:
@@ -74,8 +76,8 @@ def _ask(git_dir: Path, remote: str, arguments: Sequence[str], what: str = "take
             raise
         raise PatchmgrError(
             "push",
-            f"{shown(remote)} does not {what} it: {fault.message}",
-            ("nothing was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",),
+            f"cannot {what} {shown(remote)}: {fault.message}",
+            ("no ref was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",),
         ) from fault
 
 
@@ -186,6 +188,9 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
         raise PatchmgrError(
             "signing",
             f"git cannot sign the commit: {fault.message.rpartition(': ')[2]}",
-            ("git config user.signingkey KEY sets the key, gpg.format ssh the tool",),
+            (
+                "set the key: git config user.signingkey KEY",
+                "if it is an SSH key: git config gpg.format ssh",
+            ),
         ) from fault
     return printed.decode().strip()

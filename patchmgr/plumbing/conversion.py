@@ -105,7 +105,7 @@ class Conversion:
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the settings from the user's configuration."""
+        """Return the part of the user's git configuration that conversions depend on."""
         return read_settings(self._git_dir, self._private)
 
     def to_work_tree(
@@ -270,12 +270,10 @@ class Conversion:
             bench.ask(paths)
             if refuses and bench.filtered:
                 path, name = next(iter(bench.filtered.items()))
-                message = f"{shown(path)} needs the filter {name}, and patchmgr runs no filters"
+                message = f"{shown(path)} needs the filter {name}, but patchmgr runs no filters"
                 line = f"echo '{path} -filter' >>.git/info/attributes"
-                hint = f"if none is needed for it, say so: {line}"
-                raise PatchmgrError(
-                    "unsupported", message, (hint, "or name the files without this one")
-                )
+                hint = f"if the file needs no filter, turn it off: {line}"
+                raise PatchmgrError("unsupported", message, (hint, "or name the other files only"))
             yield bench
 
 

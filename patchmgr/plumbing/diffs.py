@@ -259,7 +259,7 @@ def commit_diffs(
 
 
 def tree_diff(git_dir: Path, old: str, new: str) -> bytes:
-    """Return the diff between two trees or commits."""
+    """Return the diff between two trees or commits, with binary files as git binary patches."""
     return git_process.output(
         ["diff-tree", "-r", "-p", "--binary", *DIFF_FORM, old, new], git_dir=git_dir
     )

@@ -43,13 +43,19 @@ def download(
     "unreachable-upstream", "checksum-mismatch" or, if the folder cannot be written, "cache".
     """
     if not FILENAME.fullmatch(archive.filename):
-        raise PatchmgrError("bad-archive", f"{archive.filename!a} is not a file name of a package")
+        raise PatchmgrError(
+            "bad-archive", f"{archive.filename!a} is not a valid file name of a package"
+        )
     target = folder / archive.filename
     if _is_right(target, archive):
         return target
     if settings.offline and local_path(archive.url) is None:
         hint = "unset UV_OFFLINE and run the command again"
-        raise PatchmgrError("offline", f"{archive.filename} is not in the cache", (hint,))
+        raise PatchmgrError(
+            "offline",
+            f"{archive.filename} is not in the cache and cannot be downloaded offline",
+            (hint,),
+        )
     path = folder / f"{archive.filename}.{(archive.sha256 or 'unchecked')[:12]}.part"
     with writing(), _locked(path) as part:
         if _is_right(target, archive):  # another run brought it while this one waited

@@ -76,7 +76,7 @@ def ask_environment(python: str) -> Environment:
     given = Path(python)
     found = str(given / "bin/python") if given.is_dir() else shutil.which(python)
     if found is None:
-        raise PatchmgrError("environment", f"{python} is not an interpreter", _NAME_ONE)
+        raise PatchmgrError("environment", f"{python} is not a Python interpreter", _NAME_ONE)
     try:
         done = subprocess.run(
             [found, "-I", "-S", "-c", _ASK], capture_output=True, check=True, timeout=_PATIENCE
@@ -96,7 +96,7 @@ def ask_environment(python: str) -> Environment:
     return Environment(tuple(dict.fromkeys(sites)), owner, python, frozenset(managed))
 
 
-_NAME_ONE = ("name an environment's interpreter, such as .venv/bin/python",)
+_NAME_ONE = ("name the interpreter of an environment, such as .venv/bin/python",)
 
 
 def site_environment(site: Path) -> Environment:
@@ -125,7 +125,7 @@ def find_distribution(environment: Environment, package: str) -> Distribution:
         raise PatchmgrError(
             "environment",
             f"{package} is installed twice in {first.parent}: {', '.join(i.name for i in infos)}",
-            ("install it again, so that only one is left",),
+            ("install it again, so that only one copy is left",),
         )
     return _read(first, package)
 
@@ -146,7 +146,9 @@ def _not_found(environment: Environment, package: str, others: list[Path]) -> Pa
     if not others:
         where = ", ".join(str(site) for site in environment.sites)
         return PatchmgrError(
-            "not-installed", f"{package} is not installed in {where}", ("name another --python",)
+            "not-installed",
+            f"{package} is not installed in {where}",
+            ("name the environment that contains it with --python",),
         )
     if others[0].suffix == ".egg-link":
         return _editable(package, others[0].read_text("utf-8", "replace").partition("\n")[0])
@@ -160,7 +162,7 @@ def _not_found(environment: Environment, package: str, others: list[Path]) -> Pa
 def _from_wheel(package: str) -> tuple[str, ...]:
     return (
         f"install it from a wheel: pip install --force-reinstall --no-deps {package}",
-        "or, where the system's packager installed it, in a virtual environment",
+        "or, if the system's package manager installed it, install it in a virtual environment",
     )
 
 
@@ -206,8 +208,8 @@ def _editable(package: str, place: str) -> PatchmgrError:
     where = place.strip() or "ITS CHECKOUT"
     return PatchmgrError(
         "environment",
-        f"{package} is installed editable: its files are those of a checkout",
-        (f"name the checkout instead, as --to {where} (apply, verify, unapply)",),
+        f"{package} is an editable install, whose files are in a checkout",
+        (f"name the checkout instead: --to {where} (with apply, verify or unapply)",),
     )
 
 

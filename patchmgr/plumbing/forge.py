@@ -22,7 +22,7 @@ def pull_state(repository: str, number: int) -> str:
     """
     home = _HOME.fullmatch(repository)
     if home is None:
-        return f"unknown: {repository} is on no forge that gh knows"
+        return f"unknown: {repository} is not the URL of a repository that gh can find"
     where = f"{home['host']}/{home['name']}"
     words = ["gh", "pr", "view", str(number), "--repo", where, "--json", "state", "--jq", ".state"]
     env = {**os.environ, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}

@@ -71,8 +71,8 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     found = tuple(PastMerge(None, row[1], row[2], row[0]) for row in rows if len(row) == 3)
     if not is_range and not found:
         parents = len(rows[0]) - 1 if rows else 0
-        reason = f"{shown(name)} has {parents} parents, and a merge of two is needed"
-        raise PatchmgrError("usage", reason, ("a rebase is learned with --was OLD",))
+        reason = f"{shown(name)} must be a merge with two parents, but has {parents}"
+        raise PatchmgrError("usage", reason, ("to learn from a rebase, add --was OLD",))
     return git_dir, found
 
 
@@ -110,7 +110,9 @@ def _by_author(
         good=(0, 128),
     )
     if code:
-        raise PatchmgrError("unknown-ref", f"{repository} has no {shown(' '.join(revisions))}")
+        raise PatchmgrError(
+            "unknown-ref", f"{repository} has no commits {shown(' '.join(revisions))}"
+        )
     found: dict[bytes, tuple[str, str]] = {}
     doubled: set[bytes] = set()
     for row in printed.split(b"\0"):
@@ -239,8 +241,8 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
         code, printed = git_process.run(["cat-file", "blob", what], git_dir=git_dir, good=(0, 128))
         if code == 0:
             return git_dir, read_stack(printed)
-    hint = f"stg lists the branches with a stack: stg -C {repository} branch --list"
-    message = f"the branch {name} in {repository} has no stack of StGit"
+    hint = f"list the branches with a stack: stg -C {repository} branch --list"
+    message = f"branch {name} in {repository} has no StGit stack"
     raise PatchmgrError("usage", message, (hint,))
 
 
@@ -250,7 +252,7 @@ def _checked_out(repository: Path) -> str:
     )
     if code:
         message = f"{repository} has no branch checked out"
-        raise PatchmgrError("usage", message, ("name the branch after --stgit REPO",))
+        raise PatchmgrError("usage", message, ("name the branch: --stgit REPO BRANCH",))
     return git_process.text(printed).strip()
 
 
@@ -261,7 +263,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if none."""
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
-        hints = (f"git -C {repository} branch --all",)
+        hints = (f"list the branches: git -C {repository} branch --all",)
         raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hints)
     return commit
 
@@ -336,7 +338,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
         other = f"{merges[0]}^1" if merges else tip
     code, printed = git_process.run(["merge-base", other, head], git_dir=git_dir, good=(0, 1))
     if code:
-        raise PatchmgrError("usage", f"{head[:12]} has no history in common with upstream")
+        raise PatchmgrError("usage", f"commit {head[:12]} has no history in common with upstream")
     base = git_process.text(printed).strip()
     arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
     return base, git_process.text(git_process.output(arguments, git_dir=git_dir)).split()

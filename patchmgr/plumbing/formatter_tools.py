@@ -25,7 +25,7 @@ _MOST_MEMORY = 4 << 30
 _MOST_KEPT = 256  # formatted texts
 _NOT_A_PROGRAM = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR)
 _KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)  # a script tells it of its tool
-_HINTS = ("run it again; nothing was changed",)
+_HINTS = ("nothing was changed; run the command again",)
 
 _SETTINGS = {
     "ruff": "pyproject.toml",
@@ -77,7 +77,7 @@ class Toolbox(Closing):
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
         """Return a sentence for each formatter missing for these paths: how to install it."""
         return tuple(
-            f"upstream formats with {tool}, which is not on PATH: pip install {tool}"
+            f"upstream formats its files with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())
             if not missed.isdisjoint(paths)
         )

@@ -115,7 +115,7 @@ def git_version() -> tuple[int, int, int]:
     """
     found = _VERSION.match(git_words())
     if found is None:
-        raise PatchmgrError("git", f"git says that it is {git_words()!r}", (_INSTALL,))
+        raise PatchmgrError("git", f"git reports an unknown version: {git_words()!r}", (_INSTALL,))
     return int(found[1]), int(found[2]), int(found[3] or 0)
 
 
@@ -125,8 +125,10 @@ def require_git(what: str) -> None:
     if version < MINIMUM_GIT:
         shown = ".".join(map(str, version))
         wanted = ".".join(map(str, MINIMUM_GIT))
-        message = f"{what} needs git {wanted} or newer, and this is git {shown}"
-        raise PatchmgrError("git", message, (_INSTALL, "patchmgr doctor says what works with it"))
+        message = f"{what} needs git {wanted} or newer, but this is git {shown}"
+        raise PatchmgrError(
+            "git", message, (_INSTALL, "patchmgr doctor says what works with this git")
+        )
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
@@ -231,7 +233,7 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
         return PatchmgrError(
             "no-space",
             f"git {arguments[0]}: no space left on device",
-            ("free some space, then run it again",),
+            ("free some space, then run the command again",),
         )
     reason = lines[0] if lines else "no message"
     kind = "system" if code < 0 or _OF_THE_SYSTEM.search(stderr) else "git"

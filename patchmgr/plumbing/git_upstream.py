@@ -169,7 +169,7 @@ class GitUpstream:
         remote = _read_remote(git_process.text(printed))
         if any(len(commit) > 40 for commit in remote.heads.values()):
             raise PatchmgrError(
-                "git", f"{self._name} uses SHA-256 object ids, and patchmgr supports only SHA-1"
+                "git", f"{self._name} uses SHA-256 object ids, but patchmgr supports only SHA-1"
             )
         return remote
 
@@ -238,7 +238,7 @@ class GitUpstream:
         printed = self._offered(names)
         commit, _, name = printed.partition("\n")[0].partition("\t")
         if not commit:
-            message = f"{self._name} offers no pull request {number}"
+            message = f"{self._name} has no pull request {number}"
             raise PatchmgrError("unknown-ref", message)
         if self.reader.commit(commit) is None:
             self._transfer([f"+{name}:refs/pulls/{number}"])
@@ -352,7 +352,9 @@ class GitUpstream:
         arguments = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
         code, _ = git_process.run(arguments, git_dir=source, good=(0, 1))
         if code == 0:
-            message = f"{self._name} is a partial clone, and this git would fetch what it lacks"
+            message = (
+                f"{self._name} is a partial clone, for which this git would fetch missing objects"
+            )
             raise PatchmgrError("git", message, ("install git 2.39.4 or newer",))
 
     def _transfer(self, refspecs: Sequence[str], *options: str) -> None:
@@ -389,18 +391,20 @@ class GitUpstream:
     def _unreachable(self, why: str) -> PatchmgrError:
         gone = gone_lenders(self.store)
         if gone:
-            message = f"the store of {self._name} borrows objects from {gone[0]}, which is gone"
+            message = (
+                f"the store of {self._name} borrows objects from {gone[0]}, which no longer exists"
+            )
             raise PatchmgrError(
                 "git", message, ("patchmgr doctor --repair", "patchmgr upstream fetch")
             )
         return PatchmgrError(
             "unreachable-upstream",
-            f"the upstream {self._name} does not answer: {why}",
+            f"upstream {self._name} does not answer: {why}",
             (
                 f"check the URL with: git ls-remote {self.url}",
-                "or borrow from a clone that has it: "
+                "or borrow objects from a clone of it: "
                 f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",
-                "or see whether the store lacks something: patchmgr doctor",
+                "or check the store for missing objects: patchmgr doctor",
             ),
         )
 
@@ -423,7 +427,11 @@ class GitUpstream:
         if commit is None:
             names = {f"upstream/{name}" for name in references(self.store, HEADS)}
             names |= set(references(self.store, TAGS))
-            raise PatchmgrError("unknown-ref", f"{self._name} has no {ref}", _nearest(ref, names))
+            raise PatchmgrError(
+                "unknown-ref",
+                f"{self._name} has no branch, tag or commit {ref}",
+                _nearest(ref, names),
+            )
         return Resolved(ref, commit)
 
     def _commit_of(self, ref: str) -> str | None:

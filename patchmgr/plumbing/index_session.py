@@ -119,7 +119,9 @@ def _is_true(word: str) -> bool:
 
 
 def _bad(message: str) -> PatchmgrError:
-    return PatchmgrError("bad-settings", message, ("correct it; `pip config list` shows it",))
+    return PatchmgrError(
+        "bad-settings", message, ("correct the setting; `pip config list` shows pip's settings",)
+    )
 
 
 def _source(pairs: Iterable[tuple[str, str]]) -> _Source:
@@ -252,8 +254,8 @@ def _uv_settings(table: Mapping[str, Any], folder: Path, environ: Mapping[str, s
 
 
 _HINTS = (
-    "check the network, and index and certificates with `pip config list`",
-    "run the command again: what is in the cache is kept",
+    "check the network, and the index and certificates with `pip config list`",
+    "run the command again: finished downloads stay in the cache",
 )
 
 
@@ -344,4 +346,4 @@ def _reason(fault: Exception) -> str:
             return reason
     if isinstance(fault, OSError) and type(fault).__module__ != "requests.exceptions":
         return fault.strerror or "a certificate file is missing"
-    return f"the server cannot be asked ({type(fault).__name__})"
+    return f"the request failed ({type(fault).__name__})"

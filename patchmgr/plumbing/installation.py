@@ -41,8 +41,8 @@ class Installation(Target):
     """The files of one installed distribution, as a target."""
 
     fault = "edited-package"
-    mending = ("install the package again, then delete that file",)
-    settling = ("install the package again, then run this again",)
+    mending = ("install the package again, then delete the unreadable file",)
+    settling = ("install the package again, then run the command again",)
 
     def __init__(self, distribution: Distribution) -> None:
         super().__init__(distribution.site, distribution.site / PRIVATE / distribution.name)
@@ -73,7 +73,7 @@ class Installation(Target):
         except PatchmgrError as fault:
             raise PatchmgrError(fault.kind, fault.message, _COPIES) from fault
         if found is not None and found.mode == SYMLINK:
-            message = f"{path} in {self.root} is a symbolic link: its file is shared with others"
+            message = f"{path} in {self.root} is a symbolic link to a file that may be shared"
             raise PatchmgrError("unsafe-path", message, _COPIES)
         return found
 
@@ -189,7 +189,7 @@ def edited(target: Installation, path: str) -> PatchmgrError:
     name = target.distribution.name
     return PatchmgrError(
         "edited-package",
-        f"{path} in {target.root} is neither as {name} {target.distribution.version} has it "
-        "nor as a series left it",
-        ("make a patch of that edit", f"or install {name} again, then run this again"),
+        f"{path} in {target.root} is neither the file of {name} {target.distribution.version} "
+        "nor the one that a series made of it",
+        ("make a patch of the edit", f"or install {name} again, then run the command again"),
     )

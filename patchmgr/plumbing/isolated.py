@@ -177,8 +177,8 @@ def _text(lines: Sequence[bytes]) -> str:
 
 
 def _broken(path: str, what: str) -> PatchmgrError:
-    message = f"the process that merges {path} by its structure {what}"
-    return PatchmgrError("helper", message, ("run it again; nothing was changed",))
+    message = f"the structural merge of {path} {what}"
+    return PatchmgrError("helper", message, ("nothing was changed; run the command again",))
 
 
 # The parent's own search path: a program that runs from a checkout finds itself there.

@@ -64,7 +64,7 @@ Stages = Mapping[str, Sequence["Entry | None"]]
 
 
 class LinkedWorktree:
-    """A worktree made by patchmgr; `seen` is the tree that the last snapshot wrote, or ""."""
+    """A worktree made by patchmgr; `seen` is the tree of files that a command has read, or ""."""
 
     def __init__(self, clone: Clone) -> None:
         self.clone = clone
@@ -72,7 +72,7 @@ class LinkedWorktree:
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
-        """Return what the worktree shows, or None if patchmgr did not make it."""
+        """Return what the worktree shows, or None if the worktree is not one of patchmgr's."""
         try:
             return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
         except (OSError, ValueError, ValidationError):
@@ -104,7 +104,7 @@ class LinkedWorktree:
         if (git_process.text(found).strip() or None) != ref:
             hint = f"git -C {root} switch {stand.branch}"
             raise PatchmgrError(
-                "dirty-checkout", f"{root} is no longer on the branch {stand.branch}", (hint,)
+                "dirty-checkout", f"{root} is no longer on branch {stand.branch}", (hint,)
             )
 
     def snapshot(self) -> str:

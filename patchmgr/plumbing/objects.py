@@ -40,7 +40,7 @@ class ObjectReader(Closing):
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
 
     def close(self) -> None:
-        """End the processes; a later read starts new ones."""
+        """End the git processes; a later read starts new ones."""
         for process in self._processes.values():
             assert process.stdin and process.stdout
             with suppress(BrokenPipeError):
@@ -88,7 +88,7 @@ class ObjectReader(Closing):
             if not head:
                 self.close()
                 if number or self._is_split or git_process.git_version() >= _BATCH_COMMAND:
-                    message = f"git cannot read the object {name}"
+                    message = f"git cannot read object {name}"
                     raise PatchmgrError("missing-object", message, ("patchmgr doctor",))
                 self._is_split = True
                 yield from self._answers(verb, names)
@@ -131,8 +131,8 @@ class ObjectReader(Closing):
         if found is None:
             raise PatchmgrError(
                 "missing-object",
-                f"the content {blob} is not in the store",
-                ("patchmgr upstream fetch gets what the upstream still has",),
+                f"blob {blob} is not in the store",
+                ("fetch it, if upstream still has it: patchmgr upstream fetch",),
             )
         return found.content
 
@@ -145,7 +145,7 @@ class ObjectReader(Closing):
         if known is None:
             found = self.find(tree)
             if found is None or found.kind != "tree":
-                raise PatchmgrError("missing-object", f"the tree {tree} is not in the store")
+                raise PatchmgrError("missing-object", f"tree {tree} is not in the store")
             known = self._trees[tree] = dict(_tree_entries(found.content))
         return known
 
@@ -198,7 +198,7 @@ class StoredTree:
         return self._walk(self.id, "")
 
     def files_below(self, path: str) -> Iterator[str]:
-        """Yield the paths of all files below a directory."""
+        """Yield the paths of all files in a directory and its subdirectories."""
         found = self._find(path)
         assert found is not None
         yield from self._walk(found[1], path + "/")

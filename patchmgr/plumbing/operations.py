@@ -64,7 +64,7 @@ def read_operation(raw: bytes, *, name: str) -> Operation:
         for path in (*paths, *(file.path for one in operation.targets for file in one.files)):
             check_path(path, what="the path")
     except (ValueError, KeyError, TypeError, PatchmgrError) as fault:
-        hint = "delete .patchmgr/log to forget what was done before"
+        hint = "delete .patchmgr/log; earlier commands can then no longer be undone"
         raise PatchmgrError("broken-workspace", f"{name} cannot be read", (hint,)) from fault
     return operation
 
@@ -130,8 +130,8 @@ class Contents:
 
 
 def _forgotten(name: str) -> PatchmgrError:
-    message = f"the content {name[:12]} of an older state is no longer kept"
-    return PatchmgrError("forgotten", message, ("patchmgr log lists what is",))
+    message = f"content {name[:12]}, which an older state needs, is no longer kept"
+    return PatchmgrError("forgotten", message, ("patchmgr log lists the operations that are",))
 
 
 BY_HAND = "(edits by hand)"

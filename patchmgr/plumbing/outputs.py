@@ -35,7 +35,9 @@ def refresh_folder(
             else:
                 left.unlink()
     except OSError as fault:
-        raise unwritable(str(place), fault, left="a part was; run it again") from fault
+        raise unwritable(
+            str(place), fault, left="some files were; run the command again"
+        ) from fault
 
 
 def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
@@ -48,7 +50,9 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
     is_free = place.is_dir() and not place.is_symlink()
     if not is_free or not all(is_ours(n.removesuffix(BESIDE)) for n in os.listdir(place)):
         raise PatchmgrError(
-            "usage", f"{place} already exists, and is not an overlay", ("name another --out",)
+            "usage",
+            f"{place} already exists, but is not an overlay",
+            ("name another folder with --out",),
         )
 
 

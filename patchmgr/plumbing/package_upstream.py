@@ -207,7 +207,9 @@ class PackageUpstream:
         "usage" if `every` is given.
         """
         if every is not None:
-            raise PatchmgrError("usage", "--every N counts commits; a package has releases only")
+            raise PatchmgrError(
+                "usage", "--every N counts commits, but a package has only releases"
+            )
         assert start.version is not None and end.version is not None
         self.releases()
         versions = _final_between(self._versions(), start.version, end.version)

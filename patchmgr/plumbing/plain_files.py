@@ -28,7 +28,7 @@ def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
             return ()
         names = sorted(os.listdir(folder))
     if len(names) > limit:
-        raise PatchmgrError("broken-workspace", f"{path} has more than {limit} entries")
+        raise PatchmgrError("broken-workspace", f"{path} must not have more than {limit} entries")
     return tuple(names)
 
 
@@ -50,11 +50,11 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
             raise _unreadable(path, fault, _is_link(folder, name)) from fault
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise PatchmgrError("broken-workspace", f"{path} is not a plain file")
+            raise PatchmgrError("broken-workspace", f"{path} must be a regular file")
         with os.fdopen(descriptor, "rb") as file:
             content = file.read(limit + 1)
     if len(content) > limit:
-        raise PatchmgrError("broken-workspace", f"{path} is larger than {limit} bytes")
+        raise PatchmgrError("broken-workspace", f"{path} must not be larger than {limit} bytes")
     return content
 
 
@@ -67,7 +67,7 @@ def read_json(root: Path, path: str) -> Any:
     try:
         return None if raw is None else parse_json(raw)
     except ValueError as fault:
-        raise PatchmgrError("broken-workspace", f"{path} is not JSON") from fault
+        raise PatchmgrError("broken-workspace", f"{path} is not valid JSON") from fault
 
 
 def refuse_links(root: Path, path: str) -> None:

@@ -51,7 +51,7 @@ class ThrowAway(Closing):
         try:
             git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
         except PatchmgrError as fault:
-            hint = "patchmgr upstream fetch gets what the upstream still has"
+            hint = "fetch missing contents, if upstream still has them: patchmgr upstream fetch"
             raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
 
     def run(
@@ -246,8 +246,8 @@ def edited_text(text: bytes, *, name: str) -> bytes:
         command = ["sh", "-c", f'{editor} "$@"', editor, str(file)]
         code = subprocess.run(command, check=False).returncode
         if code:
-            message = f"the editor {editor} ended with {code}; nothing was changed"
-            raise PatchmgrError("editor", message, ("set EDITOR to another one",))
+            message = f"the editor {editor} ended with exit code {code}; nothing was changed"
+            raise PatchmgrError("editor", message, ("set EDITOR to another editor",))
         return file.read_bytes()
 
 

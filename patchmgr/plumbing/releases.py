@@ -66,7 +66,7 @@ def import_release(
         if archive.sha256 and sha256 != archive.sha256:
             raise PatchmgrError(
                 "checksum-mismatch",
-                f"{archive.filename} has sha256 {sha256}, not {archive.sha256}",
+                f"{archive.filename} must have sha256 {archive.sha256}, but has {sha256}",
                 ("delete the file and run the command again",),
             )
         if before is not None and before.sha256 == sha256:
@@ -98,9 +98,9 @@ def _check_names(release: Release) -> None:
     """Refuse a version or a file name that a ref or a commit message cannot hold."""
     version, filename = release.version, release.archive.filename
     if not _VERSION.fullmatch(version) or ".." in version or version.endswith((".", ".lock")):
-        raise PatchmgrError("bad-archive", f"{version!a} is not a version of a package")
+        raise PatchmgrError("bad-archive", f"{version!a} is not a valid version of a package")
     if not FILENAME.fullmatch(filename):
-        raise PatchmgrError("bad-archive", f"{filename!a} is not a file name of a package")
+        raise PatchmgrError("bad-archive", f"{filename!a} is not a valid file name of a package")
 
 
 def _content(

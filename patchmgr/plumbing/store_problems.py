@@ -153,7 +153,9 @@ def mend(problem: StoreProblem) -> None:
     except OSError as fault:
         reason = fault.strerror or str(fault)
         message = f"{store / what} cannot be repaired: {reason}"
-        raise PatchmgrError("cache", message, ("see who owns the cache",)) from fault
+        raise PatchmgrError(
+            "cache", message, ("check who owns the cache folder and may write to it",)
+        ) from fault
 
 
 def _is_older(path: Path, seconds: float) -> bool:
@@ -175,7 +177,7 @@ def git_state() -> tuple[str, bool, str]:
         )  # fmt: skip
     if not git_process.is_safe_git(version):
         return git_process.git_words(), True, (
-            "it knows no GIT_NO_LAZY_FETCH: a partial clone cannot be an upstream; "
-            "2.39.4, 2.43.4 and 2.45 and newer do"
+            "it does not know GIT_NO_LAZY_FETCH, so that a partial clone cannot be an upstream; "
+            "2.39.4, 2.43.4, and 2.45 or newer know it"
         )  # fmt: skip
     return git_process.git_words(), True, ""

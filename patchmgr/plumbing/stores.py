@@ -77,7 +77,9 @@ def create_store(path: Path) -> Path:
     except OSError as fault:
         reason = fault.strerror or str(fault)
         raise PatchmgrError(
-            "cache", f"the store {path} cannot be made: {reason}", ("set XDG_CACHE_HOME",)
+            "cache",
+            f"the store {path} cannot be made: {reason}",
+            ("set XDG_CACHE_HOME to a folder that can be written",),
         ) from fault
     return path
 
@@ -124,7 +126,7 @@ def refuse_shallow(name: str, git_dir: Path) -> None:
     if (git_dir / "shallow").exists():
         raise PatchmgrError(
             "git",
-            f"{name} is a shallow clone, which lacks the history before its last commits",
+            f"{name} is a shallow clone, which lacks the commits before its newest ones",
             (f"git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",),
         )
 

@@ -78,7 +78,7 @@ def _check_inside(*paths: str | None) -> None:
         reason = None if path is None else refusal(path)
         if reason is not None:
             raise PatchmgrError(
-                "unsafe-path", f"the record of what is applied has {path!a}: it {reason}"
+                "unsafe-path", f"the record of applied patches names {path!a}, which {reason}"
             )
 
 
@@ -175,7 +175,10 @@ class Target:
         Raises PatchmgrError "broken-target" if it cannot be read.
         """
         if not name.isdigit():
-            raise PatchmgrError("broken-target", f"the record in {self._folder} names {name}")
+            raise PatchmgrError(
+                "broken-target",
+                f"the record in {self._folder} names {name!a}, which is not a number",
+            )
         try:
             return (self._folder / "originals" / name).read_bytes()
         except OSError as fault:
@@ -192,11 +195,16 @@ class Target:
             return None
         content = self.original(file.original)
         if state_of(file.before.mode, content) != file.before:
-            raise PatchmgrError("broken-target", f"the kept original of {file.path} has changed")
+            raise PatchmgrError(
+                "broken-target", f"the saved original of {file.path} in {self._folder} was changed"
+            )
         return WorkFile(file.before.mode, content, file.permissions or 0o644)
 
     def held(self) -> AbstractContextManager[None]:
-        """Lock the target for one command; raise PatchmgrError "busy" if another holds it."""
+        """Hold a lock on the target in the `with` block.
+
+        Raises PatchmgrError "busy" if another process holds the lock.
+        """
         return held(self._folder, what=str(self.root))
 
     @property
@@ -221,7 +229,7 @@ class Target:
         try:
             journal = _read_journal(path)
         except BROKEN as fault:
-            hint = f"see whether {self.root} is as it should be, then delete that file"
+            hint = f"check the files in {self.root}, then delete the unreadable file"
             raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
         if journal is None:
             shutil.rmtree(self._staging, ignore_errors=True)
@@ -266,7 +274,7 @@ class Target:
                 self.fault,
                 f"{back[0]} in {self.root} was put back after a command was interrupted there, "
                 f"and {moved[0]} was not",
-                (f"put the others back as well ({len(moved)} files), then run this again",),
+                (f"put the other {len(moved)} files back as well, then run the command again",),
             )
         return bool(back)
 
@@ -279,7 +287,7 @@ class Target:
             raise PatchmgrError(
                 "edited",
                 f"{saved[0]} in {self.root} was saved while the command ran; nothing was changed",
-                ("run it again",),
+                ("run the command again",),
             )
 
     @uninterrupted()
@@ -337,7 +345,7 @@ class Target:
         try:
             self._finish(journal, is_fresh=True)
         except OSError as fault:
-            left = "a part was, and the next run of this command finishes it"
+            left = "some files were, and the next run of this command finishes the change"
             raise unwritable(str(self.root), fault, left=left) from fault
 
     def _stage(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
@@ -456,8 +464,12 @@ class Target:
         shutil.rmtree(self._staging, ignore_errors=True)
         if saved:
             names = ", ".join(saved)
-            message = f"saved while the command ran, and left as saved in {self.root}: {names}"
-            raise PatchmgrError("edited", message, ("look at them: the patches are not in there",))
+            message = f"saved while the command ran in {self.root}, so not replaced: {names}"
+            raise PatchmgrError(
+                "edited",
+                message,
+                ("check these files: they do not contain the changes of the patches",),
+            )
 
     def _keep_record(self, record: Mapping[str, Any] | None) -> None:
         kept, fresh = self._folder / "originals", self._staging / "originals"

@@ -60,7 +60,7 @@ class WorkTree:
         if stat.S_ISLNK(found.st_mode):
             return WorkFile(SYMLINK, os.readlink(name, dir_fd=parent), bits)
         if not stat.S_ISREG(found.st_mode):
-            what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a plain file"
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file"
             raise PatchmgrError("unsafe-path", f"{path} is {what} in {self.root}")
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=parent)
         with os.fdopen(descriptor, "rb") as file:
@@ -169,7 +169,8 @@ class WorkTree:
             if fault.errno in _NO_FOLDER:
                 way = git_process.text(folder)
                 raise PatchmgrError(
-                    "unsafe-path", f"{path} leads through {way}, not a folder of {self.root}"
+                    "unsafe-path",
+                    f"{path} leads through {way}, which is not a folder in {self.root}",
                 ) from fault
             raise
         os.close(at)

@@ -216,8 +216,8 @@ def _ignored(root: Path) -> None:
     ("spoil", "words", "mode"),
     crossed(
         [
-            (_file("new-link"), "new-link is already in"),
-            (_ignored, "new-link is already in"),
+            (_file("new-link"), "new-link is untracked in"),
+            (_ignored, "new-link is untracked in"),
             (_file("new/deep/file.txt/x"), "new/deep/file.txt/x is in"),
             (lambda root: (root / "new-link/sub").mkdir(parents=True), "new-link/sub is in"),
             (_file("new"), "leads through new"),
@@ -243,7 +243,7 @@ def test_an_edit_that_git_was_told_to_overlook_is_not_lost(stage: Stage, flag: s
     unapply(stage, checkout)
     record(checkout).unlink(missing_ok=True)
     (checkout.root / "pkg/a.py").write_text("mine\n")
-    assert "told not to look" in refuses(stage, checkout)
+    assert "is marked skip-worktree" in refuses(stage, checkout)
 
 
 @pytest.mark.parametrize("mode", MODES[:2], ids=["files", "commit"])
@@ -526,7 +526,7 @@ def repositories(stage: Stage) -> None:
     [
         ("bare.git", "has no work tree"),
         ("unborn", "has no commit checked out"),
-        ("checkout/pkg", "is a folder inside the checkout"),
+        ("checkout/pkg", "must be the top folder of a checkout"),
         ("checkout/.git", "has no work tree"),
         ("workspace", "is not a git repository"),
         ("none", "there is no folder"),
@@ -715,7 +715,7 @@ def test_a_repository_of_somebody_else_is_refused_unless_trusted(
     for place in (checkout.root, *checkout.root.rglob("*")):
         os.chown(place, 12345, 12345, follow_symlinks=False)
     answer = apply(stage, checkout, code=2)
-    assert "belongs to somebody else" in one_line(answer)
+    assert "belongs to another user" in one_line(answer)
     assert "safe.directory" in answer.err
     config = stage.folder / "gitconfig"
     config.write_text("[safe]\n\tdirectory = *\n")

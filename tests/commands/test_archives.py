@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_named(run: Callable[..., Answer], tmp_path: Path
     (tmp_path / "junk.tar").write_text("junk\n")
     as_tar(tmp_path / "evil.tar", {"../out.py": "x\n"})
     for name, said in {
-        "folder": "pipe cannot be taken: it is not a plain file",
+        "folder": "pipe cannot be imported: it must be a regular file, a folder or a symbolic link",
         "junk.tar": "junk.tar cannot be unpacked",
         "evil.tar": "leads out of the archive",
     }.items():
@@ -151,7 +151,7 @@ def test_a_state_that_is_not_known_names_those_that_are(
     pin = run("series", "show", "s", "--json").json["series"]["base"]["ref"]
     refused = run("rebase", "s", "--onto", "v1", code=2)
     assert "sdk has no state v1" in refused.err
-    assert "names: snapshot-" in refused.err
+    assert "known states: snapshot-" in refused.err
     refused = run(
         "rebase", "s", "--onto", f"{pin}..upstream/main", "--every", "2", "--dry-run", code=2
     )

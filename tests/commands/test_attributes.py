@@ -241,7 +241,7 @@ def test_a_file_that_needs_a_filter_is_refused_by_name(scene: Scene, tmp_path: P
     before = picture(root)
     for words in (("apply", "s"), ("push",), ("goto", "p")):
         answer = place.run(*words, "--to", root, code=1)
-        assert one_line(answer) == "f.x needs the filter lfs, and patchmgr runs no filters"
+        assert one_line(answer) == "f.x needs the filter lfs, but patchmgr runs no filters"
         assert picture(root, without=("patchmgr",)).keys() >= before.keys()
     assert (root / "f.x").read_text() == TEXT
     assert not (tmp_path / "ran").exists()

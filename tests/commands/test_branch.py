@@ -196,7 +196,7 @@ def test_a_clone_without_the_pin_is_told_what_to_fetch(stage: Stage) -> None:
     stage.run("series", "new", "t", "--upstream", "up", "--base",
               stage.upstream.git("rev-parse", "later"))  # fmt: skip
     answer = stage.run("branch", "t", "--repo", other.root, code=1)
-    assert "does not have the commit" in one_line(answer)
+    assert "does not contain commit" in one_line(answer)
     assert "fetch" in answer.err
 
 

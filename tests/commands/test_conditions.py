@@ -114,7 +114,7 @@ def test_a_broken_promise_waits_for_a_person_and_continue_asks_again(scene: Scen
         (
             "Needed-When: path x of up at v9",
             "unknown-state",
-            "Patch fork-change-2.patch: up has no v9",
+            "Patch fork-change-2.patch: up has no branch, tag or commit v9",
         ),
         (
             'Needed-When: pattern "(a|b)\\1" in a',
@@ -190,7 +190,10 @@ def test_need_depends_on_the_commit_that_upstream_pins_of_another(
     assert found == {old: "unchanged", new: "skipped", side: "unchanged"}
     onto = scene.upstream.commit({"pin.cmake": f"set(TAG {'d' * 40})\n"}, "no such commit")
     error = scene.rebase("s", "--onto", onto, "--dry-run", code=1)["error"]
-    assert error["message"] == f"Patch fork-change-1.patch: lib has no {'d' * 40}"
+    assert (
+        error["message"]
+        == f"Patch fork-change-1.patch: lib has no branch, tag or commit {'d' * 40}"
+    )
     assert error["kind"] == "unknown-state"
 
 
@@ -221,9 +224,7 @@ def test_a_content_that_nobody_has_is_an_error(
     (other.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
     error = scene.rebase(*MORE, code=1)["error"]
     assert error["kind"] == "missing-object"
-    assert error["message"] == (
-        f"Patch fork-change-1.patch: the content {blob} is not in the store"
-    )
+    assert error["message"] == (f"Patch fork-change-1.patch: blob {blob} is not in the store")
 
 
 @pytest.fixture
@@ -300,7 +301,7 @@ def test_a_ref_is_looked_for_on_both_sides_of_an_upstream(
         patch.write_text(patch.read_text().replace("Needed-When:", "Formerly:"))
     say(packaged, "ours.patch", "Needed-When: path kernels of both at v7")
     error = packaged.rebase("s", "--onto", "1.1", "--dry-run", code=1)["error"]
-    assert error["message"] == "Patch ours.patch: both has no v7"
+    assert error["message"] == "Patch ours.patch: both has no branch, tag or commit v7"
 
 
 def bring(scene: Scene, tmp_path: Path, *fields: str, code: int = 0) -> Any:

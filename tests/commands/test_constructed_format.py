@@ -171,7 +171,7 @@ def test_a_formatter_that_is_missing_is_named_where_a_conflict_is_left(
     up.commit({path: "import three as one\n"}, "three")
     scene.series("s", base, patches)
     answer = run("-C", scene.root, "rebase", "s", "--onto", "upstream/main", code=3)
-    told = "upstream formats with yapf, which is not on PATH: pip install yapf"
+    told = "upstream formats its files with yapf, which is not on PATH: pip install yapf"
     assert (answer.out + answer.err).count(told) == 1
 
 

@@ -185,7 +185,7 @@ def test_a_stack_of_an_old_stgit_on_the_branch_that_is_checked_out(empty: Stage)
     assert order(empty) == "first.patch\n"
     clone.git("checkout", "--quiet", "--detach")
     assert "no branch checked out" in refuses(empty, "--stgit", clone.root, code=2)
-    assert "has no stack" in refuses(empty, "--stgit", clone.root, "main", code=2)
+    assert "has no StGit stack" in refuses(empty, "--stgit", clone.root, "main", code=2)
     assert "at most one branch" in refuses(empty, "--stgit", clone.root, "a", "b", code=2)
     assert "cannot be used together" in refuses(
         empty, "--stgit", clone.root, "--git", clone.root, "a", code=2

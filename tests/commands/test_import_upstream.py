@@ -108,12 +108,12 @@ def test_what_upstream_takes_later_is_found(pulls: Upstream) -> None:
 @table(
     ("line", "code", "said"),
     [
-        ("--pull 99", 2, "pulled offers no pull request 99"),
+        ("--pull 99", 2, "pulled has no pull request 99"),
         ("--pull 9", 2, "pull request 9 has no commits of its own"),
         ("--pull seven", 2, "seven is not the number or URL of a pull request"),
         ("--pull https://example.org/o/r/pull/7", 2, "belongs to another repository than file://"),
         ("--commit {merge}", 2, "is a merge, not a change of its own"),
-        ("--commit nope", 2, "pulled has no nope"),
+        ("--commit nope", 2, "pulled has no branch, tag or commit nope"),
         ("", 2, "name a file or a folder"),
     ],
 )

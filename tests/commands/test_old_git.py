@@ -128,7 +128,7 @@ def test_what_merges_is_refused_in_one_line(scene: Scene, become: Become) -> Non
     fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l40="theirs\n")})
     become("2.34.1")
     answer = invoke("-C", scene.root, "rebase", "s", "--onto", "upstream/main", "--dry-run")
-    assert one_line(answer) == "a rebase needs git 2.39 or newer, and this is git 2.34.1"
+    assert one_line(answer) == "a rebase needs git 2.39 or newer, but this is git 2.34.1"
     assert "hint: install git 2.39.4 or newer" in answer.err
     answer = invoke("-C", scene.root, "branch", "s", "--repo", scene.upstream.root)
     assert "writing to a clone needs git 2.39" in one_line(answer)

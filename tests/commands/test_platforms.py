@@ -59,5 +59,5 @@ def test_paths_that_the_file_system_takes_for_one_are_refused_before_anything_is
         for more in ((), ("--dry-run",)):
             answer = stage.run(*line, *more, "--to", checkout.root, code=1)
             assert f"{names[-1]} " in one_line(answer)
-            assert "are one file in" in one_line(answer)
+            assert "would be one file in" in one_line(answer)
             assert picture(checkout.root, without=()) == before

@@ -155,7 +155,7 @@ def test_a_remote_that_moves_meanwhile_is_not_overwritten(
     monkeypatch.setattr("patchmgr.commands.branch.remote_refs", races)
     before = clone.git("for-each-ref")
     message = one_line(branch(stage, clone, "--push", "mine", code=1))
-    assert message.startswith("mine does not take it: ")
+    assert message.startswith("cannot read or move refs of mine: ")
     assert clone.git("for-each-ref") == before
     assert remote.git("rev-parse", "x") == stage.base
 
@@ -163,7 +163,7 @@ def test_a_remote_that_moves_meanwhile_is_not_overwritten(
 @table(
     ("remote_name", "in_clone", "code", "words"),
     [
-        ("nowhere", True, 1, "nowhere does not take it"),
+        ("nowhere", True, 1, "cannot read or move refs of nowhere"),
         ("mine", False, 2, "there is no git repository at mine"),
         ("ext::sh -c true", False, 2, "runs a command"),
         ("--exec=x", True, 2, "is not the name or URL of a remote"),

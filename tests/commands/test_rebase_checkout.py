@@ -242,7 +242,7 @@ def test_another_folder_or_branch_is_left_alone(scene: Scene) -> None:
     (tree_of(scene).root / "mine").unlink()
     rebase(scene, code=3)
     tree_of(scene).git("switch", "--quiet", "--discard-changes", "--detach", "HEAD")
-    assert "no longer on the branch patchmgr-rebase/s" in go_on(scene, code=1).err
+    assert "no longer on branch patchmgr-rebase/s" in go_on(scene, code=1).err
 
 
 def test_a_command_runs_on_each_carried_patch_and_stops_where_it_fails(scene: Scene) -> None:

@@ -163,9 +163,9 @@ EVERY = "--every must be release or a number of commits"
             ["--onto", "..v1", "--continue"],
             "give one of --onto REF, --continue, --skip and --abort",
         ),
-        (["--onto", "..v7", *RELEASES], "up has no v7"),
-        (["--onto", "v7..", *RELEASES], "up has no v7"),
-        (["--onto", "v1.1", "--onto", "v7", "--dry-run"], "up has no v7"),
+        (["--onto", "..v7", *RELEASES], "up has no branch, tag or commit v7"),
+        (["--onto", "v7..", *RELEASES], "up has no branch, tag or commit v7"),
+        (["--onto", "v1.1", "--onto", "v7", "--dry-run"], "up has no branch, tag or commit v7"),
     ],
 )  # fmt: skip
 def test_what_makes_no_table_is_a_usage_error(
@@ -245,4 +245,4 @@ def test_series_of_other_upstreams_have_their_own_targets(packaged: Scene) -> No
 
 def test_a_package_has_no_commits_to_count(packaged: Scene) -> None:
     error = packaged.rebase("s", "--onto", "1.0..2.0", "--every", "5", "--dry-run", code=2)["error"]
-    assert error["message"] == "--every N counts commits; a package has releases only"
+    assert error["message"] == "--every N counts commits, but a package has only releases"

@@ -296,7 +296,7 @@ def test_a_network_that_breaks_is_a_fault_and_the_next_run_goes_on(
 def test_a_remote_that_is_gone_is_a_fault(scene: Scene, remote: Repository, server: Server) -> None:
     scene.upstream.commit({"c": "x\n"})
     remote.root.rename(remote.root.with_name("elsewhere"))
-    assert "does not take it" in sync(scene, code=1)["error"]["message"]
+    assert "cannot read or move refs" in sync(scene, code=1)["error"]["message"]
 
 
 def test_a_pull_request_that_a_person_closed_stays_closed(
@@ -389,7 +389,7 @@ def test_a_workspace_in_a_folder_of_a_shallow_clone(
     [
         ((), "name the remote to push to"),
         (("--push", "origin", "--pull-request", "hub"), "--pull-request must be gh, glab or none"),
-        (("--push", "origin", "--onto", "v9"), "up has no v9"),
+        (("--push", "origin", "--onto", "v9"), "up has no branch, tag or commit v9"),
         (("--push", "origin", "--push-branch", "ext::sh -c x"), "names a transport that runs"),
         (("--push", "--upload-pack=x"), "is not the name or URL of a remote"),
     ],

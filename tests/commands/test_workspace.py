@@ -332,7 +332,7 @@ def test_an_upstream_that_does_not_answer(stage: Stage) -> None:
     for line in ("upstream fetch gone", f"{new} upstream/other", f"{new} {'1' * 40}",
                  "rebase g --onto upstream/other"):  # fmt: skip
         message = refuses(stage, *line.split())
-        assert message.startswith("the upstream gone does not answer: git ")
+        assert message.startswith("upstream gone does not answer: git ")
     stage.run("status")
 
 
@@ -470,8 +470,8 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
         pytest.param(b"none.patch\n", "series/s/none.patch is not there", id="missing"),
         pytest.param(b"fork-one.patch --odd\n", "line 1", id="option"),
         pytest.param(None, "series/s/series cannot be read", id="no-file"),
-        pytest.param("fifo", "is not a plain file", id="fifo"),
-        pytest.param("folder", "is not a plain file", id="folder"),
+        pytest.param("fifo", "must be a regular file", id="fifo"),
+        pytest.param("folder", "must be a regular file", id="folder"),
     ],
 )
 def test_a_broken_series_file_is_an_error_in_one_line(

@@ -153,7 +153,7 @@ def test_a_missing_tool_is_noted_for_the_files_that_it_would_format(
     assert made.styles("a.py") == made.styles("b.py") == made.styles("c.md") == ()
     assert tools.notes(("c.md", "d.py")) == ()
     (note,) = tools.notes(("a.py", "b.py"))
-    assert note == "upstream formats with black, which is not on PATH: pip install black"
+    assert note == "upstream formats its files with black, which is not on PATH: pip install black"
 
 
 def test_settings_in_a_work_tree(tmp_path: Path) -> None:

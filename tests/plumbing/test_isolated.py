@@ -115,7 +115,7 @@ def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
         lambda: apart.edits([("x\n", "y\n")], "a.py"),
         lambda: apart.suspect_all([(TEXTS, "x\n", "a.py")])(),
     ):
-        with pytest.raises(PatchmgrError, match=rf"merges a\.py by its structure {what}") as told:
+        with pytest.raises(PatchmgrError, match=rf"the structural merge of a\.py {what}") as told:
             ask()
         assert told.value.kind == "helper"
 

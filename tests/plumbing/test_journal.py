@@ -106,7 +106,9 @@ def test_a_disk_that_fails_at_the_end_is_finished_by_the_next_run(
             "replace",
             lambda self, to: replace(self, to) if self.name == "journal.json" else broken(),
         )
-        with pytest.raises(PatchmgrError, match="the next patchmgr command here finishes it"):
+        with pytest.raises(
+            PatchmgrError, match="the next patchmgr command here finishes the change"
+        ):
             Journal(root).make(Change(dict(CHANGE)), no_refs)
     assert Journal(root).recover(no_refs, no_steps)
     assert (root / "upstream.lock").read_bytes() == b"new\n"

@@ -40,7 +40,7 @@ def tree(make_repository: Callable[[str], Repository], below: str) -> Iterator[S
 def test_names_that_are_one_are_named(
     tree: StoredTree, tmp_path: Path, there: tuple[str], below: str
 ) -> None:
-    with pytest.raises(PatchmgrError, match="are one file in") as refused:
+    with pytest.raises(PatchmgrError, match="would be one file in") as refused:
         refuse_same_names(tmp_path, there, (), tree)
     assert refused.value.kind == "same-name"
     if below:

@@ -109,7 +109,7 @@ def test_a_signal_comes_after_the_whole_change(
     [
         pytest.param("delete", 1, "nothing was changed", None, FILES, id="before-it-began"),
         pytest.param(
-            "move", 2, "the next run of this command finishes it", "Finished",
+            "move", 2, "the next run of this command finishes the change", "Finished",
             {"a": b"new", "b": b"new"}, id="once-it-has-begun",
         ),
     ],

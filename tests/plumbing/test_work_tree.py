@@ -42,11 +42,11 @@ def test_files_are_read_as_git_sees_them(tree: WorkTree, path: str, found: WorkF
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("out/mine", "out/mine leads through out, not a folder of"),
+        ("out/mine", "out/mine leads through out, which is not a folder in"),
         ("a/link/x", "a/link/x leads through link"),
         ("a/file/x", "a/file/x leads through file"),
         ("a/b", "a/b is a folder in"),
-        ("fifo", "fifo is not a plain file in"),
+        ("fifo", "fifo is not a regular file in"),
     ],
 )
 def test_what_is_no_file_is_refused(tree: WorkTree, path: str, words: str) -> None:
