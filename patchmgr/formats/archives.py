@@ -208,7 +208,7 @@ def _pax_records(body: bytes) -> dict[bytes, bytes]:
 
 
 def _extend(header: tarfile.TarInfo, records: Mapping[bytes, bytes]) -> None:
-    """Put what extended headers say in the place of what the header does."""
+    """Replace fields of a header by the records of its extended headers."""
     if any(key.startswith(b"GNU.sparse.") for key in records):
         raise refused(header.name, "is a sparse file")
     if b"path" in records:
@@ -274,7 +274,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _kind(name: str, mode: int) -> Kind:
-    """Return the kind by name and mode; refuse what is neither file, directory nor link."""
+    """Return the kind of a zip member; refuse any but files, directories and links."""
     if name.endswith("/"):
         return Kind.DIRECTORY
     if stat.S_ISLNK(mode):
@@ -285,7 +285,7 @@ def _kind(name: str, mode: int) -> Kind:
 
 
 def _mtime(info: zipfile.ZipInfo) -> int:
-    """Return the time in seconds, or 0 if month or day are not set."""
+    """Return the time of a zip member in seconds, or 0 if its month or day is not set."""
     year, month, day, hour, minute, second = info.date_time
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return 0
@@ -348,7 +348,7 @@ def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def _files(file: BinaryIO, limits: Limits, place: _Place) -> Iterator[ArchiveFile]:
-    """Yield the files where `place` wants them: "" is the root, None leaves a member out."""
+    """Yield the files at the paths that `place` returns; for None, the member is left out."""
     kinds: dict[str, Kind] = {}
     links: dict[str, list[str]] = {}
     for member, path in _placed(file, limits, place):
@@ -440,7 +440,7 @@ def _is_text(found: ArchiveFile) -> bool:
 
 
 def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
-    """Keep the kind of a path; refuse it where another member is in its place."""
+    """Record the kind of a member at its path; refuse a path that is used twice or is in a file."""
     is_directory = member.kind is Kind.DIRECTORY
     seen = kinds.get(path)
     if seen is not None and not (is_directory and seen is Kind.DIRECTORY):

@@ -47,7 +47,7 @@ def apply_delta(delta: bytes, old: bytes) -> bytes:
 
 
 def _applied(delta: bytes, old: bytes) -> bytes:
-    """Do all instructions; a delta that is cut off raises IndexError."""
+    """Return the content that a delta makes; raise IndexError if the delta is truncated."""
     old_size, at = _size(delta, 0)
     new_size, at = _size(delta, at)
     if old_size != len(old):
@@ -63,7 +63,7 @@ def _applied(delta: bytes, old: bytes) -> bytes:
 
 
 def _step(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
-    """Do the instruction at the place and return the place of the next."""
+    """Execute the instruction at index `at`, and return the index of the next one."""
     code = delta[at]
     at += 1
     if code & 0x80:
@@ -77,7 +77,7 @@ def _step(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
 
 
 def _copy(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
-    """Do the copy instruction whose first byte is before the place."""
+    """Execute the copy instruction whose first byte is before `at`; return the next index."""
     code, numbers = delta[at - 1], [0, 0]
     for bit in range(7):
         if code & 1 << bit:
@@ -91,7 +91,7 @@ def _copy(delta: bytes, at: int, old: bytes, made: bytearray) -> int:
 
 
 def _size(delta: bytes, at: int) -> tuple[int, int]:
-    """Return the number of variable length at the place, and the place behind it."""
+    """Return the variable-length number at index `at`, and the index after it."""
     value = 0
     for shift in range(0, 63, 7):
         byte = delta[at]
@@ -107,7 +107,7 @@ def _misfit(problem: str) -> PatchmgrError:
 
 
 def _read_half(reader: PatchReader) -> BinaryChange | None:
-    """Read one half up to and with its blank line, or None if there is none."""
+    """Read a change and the blank line after it, or return None if there is no change."""
     match = _HEAD.fullmatch((reader.line or b"").removesuffix(b"\n"))
     if match is None:
         return None
@@ -124,7 +124,7 @@ def _read_half(reader: PatchReader) -> BinaryChange | None:
 
 
 def _unpack_line(reader: PatchReader) -> bytes:
-    """Return the bytes of one base 85 line, whose first letter is their number."""
+    """Return the bytes of a line in base 85; its first letter is their number."""
     line = reader.take()
     letter = line[:1]
     if letter.isalpha():
@@ -138,7 +138,7 @@ def _unpack_line(reader: PatchReader) -> bytes:
 
 
 def _inflate(reader: PatchReader, packed: bytes, size: int, head: int) -> bytes:
-    """Return the content that was packed, never more of it than its stated size."""
+    """Return the decompressed content, which must have the stated size."""
     stream = zlib.decompressobj()
     try:
         content = stream.decompress(packed, size + 1)

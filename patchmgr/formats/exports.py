@@ -313,7 +313,7 @@ class PatchPackage(Form, frozen=True):
 
 
 def _check_utf8(item: Item) -> None:
-    """Refuse bytes that patch-package, which reads text, would replace by others."""
+    """Raise PatchmgrError for lines that are not UTF-8, which patch-package would change."""
     try:
         item.patch.diff.decode()
     except UnicodeDecodeError as fault:
@@ -323,7 +323,7 @@ def _check_utf8(item: Item) -> None:
 
 
 def _package(pinned: Pinned) -> PackagePatch | None:
-    """Return the package that a person named; raise "usage" where it has no version."""
+    """Return the package that the user named, or None; raise "usage" if it has no version."""
     if pinned.package is None:
         return None
     name, at, version = pinned.package[1:].partition("@")
@@ -343,7 +343,7 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 
 
 def _came_as(item: Item) -> PackagePatch | None:
-    """Return what a patch-package's file name says, if the diff says so, too."""
+    """Return the package in a patch's file name, or None if its diff is not below that package."""
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:
         return None
@@ -351,7 +351,7 @@ def _came_as(item: Item) -> PackagePatch | None:
 
 
 def _title(item: Item) -> str:
-    """Return the part of the name that is for people."""
+    """Return a patch's name without package, number and suffix."""
     known = read_name(item.patch.name)
     stem = known.title if known is not None else item.patch.name.rpartition("/")[2]
     return re.sub(r"[^\w.-]+", "-", re.sub(r"\.(?:patch|diff)$", "", stem))

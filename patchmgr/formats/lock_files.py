@@ -122,7 +122,7 @@ def _series(name: str, table: Any) -> SeriesRecord:
 def _check_references(
     upstreams: Mapping[str, Upstream], series: Mapping[str, SeriesRecord]
 ) -> None:
-    """Refuse a series on an upstream or a series that the lock does not have, and circles."""
+    """Raise "bad-lock" for a series on an unknown upstream or series, or on itself in a circle."""
     grounded: set[str] = set()
     for record in series.values():
         where = f"{_FILE}: series.{record.name}"
@@ -141,7 +141,7 @@ def _check_references(
 
 
 def _sorted(value: Any, where: str, depth: int = 0) -> Any:
-    """Return a value with the keys of all tables sorted; raise for what a lock cannot hold."""
+    """Return a value with the keys of its tables sorted; raise if a lock cannot contain it."""
     if depth > MAX_DEPTH:
         raise _fault(where, "is nested too deeply")
     if isinstance(value, Mapping):

@@ -54,7 +54,7 @@ def decoded_words(raw: bytes) -> str:
 
 
 def _word(match: re.Match[bytes]) -> bytes:
-    """Return an encoded word as UTF-8; characters may go on in the next word."""
+    """Return an encoded word as UTF-8. Its last character may continue in the next word."""
     if match[2] in b"qQ":
         return _converted(quopri.decodestring(match[3], header=True), match[1].decode("latin-1"))
     try:
@@ -163,7 +163,7 @@ def written_date(raw: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Return the text without its quotes; what is quoted or in a comment loses backslashes."""
+    """Return the text without quotes, and without backslashes in quotes and comments."""
     made, depth, is_quoted, is_escaped = [], 0, False, False
     for char in text:
         if is_escaped:
@@ -183,7 +183,7 @@ def _unquoted(text: str) -> str:
 
 
 def _person(rest: str, email: str) -> tuple[str, str] | None:
-    """Return a name that an object of git can hold, and the address; the address for none."""
+    """Return a name that a git commit can contain, and the address; it is the default name."""
     is_name = rest and len(rest.encode()) <= _LONGEST_NAME and not re.search("[@<>]", rest)
     # What git takes out of names: strbuf_addstr_without_crud.
     parts = (text.strip(_CRUD) for text in (rest if is_name else email, email))

@@ -183,7 +183,7 @@ def _field_text(
 
 
 def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
-    """Take a header apart that is people's text: its first paragraph is the subject."""
+    """Take a header apart that is free text. Its first paragraph is the subject."""
     subject, below = _paragraph(list(lines), None)
     subject = clean_subject(subject) or _fallback_subject(name)
     if below and re.match(rb"(subject|date):|\[PATCH\][ \t\r\n]", below[0], re.IGNORECASE):
@@ -194,7 +194,7 @@ def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
 
 
 def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes]]:
-    """Return the first paragraph on one line, and the lines below it from the next text on."""
+    """Return the first paragraph on one line, and the lines from the next paragraph on."""
     start = _text_at(lines, 0)
     ends = (at for at in range(start, len(lines)) if is_blank(lines[at]) or is_cut(lines[at]))
     end = next(ends, len(lines))
@@ -213,7 +213,7 @@ def _from_text_on(lines: list[bytes]) -> list[bytes]:
 
 
 def _fallback_subject(name: str) -> str:
-    """Return the subject of a patch that says nothing: its name without folder and suffix."""
+    """Return a subject for a patch that has none: its name without folder and suffix."""
     stem = re.sub(r"\.(?:patch|diff|txt|mbox|eml)$", "", name.rpartition("/")[2])
     return clean_subject("".join(c if c.isprintable() else " " for c in stem)) or "patch"
 
@@ -305,7 +305,7 @@ def _subject(letter: _Letter, body: Body) -> str:
 
 
 def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
-    """Return the fields of a header: encoded words are decoded in a mail's own ones only."""
+    """Return the fields of a header. Encoded words are decoded only in those of a mail."""
     head = [decoded_words(line) for line in letter.head]
     rest = letter.body if letter.is_mailbox else lines
     body = takewhile(lambda line: not is_cut(line), rest)
@@ -329,7 +329,7 @@ def folded_field(name: str, text: str) -> list[bytes]:
 
 
 def _encoded(text: str) -> str:
-    """Return the text as an encoded word if it looks as if it had one in it, else as it is."""
+    """Return the text as an encoded word if it seems to contain one, else unchanged."""
     if "=?" not in text:
         return text
     quoted = "".join(

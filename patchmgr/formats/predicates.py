@@ -138,7 +138,7 @@ class _Parser:
         return token
 
     def _has(self, word: str) -> bool:
-        """Go past the bare word if it is next."""
+        """Take the bare word if it is the next token, and return whether it is."""
         is_next = self._next.word == word
         self._at += is_next
         return is_next

@@ -156,19 +156,23 @@ def _resolution(name: str, meta: _Meta, content: bytes | None) -> Resolution | N
 
 
 def _shape_fault(recorded: Recorded) -> str | None:
-    """Return why the files cannot be those of a conflict of this kind."""
+    """Return why the files do not fit the kind of the conflict, or None if they do."""
     sides = (recorded.base, recorded.ours, recorded.theirs)
     solved = recorded.resolution
     if recorded.kind is Kind.GROUP:
         has_more = any(side is not None for side in sides) or solved is not None
-        return "has sides, and parts" if has_more or not recorded.parts else None
+        return "must have parts, and no sides" if has_more or not recorded.parts else None
     if recorded.parts:
-        return "has parts, and is one conflict"
+        return "has parts, but is a single conflict"
     if recorded.kind is Kind.FILE:
-        return "has no side" if sides == (None, None, None) else None
+        return "has none of base, ours and theirs" if sides == (None, None, None) else None
     if None in sides:
-        return "lacks a side"
-    return None if solved is None or solved.content is not None else "is a region, and deleted"
+        return "lacks one of base, ours and theirs"
+    return (
+        None
+        if solved is None or solved.content is not None
+        else "is a region, which allows no deletion"
+    )
 
 
 def fault(name: str, problem: str) -> PatchmgrError:

@@ -109,7 +109,7 @@ def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
 
 
 def _splits(title: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Give every way to read the two names of a "diff --git" line."""
+    """Yield every way to read the two names of a "diff --git" line."""
     if title[:1] == b'"':
         quoted = unquote(title)
         if quoted is not None and quoted[1][:1] == b" ":
@@ -125,7 +125,7 @@ def _splits(title: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _pair(old: bytes, text: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Give the pair of a name and of the rest of a line, if the rest is one name."""
+    """Yield the pair of a name and the rest of a line, if the rest is one name."""
     if text[:1] != b'"':
         yield old, text
     else:
@@ -233,7 +233,7 @@ class _Scan(Struct):
         return tuple(found)
 
     def _fault(self, line: bytes, sides: int | None) -> PatchmgrError:
-        """Return what is wrong with a line of the body, or empty if there is none."""
+        """Return the error for a line of a hunk; `line` is empty at the end of the patch."""
         if not line:
             return self.reader.fault("the patch ends inside a hunk", "is the file complete?")
         if sides is None:
@@ -419,7 +419,7 @@ def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
 
 
 def _facts(reader: PatchReader, found: _Lines) -> _Facts:
-    """Turn header lines into facts, refusing what contradicts itself."""
+    """Return what the extended header lines say; raise "bad-patch" if they disagree."""
     _check_together(reader, found)
     modes = {key: _mode(reader, *found[key]) for key in found if key.endswith("mode")}
     old_id, new_id, both = _index(reader, found)

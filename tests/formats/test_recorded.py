@@ -94,15 +94,18 @@ def test_any_content_survives_a_round_trip(
         "path-git": ({"meta.toml": META.replace(b"a.py", b".git/x")}, ".git"),
         "escape": ({"meta.toml": META.replace(b"a.py", rb"\u001b[31m")}, "printable"),
         "seen": ({"meta.toml": META + b"seen = 3\n", **SIDES}, "seen: expected `str`"),
-        "no-sides": ({"meta.toml": META}, "lacks a side"),
-        "one-side": ({"meta.toml": META, "base": b""}, "lacks a side"),
-        "file-without-sides": ({"meta.toml": b'format = 1\nkind = "file"\n'}, "has no side"),
+        "no-sides": ({"meta.toml": META}, "lacks one of base, ours and theirs"),
+        "one-side": ({"meta.toml": META, "base": b""}, "lacks one of base, ours and theirs"),
+        "file-without-sides": (
+            {"meta.toml": b'format = 1\nkind = "file"\n'},
+            "has none of base, ours and theirs",
+        ),
         "no-origin": ({"meta.toml": META, **SIDES, "resolution": b""}, "origin is missing"),
         "both": (
             {"meta.toml": SOLVED + b"deleted = true\n", **SIDES, "resolution": b""},
             "both resolved and deleted",
         ),
-        "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "and deleted"),
+        "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "no deletion"),
         "deleted-1": ({"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`"),
         "parts": ({"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "has parts"),
         "parts-path": (
@@ -114,10 +117,13 @@ def test_any_content_survives_a_round_trip(
             {"meta.toml": META + b"parts = [%s]" % (b'"aaaaaaaaaaaa",' * (MAX_PARTS + 1))},
             "parts: expected `array` of length",
         ),
-        "no-parts": ({"meta.toml": b'format = 1\nkind = "group"\n'}, "sides, and parts"),
+        "no-parts": (
+            {"meta.toml": b'format = 1\nkind = "group"\n'},
+            "must have parts, and no sides",
+        ),
         "group-with-sides": (
             {"meta.toml": b'format = 1\nkind = "group"\nparts = ["aaaaaaaaaaaa"]\n', **SIDES},
-            "sides, and parts",
+            "must have parts, and no sides",
         ),
     },
 )
