@@ -138,7 +138,7 @@ def _speak_utf8() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Put /dev/null where a standard stream is closed, as git does: no file takes its number."""
+    """Open /dev/null for each closed standard stream, as git does: no file may get its number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
@@ -216,7 +216,7 @@ def _usage_or_fault(fault: Exception) -> int:
 
 
 def _usage(fault: Any, message: str) -> PatchmgrError:
-    """Return what is wrong with a command line; the nearest option is named."""
+    """Return the error for a wrong command line, with the option that is nearest to a wrong one."""
     near = getattr(fault, "possibilities", None)
     if near:
         message = f"{fault.message}. Did you mean {near[0]}?"

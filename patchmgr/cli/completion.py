@@ -72,7 +72,7 @@ def answer(app: typer.Typer) -> NoReturn:
 
 
 def _teach(command: Any) -> None:
-    """Let every parameter of a command, and of those below it, know what completes it."""
+    """Set the completion of each parameter of a command, and of the commands below it."""
     for parameter in command.params:
         names = _names(command.name, parameter)
         if names is not None:

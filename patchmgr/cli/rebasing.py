@@ -190,7 +190,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return how a person at the terminal is asked where edits go, or None if nobody is there."""
+    """Return a function that asks the user where edits go, or None if there is no terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 

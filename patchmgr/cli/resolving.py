@@ -43,7 +43,7 @@ def resolve(name: MaybeName = None, dry_run: DryRun = False) -> None:
 
 
 def _full_screen() -> Callable[[Resolver], None] | None:
-    """Return what runs the full screen, or None if there is none."""
+    """Return the function that runs the full-screen view, or None if it cannot be used."""
     is_screen = sys.stdin.isatty() and sys.stdout.isatty()
     if not is_screen or os.environ.get("TERM", "dumb") == "dumb":
         return None
@@ -56,7 +56,7 @@ def _full_screen() -> Callable[[Resolver], None] | None:
 
 
 def _prompts(resolver: Resolver) -> None:
-    """Ask for one key after the other, to the end of the input."""
+    """Ask for one key at a time, until the end of the input."""
     place: object = None
     while not resolver.is_over:
         here = resolver.state.conflicts and (resolver.state.conflicts, resolver.state.at)

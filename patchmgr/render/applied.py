@@ -138,7 +138,7 @@ def package_text(
 
 
 def _carried_lines(carried: PackageResult, view: View) -> Iterator[str]:
-    """Yield a line a patch, and what the package does not have."""
+    """Yield one line per patch, then the paths that the package does not contain, and notes."""
     yield from listed(carried.outcome.patches, view)
     for name, path in carried.unreachable:
         named = f"  ({clean(name)})" if name else ""

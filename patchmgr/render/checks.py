@@ -50,7 +50,7 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
 
 
 def _gates(checked: Checked) -> str:
-    """Return how many gates were passed, failed and skipped."""
+    """Return in words how many gates passed, failed and were skipped."""
     found = Counter(gate.standing for gate in checked.gates)
     words = [f"{found[standing]} {standing.value}" for standing in Standing if found[standing]]
     return f"{counted(len(checked.gates), 'gate')}: {', '.join(words) or 'none'}"
@@ -74,7 +74,7 @@ def _about(gate: Gate) -> str:
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield a row a problem; what is said of many patches alike is said once."""
+    """Yield one line per problem, or one for many patches that have the same problem."""
     alike: dict[str, list[str]] = {}
     for problem in problems:
         if problem.patch and not problem.path:
@@ -144,7 +144,7 @@ _Case = tuple[Gate, str, "Sequence[Problem]", "str | None"]
 
 
 def _cases(checked: Checked, gate: Gate) -> Iterator[_Case]:
-    """Yield a case a patch; one for the head where no patch is named."""
+    """Yield one test case per patch, and one for the branch for problems that name no patch."""
     if gate.standing is Standing.SKIPPED:
         yield gate, "branch", (), gate.note
         return

@@ -54,7 +54,7 @@ def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConfl
 
 
 def _upstream(outcome: SeriesOutcome, shown: Sighting | None) -> str:
-    """Return the commit that wrote what is shown, or else the one that is rebased to."""
+    """Return the commit that wrote the shown lines, or if that is unknown, the new pin."""
     if shown is None:
         return outcome.onto.commit[:12]
     pull = "" if shown.pull is None else f", #{shown.pull}"
@@ -80,7 +80,7 @@ def _raw(text: str) -> bytes:
 
 
 def _suggestions(conflict: FileConflict) -> Iterator[str]:
-    """Yield what each region could become, the likeliest first, and how often such a text was."""
+    """Yield the candidates for each region, the likeliest first, with how reliable each is."""
     for number, region in enumerate(conflict.suggestions, 1):
         for place, one in enumerate(region[:MOST_SUGGESTIONS], 1):
             sure = reliability_text(one.reliability)
@@ -126,7 +126,7 @@ def _wordings(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield where each run of conflicts with its context starts and ends."""
+    """Yield the first and last line of each group of conflicts, with the lines around it."""
     begin: int | None = None
     end = 0
     for number, line in enumerate(lines):

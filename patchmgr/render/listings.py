@@ -170,7 +170,7 @@ def started_value(done: Started) -> dict[str, Any]:
 
 
 def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
-    """Say what a fork with merges was, and what of it is to be looked at."""
+    """Return lines about an imported fork with merges, and what a person should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
     lines = [
         f"Of {commits}, on {fork.base[:12]}. At the end is the tree of {fork.head[:12]}, exactly.",
@@ -245,7 +245,7 @@ def status_text(status: Status, view: View) -> str:
 
 
 def _last_sync(found: LastSync) -> str:
-    """Return when the last sync was, and what it came to; minutes are of no interest."""
+    """Return when the last sync was, in hours or days, and its result."""
     hours = max(found.age, 0) // 3600
     age = counted(hours // 24, "day") if hours >= 48 else counted(hours, "hour")
     when = f"{age} ago" if hours else "within the last hour"
@@ -266,7 +266,7 @@ def _status_summary(status: Status) -> str:
 
 
 def _unfinished(status: Status) -> str:
-    """Return what a rebase in progress is about, a commit's id cut short."""
+    """Return the series and the target of the rebase in progress, with a short commit id."""
     *words, onto = (status.in_progress or "").split(" ")
     return clean(" ".join((*words, short_ref(onto))))
 

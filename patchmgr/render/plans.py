@@ -267,7 +267,7 @@ def _cell(verdict: Verdict, width: int, colour: bool) -> str:
 
 
 def _fate(outcome: SeriesOutcome) -> str:
-    """Return head and counts in words, or what is left."""
+    """Return in words the head and the counts of a target, or how many patches are in conflict."""
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""

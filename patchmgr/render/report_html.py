@@ -296,7 +296,7 @@ def _figure(
     *,
     kind: str = "wide",
 ) -> str:
-    """Return a figure; its picture is named for those who do not see it."""
+    """Return a figure with a caption, and with a title for screen readers."""
     width, height = f"{size[0]:.0f}", f"{size[1]:.0f}"
     return (
         f'<figure><figcaption id="{own}c">{caption}</figcaption>'
@@ -412,7 +412,7 @@ def _orders(orders: Sequence[WorkOrder]) -> Iterator[str]:
 
 
 def _facts(footprint: Footprint) -> str:
-    """Return the numbers that one asks for first."""
+    """Return the main numbers of a report: its size and its counts."""
     total, review = footprint.total, footprint.review
     facts = [
         (len(footprint.patches), counted(len(footprint.patches), "patch").partition(" ")[2]),

@@ -235,7 +235,7 @@ def _add_patches(page: Page, footprint: Footprint) -> None:
 
 
 def _add_words(page: Page, footprint: Footprint) -> None:
-    """Say what each patch does to each file that upstream has, edit by edit."""
+    """Add a list of what each patch does to each upstream file, edit by edit."""
     rows = [_words_row(p, file) for p in footprint.patches for file in p.files if file.edits]
     summary = "What the patches do, in words"
     page.table(["Patch", "File", "Edits"], rows, what="rows", summary=summary)
@@ -302,7 +302,7 @@ MOST_IN_CHART = 10
 
 
 def _part_rows(review: Review) -> list[str]:
-    """Return the subsystems, tests apart."""
+    """Return a table row for each subsystem, with tests counted separately."""
     return [
         f"| {text(p.name)} | {p.files} | {p.added} | {p.removed} | {p.test_files} "
         f"| +{p.test_added} -{p.test_removed} | {', '.join(p.languages)} "

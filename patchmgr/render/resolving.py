@@ -120,7 +120,7 @@ def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
 
 
 def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
-    """Yield the panes without the indentation that all their lines have: a column is narrow."""
+    """Yield the panes without the indentation that all lines of all panes share."""
     texts = [line for pane in found for _, line in pane.lines if line.strip()]
     wide = min((len(line) - len(line.lstrip(" ")) for line in texts), default=0)
     for pane in found:

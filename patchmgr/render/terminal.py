@@ -93,7 +93,7 @@ def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
 
 
 def _about(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what is said of a patch below its verdict."""
+    """Yield the lines below the verdict of a patch."""
     for sighting in patch.evidence:
         told = f"  ({reliability_text(sighting.reliability)})" if sighting.reliability else ""
         yield f"in {sighting_text(sighting)}{told}"
@@ -116,7 +116,7 @@ def _about(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what stops a patch though it merged, and what a person accepted of that."""
+    """Yield the findings of the audit that stop a merged patch, and those that were accepted."""
     for finding in patch.findings:
         if finding.accepted is not None:
             yield f"accepted: {clean(finding.sentence())}  (because: {clean(finding.accepted)})"
@@ -128,7 +128,7 @@ def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _history_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what became of a patch that landed, and whether it landed in other words."""
+    """Yield what became upstream of a patch that landed, and whether its wording differs there."""
     landed = next((commit for commit, event in patch.history if event == "landed"), "")
     for commit, event in patch.history:
         if event == "reverted":
@@ -150,7 +150,7 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what upstream seems to have of a patch, both texts, and how to settle it."""
+    """Yield where upstream seems to have a patch in conflict, both texts, and how to decide."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return
@@ -268,7 +268,7 @@ def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[s
 def _next_step(
     outcomes: Sequence[SeriesOutcome], work: Path, waiting: Sequence[str]
 ) -> Iterator[str]:
-    """Yield which files wait and what is to be accepted, and then the command that goes on."""
+    """Yield the files with conflict markers, the open findings, and the command to continue."""
     findings = [
         (patch.name, finding.id)
         for outcome in outcomes
@@ -289,7 +289,7 @@ def _next_step(
 
 
 def _conflicts_left(outcomes: Sequence[SeriesOutcome]) -> str:
-    """Return in one line in which patches conflicts are left."""
+    """Return one line with the names of the patches that are still in conflict."""
     left = [p for outcome in outcomes for p in outcome.patches if p.verdict is Verdict.CONFLICT]
     names = [clean(patch.name) for patch in left[:_FEW]]
     if len(left) > _FEW:
