@@ -54,8 +54,8 @@ class Effect(Struct, frozen=True):
 
     The counts cover only distinctive lines. If a hunk adds (or removes) none, they cover all the
     lines that it adds (or removes). `spaced` are the hunks that upstream has with other white
-    space. `loose` are the hunks with a run for which upstream's lines match no state of the series.
-    `wider` are those among them where upstream also has lines of its own.
+    space. `loose` are the hunks with a run where upstream's lines are those of no state of the
+    series. `wider` are the loose hunks where upstream has further lines of its own.
     """
 
     fates: Mapping[Change, Fate]
@@ -69,7 +69,7 @@ class Effect(Struct, frozen=True):
 def effect(weave: Weave, ours: bytes | None) -> Effect:
     """Compare a version of a file with all its states in a series.
 
-    `ours` is None if it is deleted.
+    `ours` is the version's content, or None if upstream deleted the file.
     """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
@@ -103,9 +103,10 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
 
 
 def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
-    """Pair nodes of the weave with lines.
+    """Pair nodes of the weave with equal lines of upstream's file.
 
-    The base or the end of the series, if closer, goes first.
+    The nodes of the base, or of the series' end if that is more similar to the file, are paired
+    first.
     """
     nodes = weave.nodes
     runs = [[*matched_runs(there, keys)] for _, there in weave.ends]
@@ -135,8 +136,8 @@ def _state(
 ) -> int | None:
     """Return the last patch after which a run equals upstream's lines, or None if there is none.
 
-    The result is -1 for the base. States that equal them byte for byte are preferred to states that
-    differ in white space.
+    The result is -1 for the base. White space is ignored, but a state with exactly upstream's bytes
+    is preferred to a later state that differs in white space.
     """
     if is_gone:
         return weave.last if weave.is_deleted else -1 if weave.is_made else None

@@ -65,7 +65,7 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 def event_at_target(series: Series, patch: int, landed: int) -> Event:
     """Return what happened to a patch's landed lines up to the target.
 
-    Added lines decide, if any.
+    If the patch landed added lines, only these decide.
     """
     end = series.way.end
     fates = [fate for hunk in series.hunks(patch) for fate in _fates(series, hunk, landed, end)]
@@ -76,9 +76,9 @@ def event_at_target(series: Series, patch: int, landed: int) -> Event:
 
 
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
-    """Return the hunks whose old text the target has again, if they are most of what landed.
+    """Return the hunks whose old text the target has again.
 
-    Otherwise, the set is empty.
+    The set is empty if these hunks are not most of what landed.
     """
     end = series.way.end
     fates = {hunk: [*_fates(series, hunk, landed, end)] for hunk in series.hunks(patch)}

@@ -148,9 +148,9 @@ def _along(
 ) -> set[int]:
     """Return those of the `mute` patches that landed together with the `landed` ones.
 
-    No line of a mute patch shows whether it landed, because other patches undo all its changes. It
-    goes along if all these patches landed or go along too, and if one of them landed or if both
-    neighbours in the series did.
+    A patch is mute if other patches undo all its changes, so that no line shows whether it landed.
+    It goes along if all these patches landed or go along too. Besides, one of them must have
+    landed, or else the nearest other patches before and after it in the series.
     """
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
@@ -167,9 +167,9 @@ def _along(
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
-    """Return the first landing that was not reverted, and None.
+    """Return the first landing of a patch that was not reverted, and None.
 
-    If all were reverted, return the last landing and the step that reverted it.
+    If all landings were reverted, return the last one and the step that reverted it.
     """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = FEWEST_ELSEWHERE * max(found.values())
@@ -262,7 +262,7 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
 
 
 def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:
-    """Return how some hunks are known to have landed: by their text, by others, or by history."""
+    """Return how the hunks of a patch are known to have landed, as the rule to report."""
     counts = [series.count(hunk, landed) for hunk in hunks]
     if any(count.replaced for count in counts):
         return How.RANGE

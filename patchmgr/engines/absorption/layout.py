@@ -71,8 +71,8 @@ class Order(Enum):
 class Scanned(Struct, frozen=True):
     """The number of open braces and the innermost open bracket at the start of each line.
 
-    `inside` are the lines that begin within a comment or a string. `literal` are those among them
-    whose white space is part of a string's value.
+    `inside` are the lines that begin within a comment or a string. `literal` are the lines whose
+    white space is part of a string's value.
     """
 
     depths: Sequence[int]

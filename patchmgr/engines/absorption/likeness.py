@@ -53,9 +53,10 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):
-    """Upstream's lines (from 0, end exclusive) that seem to do what a hunk does.
+    """The lines of upstream (from 0, end exclusive) that seem to do what a hunk does.
 
-    `is_whole` means that they contain all words of the hunk in its order, and fewer other words.
+    `confidence` is from 0 to 0.99. `is_whole` means that the lines contain all words of the hunk in
+    its order, and fewer other words.
     """
 
     confidence: float
@@ -111,9 +112,9 @@ class _Guard(Struct, frozen=True):
     constants: frozenset[str]
 
     def is_like(self, other: _Guard) -> bool:
-        """Return whether two guards leave in the same way and test the same name.
+        """Return whether two guards have the same exit and test a common name.
 
-        Guards that compare the name with different constants are not alike.
+        Guards whose conditions have constants, but none in common, are not alike.
         """
         is_choice = self.constants and other.constants and not self.constants & other.constants
         return self.way_out == other.way_out and bool(self.names & other.names) and not is_choice
@@ -193,7 +194,7 @@ class Comparison:
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def asked(self, runs: Sequence[Run], *, is_near: bool) -> list[tuple[Run, Block]]:
-        """Pair runs with the blocks that upstream changed: all blocks, or only those nearby."""
+        """Pair each run with the blocks that upstream changed: with all, or only with near ones."""
         return [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
 
     def brought_to(self, asked: Sequence[tuple[Run, Block]]) -> list[Block]:
@@ -201,9 +202,9 @@ class Comparison:
         return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
     def _is_here(self, run: Run, block: Block) -> bool:
-        """Return whether a block is in the symbol of a run.
+        """Return whether a block of upstream is in the symbol that contains a run.
 
-        Outside of symbols, it must be nearby.
+        If one of them is in no symbol, return whether the block is near the run.
         """
         base, ours = self._symbols
         around = (base.at(max(1, n)) for n in range(run.start + (not run.removed), run.end + 2))
@@ -231,9 +232,10 @@ class Comparison:
             )  # fmt: skip
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
-        """Return the few lines with most of the wanted words, or None if none contains any.
+        """Return the few lines of upstream with most of the wanted words, or None.
 
-        If several places are equally good, the one nearest to the line `near` is returned.
+        The result is None if no line contains any of them. If several places are equally good, the
+        one nearest to the line `near` is returned.
         """
         words: dict[int, list[Brought]] = {}
         for one in there:

@@ -197,7 +197,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has a changed number of the hunk, but not the lines it counts.
+    """Return a reason if only a changed number of the hunk is upstream, not what goes with it.
 
     For example, both sides add an enumerator and change `COUNT` from 1 to 2: these are two changes.
     """
@@ -359,7 +359,7 @@ def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge in which hunks that a proof shows to be needed do not count as absorbed.
+    """Return a merge in which no hunk that a proof shows to be needed counts as absorbed.
 
     Such a hunk becomes a conflict, or is carried if it changes nothing. The reason of a conflict
     about deleted lines says what upstream did with these lines.

@@ -130,9 +130,9 @@ _Place = tuple[int, int, int]
 def _regions(
     sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Spot], last: _Place
 ) -> list[tuple[_Place, _Place]]:
-    """Return the region around each spot, between lines common to all sides.
+    """Return the region around each spot, between lines that all sides have in common.
 
-    Touching ones are joined.
+    Regions that touch each other are joined.
     """
     ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
     common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]

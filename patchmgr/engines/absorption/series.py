@@ -223,8 +223,8 @@ class Series:
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
         """Return the distinctive lines that a step adds to the series' files, or removes from them.
 
-        If there are none, all lines that are not empty are returned: then `x = x * 2` is still
-        another line than another patch's `x = x - 2`.
+        If there are none, all lines that are not empty are returned. Otherwise a step with only
+        short lines, such as `x = x * 2`, would seem to add nothing that is not the series' own.
         """
         found = set[FileLine]()
         for path in (path for path in self.weaves if number in self._versions[path]):
@@ -250,9 +250,10 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Return whether most lines that a step adds to the series' files are lines of the series.
+        """Return whether at least half of the lines that a step adds to the files are the series'.
 
-        If the step adds no lines, the lines that it removes are compared instead.
+        Only files of the series count. If the step adds no lines there, the lines that it removes
+        are compared instead.
         """
         for adds in (True, False):
             if brought := self.news(number, adds=adds):

@@ -138,7 +138,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda now: [o.parameters for o in now] == [new[0].parameters])
 
     def _template(self, old: Declared, new: Declared) -> Found:
-        """Check the number of template arguments given to a type, if it was right before."""
+        """Check the template arguments given to a type, if their number was right before."""
         given, name = self.use.template, self.use.name
         if not new or {one.kind for one in (*old, *new)} != {"type"}:
             return None
@@ -346,7 +346,7 @@ def _wanted(some: Declared) -> str:
 
 
 def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
-    """Return how the parameters for the `given` first arguments differ, or None if they do not."""
+    """Describe how the parameters for the first `given` arguments differ, or return None."""
     if old.parameters is None or new.parameters is None:
         return None
     before, after = old.parameters[:given], new.parameters[:given]
@@ -365,7 +365,7 @@ _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"un
 
 
 def cxx_faults(states: States) -> Iterator[Told]:
-    """Find uses of names whose declaration the includes no longer provide, or provide changed."""
+    """Find uses of names that the included files no longer declare, or declare differently."""
     carried = [path for path in states.carriers if path.endswith(CXX)]
     changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
     if not carried or not changed:

@@ -81,7 +81,10 @@ class Reach:
         return self._read[path]
 
     def declarations(self, path: str) -> tuple[Declaration, ...]:
-        """Return the declarations of a file outside of functions: none if it cannot be parsed."""
+        """Return the declarations of a file outside of functions.
+
+        There are none if the file cannot be parsed.
+        """
         if path not in self._declared:
             code = self._read.get(path)
             known = code.declarations if code is not None else None

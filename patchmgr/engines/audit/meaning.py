@@ -223,7 +223,7 @@ def _has_options(node: ast.Call) -> bool:
 
 
 def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
-    """Return the text of a definition, with names that only one side has replaced by values."""
+    """Return a definition in which names that only one side has are replaced by their values."""
     definition = flow.definitions[number]
     return _inlined(flow, definition.text, definition.reads, apart)
 

@@ -403,7 +403,7 @@ def _plain_method(found: Entity) -> _Function | None:
 
 
 def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -> Iterator[Fault]:
-    """Yield class attributes that overrode an attribute of a base class, which is gone now."""
+    """Yield class attributes whose overridden attribute of a base class no longer exists."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):

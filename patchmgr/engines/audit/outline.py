@@ -44,11 +44,10 @@ _RENAMES = re.compile(
 
 
 class Altered(Struct, frozen=True):
-    """Names whose meaning may have changed.
+    """Names whose meaning may have changed since an older version of some modules.
 
-    For names in `types`, also the type of their value may have.
-
-    Names in `lost` were removed or may take other arguments. Aliases are not added to them.
+    `types` are the names whose values may have another type. `lost` are the names that were removed
+    or may take other arguments, without aliases.
     """
 
     names: set[str]
@@ -58,8 +57,8 @@ class Altered(Struct, frozen=True):
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
         """Return the lines of a text, among the lines `within`, that may depend on these names.
 
-        A use of a name is in the member that contains it. But a changed type matters in the whole
-        block that uses it, and a changed base in the whole class.
+        A name matters in the member of the block that contains it. A changed type or a changed base
+        class matters in the whole block.
         """
         # Special methods count as their class, which is among the names.
         names, types = (
@@ -84,10 +83,10 @@ class Altered(Struct, frozen=True):
 
 
 class Suspects(Struct, frozen=True):
-    """The lines (from 1) whose meaning may have changed because they use changed names.
+    """The lines (from 1) of a text whose meaning may depend on changed names.
 
-    In lines of `whole`, all nodes count, even if they contain none of the names. If `names` is
-    None, all nodes count in all lines.
+    In lines of `whole`, all syntax nodes count, even if they contain none of the names. If `names`
+    is None, all nodes count in all lines.
     """
 
     lines: Set[int]
@@ -262,9 +261,9 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
-    """Add the names that a simple assignment or import binds. Return False for any other statement.
+    """Add the names that a simple assignment or import binds to `found`.
 
-    Imports from the standard library add nothing.
+    Returns False for any other statement. Imports from the standard library add nothing.
     """
     outside = _FROM_OUTSIDE.match(block)
     if outside and outside[1] in sys.stdlib_module_names:

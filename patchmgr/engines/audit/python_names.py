@@ -68,9 +68,10 @@ UNKNOWN = Entity("unknown")
 
 
 class Scope(Struct):
-    """A function or class. `names` maps each name that a function binds to the binding statement.
+    """A function or class around an expression.
 
-    A name that is bound more than once, or in a way that is not followed, maps to None.
+    `names` maps each name that a function binds to the binding statement. It is None for names that
+    are bound more than once, or in a way that is not followed.
     """
 
     node: ast.AST
@@ -212,9 +213,9 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield each base of a class with its source.
+        """Yield the source of each base of a class, and what the base stands for.
 
-        Well-known bases such as `Enum` are values.
+        Well-known bases such as `Enum` are given as values.
         """
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
@@ -395,7 +396,7 @@ class Reader(Struct, frozen=True):
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield the class that an annotation names, if it is one: `"C"`, `C | None`, `Optional[C]`."""
+    """Yield the only class that an annotation names, if any: `"C"`, `C | None`, `Optional[C]`."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body

@@ -103,7 +103,7 @@ class PairedUse(Pair, frozen=True):
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return a fault for a use that does not fit the changed meaning of what it uses."""
+        """Return a fault for a use of something whose meaning changed."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
@@ -214,7 +214,7 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple, or a list of just the expression if it is none."""
+    """Return the elements of a tuple, or a list that contains only the expression."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 

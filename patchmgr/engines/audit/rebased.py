@@ -47,11 +47,10 @@ def states_of(
     *,
     unknown: Collection[str] = (),
 ) -> States:
-    """Return the four states of a rebase.
+    """Return the four states of a rebase, for the audit.
 
-    `changes` are the series' changes to upstream's new state.
-
-    The content of the `unknown` paths is not known yet.
+    `changes` are the changes of the series to upstream's new state. The content of the `unknown`
+    paths is not known yet.
     """
     base, onto, bring = upstream.base, upstream.onto, upstream.bring
     merged = Overlay(onto)

@@ -221,7 +221,7 @@ def _registers_no(content: bytes | None, name: bytes, pattern: re.Pattern[bytes]
 
 
 def _sources(states: States) -> list[str]:
-    """Return the C++ and Python files that either side changed, which may register operators."""
+    """Return the C++ and Python files that either side changed. Only these are searched."""
     paths = [
         path
         for path in sorted({*states.changed_upstream, *states.carriers})

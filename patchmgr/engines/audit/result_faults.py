@@ -78,7 +78,10 @@ def _returned(node: ast.AST | None) -> list[ast.expr]:
 
 
 def _keys(node: ast.AST | None) -> frozenset[str]:
-    """Return the keys of the dictionary that a function returns: none if not all are known."""
+    """Return the keys of the dictionary that a function returns.
+
+    The set is empty if not all keys are known.
+    """
     found: set[str] = set()
     for value in _returned(node):
         if not isinstance(value, ast.Dict) or not all(map(is_text, value.keys)):
@@ -305,7 +308,7 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Map the exceptions that a function itself raises to their classes, bases included.
+    """Map each exception that a function itself raises to the ids of its class and all bases.
 
     Returns None if one of them is not known.
     """

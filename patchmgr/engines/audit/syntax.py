@@ -56,8 +56,8 @@ def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
 def fault_of(path: str, content: bytes) -> Fault | None:
     """Return why a text does not parse, or None if it does or cannot be checked.
 
-    Python, JSON and TOML are checked up to a size. For C and C++, only brackets, quotes and `#if`s
-    are.
+    Python, JSON and TOML are checked up to a size. C and C++ are only checked for matching
+    brackets, quotes and `#if`s.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     return None if read is None or len(content) > LARGEST else read(content)

@@ -71,7 +71,7 @@ class Signature(Struct, frozen=True):
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in the arguments of a call, and in whether it is awaited."""
+    """Yield faults in the arguments of a call, and in whether it must be awaited."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
@@ -269,7 +269,10 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Return how a decorator may be written, `bare` or `called`, or an empty set if not known."""
+    """Return the ways in which a decorator may be written: `bare` or `called`, or neither.
+
+    The set is empty if that is not known.
+    """
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}

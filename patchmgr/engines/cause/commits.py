@@ -277,9 +277,9 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 def _explained_conflict(
     file: FileHistory, conflict: FileConflict, since: Mapping[int, Step]
 ) -> tuple[FileConflict, list[Likely]]:
-    """Add to a conflict the steps that wrote upstream's lines, and earlier lines like the hunks'.
+    """Add to a conflict the steps that wrote upstream's lines, and past lines similar to a hunk.
 
-    Also return the commits that brought these earlier lines.
+    Also return the upstream commits that brought these past lines.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
@@ -435,9 +435,9 @@ def _has_imports(file: FileHistory, number: int) -> Claim:
 
 
 def _has_effect(result: FileResult, number: int) -> Claim:
-    """Return a function that tests whether a version has the effect of a change without hunks.
+    """Return a function that tests whether a version has the effect of a change.
 
-    The change may also be a whole new file or a copy.
+    The change is a new file, a copy, or a change without hunks (mode, name, or binary content).
     """
     change, base, theirs = result.step.change, result.step.base, result.step.theirs
     assert theirs is not None

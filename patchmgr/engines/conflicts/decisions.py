@@ -41,7 +41,7 @@ def finding_of(
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
     """Yield the upstream text that each conflicting hunk of a file meets.
 
-    A passage has the path that the patch names, unless the code moved to another file: then it has
+    The path of the text is the path in the patch. If the hunk's code moved to another file, it is
     the path of that file.
     """
     conflict, change = result.conflict, result.step.change
@@ -162,9 +162,9 @@ def passage_of_place(
 
 
 def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Add its id to a certain finding.
+    """Return a certain finding with its id.
 
-    The id depends on the patch's change, not on the line number.
+    The id depends on the patch's change and the finding's text, but not on the line number.
     """
     words = (change_digest(patch), finding.kind, finding.path, finding.symbol or "", finding.text)
     told = "\0".join(words).encode("utf-8", "surrogateescape")

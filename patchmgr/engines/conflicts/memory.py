@@ -18,7 +18,7 @@ _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """Recorded resolutions. A look-up finds them also if ours and theirs are swapped."""
+    """Recorded resolutions, which are also found if ours and theirs are swapped."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return the resolution of a region as whole lines, or None if none is recorded."""
@@ -26,14 +26,14 @@ class Resolutions(Protocol):
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file in conflict as a whole.
+        """Return the resolution of a file in conflict as a whole, or None if none is recorded.
 
-        Its content is None for a deletion.
+        The content of the resolution is None if the file is to be deleted.
         """
 
 
 class Replayed(Struct, frozen=True):
-    """A marked text after replaced regions, and the ids of the resolutions used.
+    """A marked text in which resolutions replace regions, and the ids of the replaced regions.
 
     `is_clean` is true if no conflict region is left.
     """

@@ -28,7 +28,8 @@ Find = Callable[[bytes, bytes, bytes], "bytes | None"]
 class Fitted(Struct, frozen=True):
     """A file after a solution, with the resolution of each region.
 
-    A file that was resolved as a whole has no lessons.
+    `lessons` is empty if the file was resolved as a whole. `content` is None if the file is
+    deleted.
     """
 
     content: bytes | None

@@ -191,7 +191,7 @@ def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) 
 
 
 class _Cut:
-    """A copy of a work order whose texts have at most `cap` characters each."""
+    """A work order to be shortened, so that its texts have at most `cap` characters each."""
 
     def __init__(self, order: WorkOrder, cap: int) -> None:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
@@ -236,9 +236,9 @@ def first_statements(text: str, path: str, most: int) -> str:
 
 
 def _fitting(node: Node, left: int) -> tuple[list[str], int]:
-    """Return the first parts of a node that fit, and the characters left.
+    """Return the first parts of a node that fit, and the number of characters left.
 
-    A block may be cut inside.
+    A block that does not fit as a whole is cut after one of its parts.
     """
     kept: list[str] = []
     for part in node.parts:

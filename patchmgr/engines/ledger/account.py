@@ -74,14 +74,15 @@ class Group(Struct):
 class Deltas:
     """Changes in the counts of items (lines, pairs of lines, or words), by the fate of the hunks.
 
-    `net` is the sum of all changes, and `left` the sum of those that must not be in the result. The
-    other counters hold added (`come`) and removed (`gone`) items separately, because one change may
-    undo another; those ending in `_left` hold the changes that must not be in the result.
+    `net` is the sum of all changes, and `left` the sum of those that must not be in the result.
+    `come` and `gone` count the added and the removed items separately, because one change may undo
+    another. `come_left` and `gone_left` do so for the changes that must not be in the result.
 
     If `is_exact`, the result may contain none of the items in `left`. Otherwise it may contain
     some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
-    a joint of words. `beside` are items next to added ones, which may change places with them
-    (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old name).
+    a joint of words, such as a dot. `beside` are items next to added ones, which may change places
+    with them (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old
+    name).
     """
 
     def __init__(self, *, is_exact: bool = False, is_netted: bool = False) -> None:
@@ -178,7 +179,7 @@ class Account:
         return (blob is None) == (end is None) and (blob or "").startswith(end or "")
 
     def _by_ids(self) -> Iterator[Told]:
-        """Yield a fault for each file that does not have the id in the patches.
+        """Yield a fault for each file whose id in the result is not the one in the patches.
 
         Used for files whose lines cannot be counted.
         """
@@ -286,7 +287,7 @@ class Account:
     ) -> dict[Any, int]:
         """Return for each item how many copies the result lacks.
 
-        Negative numbers are surplus copies.
+        The number is negative if the result has too many.
         """
         upstream: Deltas | None = None
         off = {}
