@@ -226,7 +226,7 @@ def test_a_range_of_no_repository(empty: Stage) -> None:
 
 BAD: list[Any] = [
     pytest.param(EDIT_A.replace("-line 0", "-line x"), "pkg/a.py: hunk 1 at line 1", id="context"),
-    pytest.param(EDIT_A.replace("a.py", "no.py"), "pkg/no.py: the file is not there", id="none"),
+    pytest.param(EDIT_A.replace("a.py", "no.py"), "pkg/no.py: the file does not exist", id="none"),
     pytest.param(EDIT_A.rsplit("\n", 2)[0] + "\n", "line ", id="truncated-hunk"),
     pytest.param(EDIT_A[:-4], "line ", id="truncated-line"),
     pytest.param(new_file("pkg/a.py"), "the file that it creates already exists", id="exists"),

@@ -232,11 +232,15 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
     ("claim", "head", "said"),
     {
         "upstream's": (Claim("f", None, None), b"a\n", []),
-        "differs": (Claim("f", None, None), b"b\n", ["f is claimed to be upstream's, and differs"]),
+        "differs": (
+            Claim("f", None, None),
+            b"b\n",
+            ["f is claimed to equal upstream's, but differs"],
+        ),
         "gone": (
             Claim("f", "g", None),
             None,
-            ["f::g is claimed to be as it was, and is not there"],
+            ["f::g is claimed to be unchanged, but does not exist"],
         ),
     },
 )

@@ -328,9 +328,11 @@ class _Work:
         for unit, home in removal.moves:
             old, new = self._base.text_of(unit), home.outline.text_of(home.unit)
             if (b"\r\n" in b"".join(old)) != (b"\r\n" in b"".join(new)):
-                return "upstream moved it to a file with other line ends"
+                return "upstream moved it to a file with different line endings"
             if indent_of(old) != indent_of(new) and _has_long_string(removal.added()):
-                return "upstream indented it anew, and the patch adds a string of several lines"
+                return (
+                    "upstream changed its indentation, and the patch adds a string of several lines"
+                )
         return self._missing(removal)
 
     def _missing(self, removal: Removal) -> str | None:
@@ -345,7 +347,7 @@ class _Work:
         own = (unit for change in self._changes for unit in change.brings)
         for unit in own:
             if unit.leaf is not None and unit.leaf not in brought and unit.leaf in text:
-                return f"it uses the patch's own {unit.name}, which does not follow"
+                return f"it uses {unit.name}, which the patch adds elsewhere"
         return None
 
     def _lose(self, change: Change, lost: Lost) -> None:

@@ -142,7 +142,7 @@ def met_by(
     names = _brought(without, with_it) & _words(_added(before, after))
     if names:
         name = min(names).decode("utf-8", "replace")
-        return f"an earlier patch left {left.path} in conflict, where it brings {name}"
+        return f"an earlier patch left {left.path} in conflict, where it defines {name}"
     return None
 
 

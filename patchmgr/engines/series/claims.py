@@ -38,13 +38,15 @@ def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Pr
     for claim in claims:
         now = claimed_bytes(claim.path, claim.symbol, head(claim.path))
         if now is None:
-            sentence = f"{claim} is claimed to be as it was, and is not there"
+            sentence = f"{claim} is claimed to be unchanged, but does not exist"
         elif claim.digest is not None:
             if digest_of(now) == claim.digest:
                 continue
-            sentence = f"{claim} has other bytes than claimed: sha256:{digest_of(now)}"
+            sentence = (
+                f"{claim} does not have the claimed bytes; its digest is sha256:{digest_of(now)}"
+            )
         elif now == claimed_bytes(claim.path, claim.symbol, pin(claim.path)):
             continue
         else:
-            sentence = f"{claim} is claimed to be upstream's, and differs"
+            sentence = f"{claim} is claimed to equal upstream's, but differs"
         yield Problem("claims", sentence, None, claim.path)

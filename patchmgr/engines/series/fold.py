@@ -135,7 +135,7 @@ def _step_file(
         return FileStep(change, None, Entry(change.new_mode or REGULAR, blob), positions)
     base = side.entry(change.old_path)
     if base is None:
-        raise _refusal(name, change.old_path, "the file is not there")
+        raise _refusal(name, change.old_path, "the file does not exist")
     if change.old_mode is not None and change.old_mode != base.mode:
         raise _refusal(name, change.old_path, f"its mode is {base.mode}, not {change.old_mode}")
     blob, positions = _content(name, change, base, blobs)
@@ -181,10 +181,10 @@ def _content(
 def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> bytes:
     """Return the content after a binary change, which has no context but the ids of its sides."""
     if change.old_path is not None and not _is_named(change.old_id, old):
-        raise _refusal(name, change.path, "its content is not the one that the patch names")
+        raise _refusal(name, change.path, "its content does not have the id that the patch names")
     new = apply_binary(binary, old)
     if change.new_path is not None and not _is_named(change.new_id, new):
-        raise _refusal(name, change.path, "the content that it makes is not the one it names")
+        raise _refusal(name, change.path, "the result does not have the id that the patch names")
     return new
 
 
@@ -204,7 +204,7 @@ def _gitlink(name: str, change: FilePatch, base: Entry | None) -> str:
         return EMPTY_BLOB
     match = re.fullmatch(rb"\+Subproject commit ([0-9a-f]{40})\n", b"".join(added))
     if match is None:
-        raise _refusal(name, change.path, "a submodule change names no single commit")
+        raise _refusal(name, change.path, "a submodule change must name exactly one commit")
     return match[1].decode()
 
 

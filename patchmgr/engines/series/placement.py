@@ -91,11 +91,11 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
     ):
         return expected
     if not old:
-        return "it has no context and its place is gone"
+        return "it has no context, and cannot be applied at its stated line"
     found = [at for at in _matches(lines, old, start) if _is_anchored(lines, hunk, at)]
     if len(found) == 1:
         return found[0]
-    return "its lines are not there" if not found else f"its lines are there {len(found)} times"
+    return "its lines were not found" if not found else f"its lines occur {len(found)} times"
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:

@@ -167,7 +167,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
         known = named[-1][0] if named else 0
         # Where a file is not understood, it has no symbols from there on: see cxx_symbols.
         if _may_define(symbol, path, lines[known:]):
-            raise _unknown(f"the symbols of {shown(path)} in {state.label} cannot be told")
+            raise _unknown(f"the symbols of {shown(path)} in {state.label} cannot be determined")
     return found
 
 
@@ -198,5 +198,5 @@ def _quoted(regex: str) -> str:
 
 
 def _unknown(problem: str) -> PatchmgrError:
-    hint = "say in the predicate what holds there, with and, or and not"
+    hint = "add a condition for this state to the predicate, with and, or and not"
     return PatchmgrError("unknown-state", problem, (hint,))

@@ -408,7 +408,9 @@ def test_other_line_ends_are_not_mixed(form: Form) -> None:
     patched = stage.texts(on("a", FIX)(stage.start))[stage.path("a")]
     path = stage.path("b")
     played = play(old, patched, {**new, path: crlf(new[path])}, path=stage.path("a"))
-    assert played.reasons() == [f"upstream moved it to a file with other line ends -> {path}"]
+    assert played.reasons() == [
+        f"upstream moved it to a file with different line endings -> {path}"
+    ]
     every = [{p: crlf(content) for p, content in side.items()} for side in (old, new)]
     played = play(every[0], crlf(patched), every[1], path=stage.path("a"))
     assert played.homes() == [f"{path} {name_of(10)}"]
@@ -422,7 +424,7 @@ def test_a_long_string_is_not_indented_anew() -> None:
     patched = stage.texts(on("a", FIX)(stage.start))["a.py"]
     patched = patched.replace(b"wedge, 10082)", b'"""a\nb""")')
     played = play(old, patched, new, path="a.py")
-    reason = "upstream indented it anew, and the patch adds a string of several lines"
+    reason = "upstream changed its indentation, and the patch adds a string of several lines"
     assert played.reasons() == [f"{reason} -> b.py"]
 
 

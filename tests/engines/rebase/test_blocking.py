@@ -192,7 +192,7 @@ HELPER = (SIZE[0], b"    size = 2\n    big_size = 3\n")
         "another-of-the-class": (SIZE, (b"        return a\n", b"        return b\n"), None),
         "outside-of-functions": (SIZE, (b"LIMIT = 1\n", b"LIMIT = 2\n"), None),
         "a-name-it-brings": (HELPER, (b"        return a\n", b"        return big_size\n"),
-            "an earlier patch left m.py in conflict, where it brings big_size"),
+            "an earlier patch left m.py in conflict, where it defines big_size"),
         "a-remark": (HELPER, (b"        return a\n", b"        return a  # big_size\n"), None),
         "a-name-of-old": (HELPER, (b"        return a\n", b"        return LIMIT\n"), None),
     },

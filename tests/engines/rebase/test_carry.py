@@ -406,5 +406,5 @@ def test_a_solution_without_a_place_leaves_the_conflict(
 def test_a_solution_that_is_no_commit_is_refused() -> None:
     patch = patch_of("p", edited("m", submodule("1"), submodule("3")))
     run = Run({"m": submodule("1")}, {"m": submodule("2")})
-    with pytest.raises(PatchmgrError, match="m: the content names no commit"):
+    with pytest.raises(PatchmgrError, match="m: the content must name one commit"):
         run.rebase(patch, solved={("p", "m"): b"<<<<<<< ours\n"})

@@ -257,7 +257,7 @@ def test_patches_that_are_folded_already_come_out_the_same(refused: Mapping[str,
 
 def test_what_needs_a_skipped_patch_is_a_bad_patch() -> None:
     patches = series({}, {"f": BASE}, {"f": EARLY})
-    with pytest.raises(PatchmgrError, match="p2 does not apply: f: the file is not there"):
+    with pytest.raises(PatchmgrError, match="p2 does not apply: f: the file does not exist"):
         Run({}, {}).rebase(*patches, refused={"p1": "guard #-a"})
 
 

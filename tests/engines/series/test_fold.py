@@ -123,12 +123,12 @@ def test_a_patch_changes_what_it_says(
 @table(
     ("before", "changes", "reason"),
     {
-        "edit-of-nothing": ({}, [edited("f", ONE, TWO)], "f: the file is not there"),
+        "edit-of-nothing": ({}, [edited("f", ONE, TWO)], "f: the file does not exist"),
         "other-content": ({"f": THREE}, [edited("f", ONE, TWO)], "hunk 1 at line 1"),
         "the-hunk-is-named": (
             {"f": text("a b c d e f g h i j q")},
             [edited("f", text("a b c d e f g h i j k"), text("a X b c d e f g h i j"), context=1)],
-            "hunk 2 at line 10: its lines are not there",
+            "hunk 2 at line 10: its lines were not found",
         ),
         "creation": ({"f": ONE}, [created("f", TWO)], "that it creates already exists"),
         "rename-target": (
@@ -163,17 +163,17 @@ def test_a_patch_changes_what_it_says(
         "binary-on-other-content": (
             {"f": b"\2"},
             [binary("f", b"\0", b"\1")],
-            "its content is not the one that the patch names",
+            "its content does not have the id that the patch names",
         ),
         "binary-deletion-of-other-content": (
             {"f": b"\2"},
             [binary("f", b"\0", None)],
-            "its content is not the one that the patch names",
+            "its content does not have the id that the patch names",
         ),
         "binary-result": (
             {"f": b"\0"},
             [replace(binary("f", b"\0", b"\1"), new_id=blob_id(b"\2"))],
-            "the content that it makes is not the one it names",
+            "the result does not have the id that the patch names",
         ),
         "binary-delta-of-other-content": (
             {"f": b"ab"},
@@ -198,22 +198,22 @@ def test_a_patch_changes_what_it_says(
         "submodule-to-nothing": (
             {"m": submodule("1")},
             [replace(deleted("m", submodule("1")), new_path="m")],
-            "names no single commit",
+            "must name exactly one commit",
         ),
         "submodule-without-commit": (
             {},
             [FilePatch(None, "m", None, GITLINK)],
-            "names no single commit",
+            "must name exactly one commit",
         ),
         "submodule-with-short-commit": (
             {},
             [FilePatch(None, "m", None, GITLINK, hunks=(at(0, b"+Subproject commit 1\n"),))],
-            "names no single commit",
+            "must name exactly one commit",
         ),
         "submodule-with-two-commits": (
             {},
             [FilePatch(None, "m", None, GITLINK, hunks=created("m", submodule("1")).hunks * 2)],
-            "names no single commit",
+            "must name exactly one commit",
         ),
     },
 )

@@ -182,7 +182,7 @@ def test_a_patch_that_cannot_be_brought_back_is_a_conflict(names: bytes | None) 
     done = carry({"f": BASE}, {"f": BASE, "new": b""}, [patch, other], blobs=Blobs())
     assert done.verdicts == ["conflict", "unchanged"]
     assert done.reasons[0] == (
-        "p does not apply: f: hunk 1 at line 1: its lines are not there; "
+        "p does not apply: f: hunk 1 at line 1: its lines were not found; "
         "on up v1 it is not needed: there is no new in up v1"
     )
     stopped = carry({"f": BASE}, {"f": BASE, "new": b""}, [patch, other], blobs=Blobs(), stops=True)

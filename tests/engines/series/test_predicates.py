@@ -152,9 +152,9 @@ NAMES = 'which should name a ref by "TAG (.*)"'
             'path x of lib at "TAG (.*)" in two.cmake',
             f"two.cmake of up v1, {NAMES}, has lines that differ for it",
         ),
-        ('pattern "x" in broken.py:C', "the symbols of broken.py in up v1 cannot be told"),
-        ('pattern "x" in notes.txt:C', "the symbols of notes.txt in up v1 cannot be told"),
-        ('pattern "x" in tail.cu:h', "the symbols of tail.cu in up v1 cannot be told"),
+        ('pattern "x" in broken.py:C', "the symbols of broken.py in up v1 cannot be determined"),
+        ('pattern "x" in notes.txt:C', "the symbols of notes.txt in up v1 cannot be determined"),
+        ('pattern "x" in tail.cu:h', "the symbols of tail.cu in up v1 cannot be determined"),
     ],
 )  # fmt: skip
 def test_what_has_no_answer_is_an_error(text: str, problem: str) -> None:
