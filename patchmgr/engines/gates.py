@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Changes = Mapping[str, "Entry | None"]
 Importers = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
-"""Return the files of the pin that may import one of the names from one of the modules."""
+"""Return the files of the pin that may import any of the names from any of the modules."""
 
 _PYTHON = (".py", ".pyi")
 _REQUIRES = re.compile(r"^\s*(?:requires-python|python_requires)\s*=\s*[\"']([^\"']+)", re.M)
@@ -43,13 +43,13 @@ def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
 
 
 class _Removal(Struct, frozen=True):
-    """What a patch takes out: the modules by their own names, and what these had."""
+    """The modules that a patch removes names from, and the removed names."""
 
     modules: frozenset[str]
     names: frozenset[str]
 
     def said(self) -> re.Pattern[bytes]:
-        """Return an expression that matches every file that imports any of the names."""
+        """Return an expression that matches every file that mentions any of the names."""
         either = "|".join(re.escape(name) for name in sorted(self.names))
         return re.compile(rf"\b(?:{either})\b".encode("utf-8", "surrogateescape"))
 
@@ -113,7 +113,7 @@ class PythonGates:
             yield from self._lost(patch, removal, before)
 
     def _compiled(self, patch: str, path: str, entry: Entry) -> Iterator[Problem]:
-        """Yield why a file does not compile, unless upstream's own does not either."""
+        """Yield why a changed file does not compile, unless upstream's does not compile either."""
         self.compiled += 1
         fault, start = self.modules.fault(entry), self.pin.entry(path)
         if fault is None or (start is not None and self.modules.fault(start) is not None):
@@ -123,7 +123,7 @@ class PythonGates:
     def _unresolved(
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
-        """Yield imports that the patch adds, of names that a module of the tree does not have."""
+        """Yield the imports added by the patch whose module in the tree lacks the imported name."""
         for module, name in sorted(wanted):
             self.looked_up += 1
             is_known = name not in ("", "*") and self.modules.is_module(path, module, self._state)
@@ -132,7 +132,7 @@ class PythonGates:
                 yield Problem("imports", sentence, patch, path)
 
     def _lost(self, patch: str, removal: _Removal, before: Changes) -> Iterator[Problem]:
-        """Yield imports, anywhere, of what the patch takes away."""
+        """Yield the imports, in any file, of names that the patch removes."""
         old = Overlay(self._state)
         for path, entry in before.items():
             old.set(path, entry)
@@ -221,7 +221,7 @@ def _added(file: FilePatch) -> Iterator[tuple[int, bytes]]:
 
 
 def _has_returns(file: FilePatch) -> bool:
-    """Say whether the file has CR LF: by the lines that were there, of a new one by all lines."""
+    """Return whether most lines end with CR LF: the old ones, or all if the file is new."""
     old = [line for hunk in file.hunks for line in hunk.lines if line[:1] != b"+"]
     lines = old or [line for hunk in file.hunks for line in hunk.lines]
     return bool(lines) and sum(line.endswith(b"\r\n") for line in lines) * 2 > len(lines)

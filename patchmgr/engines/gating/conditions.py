@@ -21,10 +21,10 @@ from patchmgr.engines.gating.words import (
 from patchmgr.model.review import Gate
 
 Facts = Mapping[str, ast.expr]
-"""Local names that one statement alone assigns, with what it assigns."""
+"""Maps each local name that only one statement assigns to the expression assigned."""
 
 Guards = tuple[tuple[ast.expr, bool], ...]
-"""Conditions, each with whether it holds."""
+"""Conditions, each with whether it is true where the guarded statement runs."""
 
 _DEEPEST = 6  # names that stand for names
 _LONGEST = 120
@@ -241,14 +241,14 @@ class Conditions(Struct, frozen=True):
 
 
 def _affirmed(test: ast.expr, *, holds: bool) -> tuple[ast.expr, bool]:
-    """Return a condition without `not`, and whether it holds."""
+    """Return a condition without its `not`, and whether that is true where the old one held."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, holds = test.operand, not holds
     return test, holds
 
 
 def _negated(gate: Gate) -> Gate:
-    """Return what is asked where a gate keeps out."""
+    """Return the gate with `not` added to its text, or removed from it."""
     is_not = gate.text.startswith("not ")
     return Gate(gate.kind, gate.text.removeprefix("not ") if is_not else f"not {gate.text}")
 

@@ -388,7 +388,7 @@ def _unwrapped(words: list[Word]) -> list[Word]:
 
 
 def _jumps(words: Sequence[Word]) -> bool:
-    """Return whether the last statement of a block leaves it."""
+    """Return whether the last statement of a block is a jump, like `return`."""
     own = words[1:-1] if words and words[-1].text == "}" and words[0].text == "{" else words
     starts = [0, *(i + 1 for i, w in enumerate(own[:-1]) if w.text in (";", "{", "}"))]
     return bool(own) and own[-1].text == ";" and own[starts[-1]].text in _JUMPS
@@ -425,7 +425,7 @@ def parsed(words: Sequence[Word]) -> ast.expr:
 
 
 def _end(texts: Sequence[str]) -> int:
-    """Return where the bracket ends that a text begins with."""
+    """Return the index at which the bracket that begins a text is closed."""
     depth = 0
     for index, text in enumerate(texts):
         depth += _DEPTH.get(text, 0)
@@ -435,7 +435,7 @@ def _end(texts: Sequence[str]) -> int:
 
 
 def _split(words: Sequence[Word], sign: str) -> list[Sequence[Word]]:
-    """Split at a sign outside of brackets."""
+    """Split words at a sign that is outside brackets."""
     ends, depth = [-1], 0
     for index, word in enumerate(words):
         depth += _DEPTH.get(word.text, 0)

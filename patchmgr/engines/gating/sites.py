@@ -123,7 +123,7 @@ def compared(texts: Texts, old: Side, new: Side) -> tuple[ChangedSite, ...]:
 
 
 def _residue(old: Side, new: Side) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the lines in which two versions differ for those whom no gate lets in."""
+    """Return the lines of each version that differ when all gates are off."""
     lost: set[int] = set()
     left: set[int] = set()
     for unit, after in new.kept.items():

@@ -49,7 +49,7 @@ _SUFFIXES = {
 _BY_SUFFIX = {end: language for language, ends in _SUFFIXES.items() for end in ends.split()}
 _CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 CXX = tuple(f".{suffix}" for suffix, language in _BY_SUFFIX.items() if language in _CXX)
-"""How the names of files end that are C, C++ or CUDA."""
+"""The suffixes of C, C++ and CUDA files."""
 
 _BY_NAME = {
     "cargo.lock": "TOML",

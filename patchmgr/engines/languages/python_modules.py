@@ -33,7 +33,7 @@ def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
 
 
 class _Module(Struct, frozen=True):
-    """What is known of one content; `bound` is None where it does not parse."""
+    """What is known about one content; `bound` is None if it does not parse."""
 
     fault: Fault | None
     bound: frozenset[str] | None
@@ -143,7 +143,7 @@ def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Modul
 
 
 def _outside_of_tries(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements but for those that a `try` stands around: such an import may fail."""
+    """Yield all statements except those inside a `try`, whose imports are allowed to fail."""
     for _, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else ():
             if isinstance(child, (ast.stmt, ast.match_case)) and not isinstance(child, _TRIES):

@@ -156,7 +156,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
 class _Unsure(Exception):
-    """The text is not Python as far as a scanner can see."""
+    """Raised if a text cannot be read as Python."""
 
 
 def python_symbols(content: bytes) -> tuple[str | None, ...]:

@@ -17,7 +17,7 @@ BRACED = frozenset(
     {"C", "C++", "C++ header", "CUDA", "Go", "HIP", "Java", "JavaScript", "Protobuf", "Rust"}
     | {"TypeScript"}
 )
-"""Languages with blocks in braces, and `//` before a comment."""
+"""The languages whose blocks are in braces and whose comments start with `//`."""
 # With the small words of English.
 KEYWORDS = frozenset(
     {"False", "None", "True", "a", "an", "and", "as", "assert", "async", "auto", "await", "bool",

@@ -82,7 +82,7 @@ def _best(
     box: tuple[int, int, int, int],
     like: Callable[[int, int], float],
 ) -> Iterator[Pair]:
-    """Match so that the likeness of all pairs is greatest."""
+    """Return the pairs, in order, whose total likeness is greatest."""
     a0, a1, b0, b1 = box
     rows, columns = a1 - a0, b1 - b0
     weight = [

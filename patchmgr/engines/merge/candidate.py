@@ -25,7 +25,7 @@ class Candidate(Struct, frozen=True):
 
 
 Candidates = tuple[Candidate, ...]
-"""The candidates of one region, no two with the same text, in the maker's own order."""
+"""The candidates of one region in the order they were made, no two with the same text."""
 
 
 class FileCandidates(Struct, frozen=True):

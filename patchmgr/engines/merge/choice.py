@@ -23,7 +23,7 @@ from patchmgr.model.outcome import Reliability
 FILE = Path(__file__).with_name("choice.json")
 LEAST = 0.9  # share of right ones, among candidates as sure or surer, to be taken alone
 BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "never reached"})
-"""The faults that a candidate proposed first never has."""
+"""Faults of verification; a candidate with one of them is never proposed first."""
 
 
 class Points(Struct, frozen=True):

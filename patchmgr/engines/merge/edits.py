@@ -44,7 +44,7 @@ def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, .
 
 
 class _Lift:
-    """Walks two trees side by side."""
+    """Walks two trees in parallel and yields the edits between them."""
 
     def __init__(self, language: Language) -> None:
         self.language = language

@@ -153,7 +153,7 @@ def asks(features: Mapping[str, str], made: _Made) -> str:
 
 
 _COMMANDS = frozenset({"shell", "cmake", "yaml", "json"})
-"""Languages whose lines are done one after the other, or whose items have their places."""
+"""The families of languages in which the order of lines or items matters."""
 
 
 def _has_order(place: Place) -> bool:
@@ -175,7 +175,7 @@ def _in_turn(rule: str, how: str) -> str:
 
 
 class _Known(Struct, frozen=True):
-    """What is known of the whole file."""
+    """What is known about the whole file."""
 
     words: FileWords
     features: dict[str, str]

@@ -88,7 +88,7 @@ def _is_operator(before: Node | None, node: Node | None) -> bool:
 _NO_OPERATORS = ".,:;=()[]{}"
 _ENDS = (";", "{", "}")
 _IN_ORDER = frozenset({"(", "call", "parameters", "list", "tuple", "subscript"})
-"""Brackets whose items have their places, where they have no names."""
+"""Keys of brackets in which the order of items without a name matters."""
 _WHOLE = ("#define", "#include", "#undef", "#pragma")
 _CASES = (("case",), ("default",))
 _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "yield"))

@@ -194,7 +194,7 @@ def _anchor(lines: Sequence[str], language: Language) -> int:
 
 
 def _starts(text: str, lines: int, language: Language) -> int:
-    """Return the line where what is open at the end of the first lines begins."""
+    """Return the line that begins the statement or bracket still open after the first lines."""
     at, opened = 0, list[int]()
     for token in lex(text, language):
         start = at + token.lead.count("\n")

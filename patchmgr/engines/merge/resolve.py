@@ -33,7 +33,7 @@ def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) 
 
 
 def _ended(text: str, texts: Texts) -> str:
-    """Return a text without the line feed that a marker needs where no side ends with one."""
+    """Return the text without the line feed that a marker needs, if neither side ends with one."""
     if texts.upstream.endswith("\n") or texts.fork.endswith("\n"):
         return text
     return text.removesuffix("\n").removesuffix("\r")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
-"""Kinds of nodes whose parts may come and go."""
+"""The kinds of nodes to which parts can be added and from which parts can be removed."""
 
 
 class Node(Struct, frozen=True, eq=False):

@@ -137,7 +137,7 @@ def _worse(one: Answer | None, other: Answer) -> Answer:
 
 
 def _has_home(found: Relocation) -> bool:
-    """Return whether upstream has a place for any of it."""
+    """Return whether upstream has a place for any of the hunks."""
     return bool(found.places) or any(one.likely is not None for one in found.astray.values())
 
 

@@ -63,7 +63,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that changed lines of Python newly import; empty if they do more."""
+    """Return the names that changed lines of Python add to imports; empty if they change more."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -137,7 +137,7 @@ def _includes(home: Outline, lines: Sequence[bytes]) -> Iterator[Run]:
 
 
 def _names(lines: Sequence[bytes], language: str) -> frozenset[str]:
-    """Return the names that lines may look up: no attributes, no keywords of calls."""
+    """Return the names that lines may look up, without attributes and keywords of calls."""
     codes = (_STRING.sub("0", code_of(line, language)) for line in lines)
     return frozenset(name for code in codes for name in _NAME.findall(code))
 

@@ -70,14 +70,14 @@ def assign(
 
 
 class _Finder:
-    """Finds the homes of changes, one by one."""
+    """Finds the new places of the changes of a file, one by one."""
 
     def __init__(self, base: Outline, own: Outline | None, search: Search) -> None:
         self.found = Assignment()
         self._base, self._own, self._search = base, own, search
 
     def place(self, change: Change) -> None:
-        """Find the home of one change."""
+        """Find the new place of one change."""
         if self._is_import(change):
             self.found.imports.append(change)
         elif change.brings:
@@ -223,7 +223,7 @@ def relocate(
 
 
 class _Work:
-    """One file: its texts, where its changes belong, and the merges so far."""
+    """The texts of one file, the places where its changes belong, and the merges made so far."""
 
     def __init__(
         self,
@@ -321,7 +321,7 @@ class _Work:
                 self._lose(change, Lost(reason, home))
 
     def _obstacle(self, removal: Removal) -> str | None:
-        """Return why units cannot go to a file."""
+        """Return the reason why the symbols cannot be moved to the file, or None."""
         regions = sorted((home.unit.start, home.unit.end) for _, home in removal.moves)
         if any(one[1] > other[0] for one, other in pairwise(regions)):
             return "upstream put several symbols into one"

@@ -175,7 +175,7 @@ class Search:
 
 
 def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
-    """Yield the units of a file that can be the one, however little they are alike."""
+    """Yield every unit of a file that may be the moved one, however unlike they are."""
     if unit.name is None:
         if is_own or sum(base.telling(unit).values()) >= FEWEST_LINES:
             yield from _same_text(base, unit, file)

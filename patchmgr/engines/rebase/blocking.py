@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CONTEXT = 3  # lines around a change, as git's diffs have them
 
 Origin = tuple[str, str]
-"""A patch, and the path on the new side at which it collided."""
+"""A patch, and the path on the new side at which it is in conflict."""
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
@@ -190,7 +190,7 @@ def _places(conflict: FileConflict | None) -> object:
 
 
 def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
-    """Return what becomes of a file, wherever it goes, or None if it is deleted."""
+    """Return a file after the change, at whatever path, or None if it is deleted."""
     after = result.changes.get(path, before)
     return result.changes.get(result.home) if after is None else after
 
@@ -242,7 +242,7 @@ def _added(old: bytes, new: bytes) -> bytes:
 
 
 def _brought(without: bytes, with_it: bytes) -> set[bytes]:
-    """Return the names that a file has only with the lines in conflict."""
+    """Return the names that occur in a file only because of the lines in conflict."""
     added = _added(without, with_it)
     names = {word for word in _words(added) if _NAME.match(word)}
     return (names | set(_DEFINED.findall(added))) - _words(without)

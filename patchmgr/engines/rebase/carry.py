@@ -130,7 +130,7 @@ def carry_rest(
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
-    """Return the path of the new side that the change leaves, if any."""
+    """Return the path of the new side that a change leaves, as a tuple; empty for other changes."""
     homes = (side.home(path) for path in left_path(change))
     return tuple(home for home in homes if home != change.new_path)
 
@@ -185,7 +185,7 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
-    """Carry an edit, a deletion or a rename."""
+    """Apply an edit, a deletion or a rename."""
     change, files = step.change, work.side.files
     home = work.side.home(source)
     target = work.side.arrival(change.path) if change.is_rename else home
@@ -354,7 +354,7 @@ def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) ->
 
 
 def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
-    """Return why the file cannot be changed at its home or moved to its target."""
+    """Return the reason why a file cannot be changed at its path or moved to its target."""
     source, files = step.change.old_path, work.side.files
     others = (s.change for s in work.steps if s is not step)
     if home != source and any(home in (change.old_path, change.new_path) for change in others):

@@ -97,7 +97,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Add the hunks that upstream seems to have to a conflict; propose "absorbed" if all are."""
+    """Add the hunks that upstream seems to have to a conflict; propose "absorbed" if it has all."""
     if result.conflict is None or not proposals:
         return result
     is_all = len(proposals) == result.answers.count(CONFLICT)

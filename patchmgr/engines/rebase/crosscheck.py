@@ -32,9 +32,9 @@ from patchmgr.engines.structure.sides import Texts
 from patchmgr.model.audit import AuditFinding
 
 Question = tuple[Texts, str, str]
-"""The three texts, the merged one, and the path of a file."""
+"""A merge to check: base, upstream and fork, the merged text, and the path of the file."""
 Suspect = Callable[[Texts, str, str], tuple[str, ...]]
-"""Return what is suspicious in the merge of three texts of the file at a path."""
+"""Return warnings about a merge, given its three texts, the merged text and the path."""
 SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
 
 _PYTHON = (".py", ".pyi")

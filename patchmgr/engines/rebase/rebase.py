@@ -343,7 +343,7 @@ def _without_blocked(
 
 
 def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
-    """Leave out a patch of which a person said that upstream has it."""
+    """Leave out a patch that a person decided upstream has."""
     step = Step(decision.commit or "", decision.subject, "", {})
     every = frozenset(range(sum(step.size for step in steps)))
     absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
@@ -380,7 +380,7 @@ def _follow(run: _Run, step: FileStep) -> None:
 
 
 def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
-    """Write what was carried to the new side: first what goes, then what comes."""
+    """Write the results to the new side: first what is deleted, then what is created."""
     rest: dict[str, Entry | None] = {}
     for result in results:
         if result.conflict is not None:

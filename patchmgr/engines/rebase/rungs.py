@@ -137,7 +137,7 @@ def structural(left: Open, mergers: Mergers) -> Solved | Open:
 Rung = Callable[[Open, Mergers], "Solved | Open"]
 
 RUNGS: tuple[Rung, ...] = (recorded, formatted, structural)
-"""The order: a person's resolution of the same lines comes first, then the surest guess."""
+"""All rungs: a person's resolution of the same lines first, then the most reliable merge."""
 
 RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 """A rebase asks between them whether upstream seems to have the lines in other words."""
@@ -198,7 +198,7 @@ def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
 
 
 def _breaks(content: bytes, *sides: bytes) -> bool:
-    """Return whether a text does not compile any more, and both sides do."""
+    """Return whether a text no longer compiles although both sides do."""
     return not compiles(_text(content)) and all(compiles(_text(side)) for side in sides)
 
 

@@ -26,15 +26,15 @@ SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
-"""Merge three texts by the structure of the file at a path, given the marked text; or None."""
+"""Merge three texts by structure, given the path and the text with markers; None if it cannot."""
 
 
 Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]"]
-"""Return others' resolutions of base, ours and theirs: those to show first, and last."""
+"""Return others' resolutions of base, ours and theirs: those shown first, and those shown last."""
 
 
 Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
-"""Files of the new side by path, as a person found them and as they should be."""
+"""By path, a file of the new side before and after a person's change."""
 
 
 class Mergers(Struct, frozen=True, kw_only=True):

@@ -136,7 +136,7 @@ def texts_of(
 def with_owners(
     footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
 ) -> tuple[ChangedSite, ...]:
-    """Return the sites, each with the patches that change it; shared ones first."""
+    """Return the sites, each with the patches that change it; those all users run come first."""
     owners = _owners(footprint)
     by_path = {file.path: file.patches for file in footprint.files}
     sites = [
@@ -275,7 +275,7 @@ def _text(content: bytes | None) -> str:
 
 
 def _requirements(path: str, text: str) -> dict[str, str]:
-    """Return what a file of requirements asks for: by normal name, as written."""
+    """Return the requirements in a file, as written, by normalized package name."""
     lines: list[str] = []
     if _REQUIREMENTS.search(path):
         lines = [line.partition(" #")[0].strip() for line in text.splitlines()]

@@ -72,7 +72,7 @@ def _through(glob: _Glob, reached: set[int]) -> set[int]:
 
 
 Rules = tuple[tuple[str, tuple[str, ...]], ...]
-"""Names with their globs."""
+"""The names of subsystems, each with its globs, in order."""
 
 CODEOWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
 LABELERS = (".github/labeler.yml", ".github/labeler.yaml")

@@ -179,7 +179,7 @@ def _content(
 
 
 def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> bytes:
-    """Return the content after a binary change, which has no context but the ids of its sides."""
+    """Return the content after a binary change, whose old and new ids must match."""
     if change.old_path is not None and not _is_named(change.old_id, old):
         raise _refusal(name, change.path, "its content does not have the id that the patch names")
     new = apply_binary(binary, old)
@@ -189,12 +189,12 @@ def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> b
 
 
 def _is_named(name: str | None, content: bytes) -> bool:
-    """Return whether the id may be the content's; other ids than full sha1 prove nothing."""
+    """Return whether an id may be the content's; an id that is not a full sha1 always may."""
     return name is None or not is_full_id(name) or name == blob_id(content)
 
 
 def _gitlink(name: str, change: FilePatch, base: Entry | None) -> str:
-    """Return the commit that a submodule change names, the empty blob where it is deleted."""
+    """Return the commit that a submodule change names, or the empty blob if it is deleted."""
     lines = [line for hunk in change.hunks for line in hunk.lines]
     old = [] if base is None else [b"-Subproject commit %s\n" % base.blob.encode()]
     if [line for line in lines if line[:1] == b"-"] != old:

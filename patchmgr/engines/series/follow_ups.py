@@ -38,7 +38,7 @@ def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
 
 
 Commits = Mapping[str, tuple[str, str]]
-"""Commits with their subjects, by what `landed` looks for."""
+"""The id and subject of each commit, by the first digits of its id and by pull request `#N`."""
 
 
 def indexed(commits: Iterable[tuple[str, str]]) -> Commits:

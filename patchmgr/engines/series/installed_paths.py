@@ -235,7 +235,7 @@ def _most(votes: Iterable[str], folder: str) -> str | None:
 
 
 def _shared(one: str, other: str) -> int:
-    """Return how many components at the end two paths share."""
+    """Return the number of components that two paths have in common at their ends."""
     count = 0
     for left, right in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
         if left != right:
@@ -245,7 +245,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def _ends(path: str) -> Iterator[str]:
-    """Yield a path without its first folder, without the first two, and so on."""
+    """Yield a path without its first folder, then without its first two, and so on."""
     while "/" in path:
         path = path.partition("/")[2]
         yield path

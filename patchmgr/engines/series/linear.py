@@ -131,7 +131,7 @@ class Line:
         want: Entry | None,
         where: tuple[str, str, str],
     ) -> Entry | None:
-        """Merge a file; what is in conflict becomes what the fork's tree has for it."""
+        """Merge a file; a conflict is resolved as in the fork's tree."""
         base, ours, theirs = sides
         if theirs in (base, ours):
             return ours
@@ -156,10 +156,7 @@ class Line:
         return Entry(mode, self._blobs.add(content))
 
     def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
-        """Return a text in conflict with what is on record, or with what the fork's tree has.
-
-        Regions of which neither is sure are upstream's; the rest of the merge has them.
-        """
+        """Resolve a text in conflict by recorded resolutions, else as in the fork's tree."""
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:

@@ -38,7 +38,7 @@ class Facts(Struct, frozen=True):
 
 
 class _Sides(Struct, frozen=True):
-    """The facts of the three texts and of the merged one."""
+    """The facts about base, upstream, fork and their merge."""
 
     base: Facts
     upstream: Facts
@@ -90,7 +90,7 @@ def _wiped(sides: _Sides) -> Iterator[tuple[str, str]]:
 
 
 def _doubled(sides: _Sides) -> Iterator[str]:
-    """Yield the names that the merge defines once more than either side."""
+    """Yield the names that the merge defines more often than either side."""
     one, other = sides.upstream.definitions, sides.fork.definitions
     for name, count in sides.merged.definitions.items():
         if count > max(one[name], other[name]):
@@ -127,7 +127,7 @@ def facts_of(text: str) -> Facts | None:
 
 
 def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
-    """Yield each local variable that a statement of a function assigns to, with the function."""
+    """Yield each local variable that a function's statement assigns, with the function's name."""
     for child in ast.iter_child_nodes(node):
         inner = f"{scope}.{child.name}" if isinstance(child, _Definition) else scope
         if scope and isinstance(child, (ast.Assign, ast.AnnAssign)):
@@ -146,7 +146,7 @@ def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
 
 
 def _said(node: ast.AST) -> Iterator[str]:
-    """Yield the names in a node, those of attributes and keywords too."""
+    """Yield the names that a node uses, those of attributes and keyword arguments included."""
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):
@@ -160,7 +160,7 @@ def _said(node: ast.AST) -> Iterator[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node gives a meaning."""
+    """Yield the names that a node binds."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):

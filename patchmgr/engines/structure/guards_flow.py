@@ -58,10 +58,7 @@ def _walk(node: ast.AST, scope: str, lines: Sequence[str], flow: Flow) -> None:
 
 
 def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield what is never reached in a run of statements, in words.
-
-    That is what stands behind a way out, and what is under a condition that led out before.
-    """
+    """Yield sentences about the statements of a block that can never run."""
     led_out: dict[str, frozenset[str] | None] = {}  # by condition its names, None: asked anew
     for before, statement in zip((None, *run), run, strict=False):
         if isinstance(before, _LEAVES):

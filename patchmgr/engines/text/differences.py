@@ -132,7 +132,7 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
 
 
 def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
-    """Yield the runs of pairs that follow one another on both sides."""
+    """Yield runs of pairs whose lines follow one another in both texts."""
     following = ((i + 1, j + 1) for i, j in pairs)
     ends = compress(count(1), map(ne, pairs[1:], following))
     for start, end in pairwise((0, *ends, len(pairs))):

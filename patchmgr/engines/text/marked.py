@@ -13,7 +13,7 @@ _MARKERS = tuple(
     re.compile(rb"\n" + sign)
     for sign in (b"<<<<<<< .*", rb"\|\|\|\|\|\|\| .*", rb"=======\r?(?![^\n])", b">>>>>>> .*")
 )
-"""The markers of a region in their order, each behind a line feed: such a search is fast."""
+"""The markers of a region in order, each after a line feed, which makes the search fast."""
 
 
 class MarkedRegion(Struct, frozen=True):

@@ -58,7 +58,7 @@ class Offer(Struct, frozen=True):
 
 
 Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
-"""Lets a person choose from hunks; returns those that are taken, or the parts of them."""
+"""Lets a person choose from hunks; returns the chosen ones, which may be parts of those given."""
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
@@ -122,7 +122,7 @@ def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block])
 
 
 Ask = Callable[[Offer, int, int, str], str]
-"""Shows a hunk, its number among all, and the keys that can be pressed; returns a key."""
+"""Shows a hunk, its number, the number of all, and the keys to choose from; returns a key."""
 
 
 def choose(offers: Sequence[Offer], ask: Ask) -> list[Offer]:

@@ -33,7 +33,7 @@ def _carried(
 
 
 def _common_ends(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[int, int]:
-    """Count the lines that two texts have in common at the start, and behind these at the end."""
+    """Count the lines that two texts have in common at the start, and in the rest at the end."""
     most = min(len(before), len(after))
     start = 0
     while start < most and before[start] == after[start]:

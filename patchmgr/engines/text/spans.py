@@ -100,7 +100,7 @@ def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
 
 
 def _end_of(lines: list[bytes], texts: Sequence[bytes], resolved: bytes) -> int | None:
-    """Return where the last lines end in the solved text."""
+    """Return where the last lines end in the resolved text, or None if that is not certain."""
     for size in range(1, min(len(lines), _CONTEXT) + 1):
         block = b"".join(lines[-size:])
         if _is_unique(block, texts, resolved):
@@ -110,7 +110,7 @@ def _end_of(lines: list[bytes], texts: Sequence[bytes], resolved: bytes) -> int 
 
 
 def _start_of(lines: list[bytes], texts: Sequence[bytes], resolved: bytes) -> int | None:
-    """Return where the first lines start in the solved text."""
+    """Return where the first lines start in the resolved text, or None if that is not certain."""
     for size in range(1, min(len(lines), _CONTEXT) + 1):
         block = b"".join(lines[:size])
         if _is_unique(block, texts, resolved):
@@ -126,7 +126,7 @@ def _is_unique(block: bytes, texts: Sequence[bytes], resolved: bytes) -> bool:
 
 
 def _count(text: bytes, part: bytes) -> int:
-    """Count the places of a part, as far as two."""
+    """Count the occurrences of a part, at most two."""
     first = _find(text, part, 0)
     if first is None:
         return 0
