@@ -200,7 +200,7 @@ def whitespace_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def marker_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield the conflict markers that the patch adds."""
+    """Yield the conflict markers in the lines that the patch adds."""
     for file in patch.files:
         for number, line in _added(file):
             if _MARKER.match(line):
@@ -250,7 +250,7 @@ def _blank_end(file: FilePatch) -> int | None:
 
 
 def sign_off_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield missing or broken parts of the sign-off (the developer's certificate of origin)."""
+    """Yield a missing Signed-off-by, or an author who did not sign off."""
     signed = [(m[1], m[2]) for m in _SIGN_OFF.finditer(patch.message)]
     if not signed:
         yield Problem("sign-off", "no Signed-off-by in the header", patch.name)

@@ -125,7 +125,7 @@ class Conditions(Struct, frozen=True):
         return isinstance(node.func, ast.Name)
 
     def truth(self, node: ast.expr, depth: int = 0) -> bool | None:
-        """Return the value of a condition with all gates off, or None if that is not certain."""
+        """Return the value of a condition when all gates are off, or None if it is not certain."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

@@ -395,7 +395,7 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 
 def words_of(text: str) -> list[Word]:
-    """Split a condition of the preprocessor into words."""
+    """Split the condition of a preprocessor directive into words, without comments."""
     found = cxx_tokens(text)
     return [Word(t.text, 0, 0) for t in found if t.text and t.kind != "comment"]
 

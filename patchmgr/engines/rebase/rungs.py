@@ -118,7 +118,7 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge by the structure of the file."""
+    """Merge by the structure of the file; if that fails, keep its candidates as suggestions."""
     if mergers.structure is None:
         return left
     marked = left.marked

@@ -77,7 +77,7 @@ def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, .
 
 
 def _wiped(sides: _Sides) -> Iterator[tuple[str, str]]:
-    """Yield the names that one side uses no more, and the other one uses anew, and who that is."""
+    """Yield each name that one side newly uses and the other no longer does, with that side."""
     for who, side, other in (
         ("upstream", sides.upstream, sides.fork),
         ("the patch", sides.fork, sides.upstream),
