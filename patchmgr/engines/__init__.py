@@ -1,1 +1,1 @@
-"""Algorithms over ports: no git, no files, no printing."""
+"""Algorithms that run no git, read no files and print nothing; protocols provide their input."""

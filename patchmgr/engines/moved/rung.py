@@ -183,7 +183,7 @@ class Place(Struct, frozen=True):
 
 
 class Astray(Struct, frozen=True):
-    """Why the new place of a hunk is not certain, and where it may be."""
+    """Why the new place of a hunk is not certain, and the likely place, or None."""
 
     reason: str
     likely: Place | None = None
