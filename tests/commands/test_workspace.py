@@ -467,7 +467,9 @@ def test_a_broken_lock_is_an_error_in_one_line(stage: Stage, content: bytes, wor
     [
         pytest.param(b"../x\n", "line 1", id="outside"),
         pytest.param(b"fork-one.patch\nfork-one.patch\n", "line 2", id="twice"),
-        pytest.param(b"none.patch\n", "series/s/none.patch is not there", id="missing"),
+        pytest.param(
+            b"none.patch\n", "series/s/none.patch, which the series lists, is missing", id="missing"
+        ),
         pytest.param(b"fork-one.patch --odd\n", "line 1", id="option"),
         pytest.param(None, "series/s/series cannot be read", id="no-file"),
         pytest.param("fifo", "must be a regular file", id="fifo"),
