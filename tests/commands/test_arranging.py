@@ -124,7 +124,7 @@ def test_a_patch_does_not_leave_what_it_depends_on(
         (("drop", "one"), 1, "four.patch depends on one.patch: {how}"),
         (("fold", "four"), 2, "name other patches to fold into four.patch"),
         (("fold",), 2, "name other patches to fold into four.patch"),
-        (("fold", "two", "--diff", "x"), 2, "name patches, or a diff with --diff"),
+        (("fold", "two", "--diff", "x"), 2, "name the patches to fold, or a diff with --diff"),
         (("fold", "--diff", "nowhere"), 2, "nowhere cannot be read: No such file or directory"),
         (("split", "three", "x"), 2, "that is the none of three.patch: nothing to split"),
         (("split", "three", "x", "--file", "nine"), 2, "three.patch does not touch nine"),
