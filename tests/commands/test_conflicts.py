@@ -369,7 +369,7 @@ def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> No
         pytest.param("resolution", b"\0\n", "binary", id="binary"),
         pytest.param("resolution", b"\xff\n", "not UTF-8", id="no-utf-8"),
         pytest.param("resolution", b"x", "without a line feed", id="half-a-line"),
-        pytest.param("theirs", b"evil\n", "another id", id="another-side"),
+        pytest.param("theirs", b"evil\n", "does not match its sides", id="another-side"),
         pytest.param("theirs", None, "lacks one of base, ours and theirs", id="no-side"),
         pytest.param("meta.toml", b"x", "not TOML", id="no-toml"),
         pytest.param("meta.toml", b"a = " + b"[" * 999, "not TOML", id="nested"),

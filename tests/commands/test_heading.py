@@ -129,7 +129,7 @@ def test_the_editor_gets_the_header(desk: Hands, monkeypatch: pytest.MonkeyPatch
     assert header(desk, "fork-one").endswith("\n\nHow it is so.\n\n")
     assert desk.run("edit", "fork-one").out == "fork-one.patch is as it was\n"
     monkeypatch.setenv("GIT_EDITOR", "false")
-    assert one_line(desk.run("edit", code=1)).startswith("the editor false ended with 1")
+    assert one_line(desk.run("edit", code=1)).startswith("the editor false ended with exit code 1")
 
 
 def test_what_was_written_in_an_editor_is_kept_where_it_is_no_header(

@@ -287,9 +287,9 @@ def _egg_link(house: House) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (_editable, "is installed editable"),
-        (_editable_by_path, "is installed editable"),
-        (_egg_link, "is installed editable"),
+        (_editable, "is an editable install"),
+        (_editable_by_path, "is an editable install"),
+        (_egg_link, "is an editable install"),
         (_twice, "is installed twice"),
         (_shared, "belongs to demo and to other-3"),
         (_linked, "is a symbolic link"),
@@ -459,7 +459,7 @@ def test_a_record_or_a_journal_of_a_stranger_reaches_nothing_else(house: House) 
     }  # fmt: skip
     for row in (journal, {**journal, "phase": "staging", "made": ["../x"]}):
         (private / "journal.json").write_text(json.dumps(row))
-        assert "the record of what is applied" in house.run("verify", code=1).err
+        assert "the record of applied patches" in house.run("verify", code=1).err
     assert mine.read_text() == "mine\n"
 
 

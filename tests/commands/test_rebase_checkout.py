@@ -281,7 +281,7 @@ def test_a_command_that_changes_files_stops_the_rebase(scene: Scene) -> None:
         (("--onto", "x", "--exec", " "), "--exec needs a command"),
         (("--onto", "x", "--exec", "true", "--dry-run"), "cannot be used with --dry-run"),
         (("--onto", "x", "--other-edits", "new"), "--other-edits needs --continue"),
-        (("--continue", "--other-edits", "all"), "is patch, new or none, not all"),
+        (("--continue", "--other-edits", "all"), "must be patch, new or none, not all"),
     ],
 )
 def test_options_that_do_not_go_together(

@@ -120,7 +120,7 @@ def test_an_editor_that_fails_changes_nothing(scene: Scene, monkeypatch: TYPES) 
     collide(scene)
     editor(scene, "exit 3", monkeypatch)
     answer = typed(scene, "1 e a", monkeypatch, code=3)
-    assert "ended with 3; nothing was changed\n" in answer.err
+    assert "ended with exit code 3; nothing was changed\n" in answer.err
     assert "a.py passes every check" in answer.err
 
 
