@@ -1,1 +1,1 @@
-"""Algorithms that run no git, read no files and print nothing; protocols provide their input."""
+"""Algorithms that neither run git, read files nor print. Protocols give them their input."""

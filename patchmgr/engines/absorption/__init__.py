@@ -1,8 +1,8 @@
-"""Find what upstream already has of a series.
+"""Find which parts of a series upstream already has.
 
-effect: which lines of the series a state of upstream has (`weave`, `effect`, `series`).
+effect: which lines of the series a version of a file has (`weave`, `effect`, `series`).
 landing: the upstream commit that brought each patch, for all patches at once (`landing`).
-fate: what happened to the landed lines up to the target (`fate`).
+fate: what upstream later did with the lines that landed (`fate`).
 proof: what must hold before a hunk is dropped (`proof`).
-proposal: which hunks a person is asked about (`likeness`, `proposal`).
+proposal: the hunks that only a person can decide about (`likeness`, `proposal`).
 """

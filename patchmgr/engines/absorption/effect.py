@@ -1,4 +1,4 @@
-"""Compute which lines of each hunk a version of a file has, and what is still missing."""
+"""Determine which lines of each hunk a version of a file has, and which are still missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from patchmgr.engines.text.telling import bare, normal_lines
 
 
 class Fate(IntEnum):
-    """Whether a version of a file contains a change: a line that a hunk adds or removes."""
+    """Whether a version of a file has one change: a line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it
@@ -29,7 +29,7 @@ class Fate(IntEnum):
 
 
 class Count(Struct, frozen=True):
-    """The number of changed lines with each fate."""
+    """The number of changed lines for each value of `Fate`."""
 
     found: int = 0
     open: int = 0
@@ -38,24 +38,22 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Return the number of lines that show whether a hunk is present.
-
-        Replaced lines do not count.
-        """
+        """Return the number of changed lines, without those that a later patch replaced."""
         return self.found + self.open + self.taken
 
     def __add__(self, other: Count) -> Count:
-        """Add two counts, fate by fate."""
+        """Add two counts, field by field."""
         return Count(*map(add, astuple(self), astuple(other)))
 
 
 class Effect(Struct, frozen=True):
-    """The fate of each change to a file, the counts of each hunk, and where upstream has each run.
+    """Which changes of a series a version of a file has: line by line, and as counts for each hunk.
 
-    The counts cover only distinctive lines. If a hunk adds (or removes) none, they cover all the
-    lines that it adds (or removes). `spaced` are the hunks that upstream has with other white
-    space. `loose` are the hunks with a run where upstream's lines are those of no state of the
-    series. `wider` are the loose hunks where upstream has further lines of its own.
+    Only distinctive lines are counted. If a hunk adds (or removes) none, all lines that it adds (or
+    removes) are counted. `places` maps each run of changed lines to its range in upstream's file.
+    `spaced` holds the hunks that differ from upstream in white space only, `loose` those where
+    upstream's lines match no state of the series, and `wider` the loose hunks where upstream also
+    added lines of its own.
     """
 
     fates: Mapping[Change, Fate]
@@ -67,9 +65,9 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None) -> Effect:
-    """Compare a version of a file with all its states in a series.
+    """Determine which changes of a series a version of a file has.
 
-    `ours` is the version's content, or None if upstream deleted the file.
+    `ours` is the content of that version, or None if upstream deleted the file.
     """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]

@@ -1,4 +1,4 @@
-"""What happened to a landed patch: it is unchanged, evolved, gone, reverted or landed again."""
+"""Determine what became of a patch after it landed upstream: kept, changed, deleted or reverted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
-    """Return the number of the step that reverted some patches after step `landed`, or None.
+    """Return the number of the upstream commit that reverted some patches, or None if none did.
 
-    A reversal removes most of their lines and restores the old ones. Its subject must also say that
-    it reverts, or the step must be the exact reverse of the landing.
+    Only commits after the one numbered `landed` are considered. A reversal removes most lines of
+    the patches and restores the old ones. It must also be called a revert in its subject, or be the
+    exact reverse of the commit `landed`.
     """
     later = Counter[int]()
     for patch in patches:
@@ -63,9 +64,9 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_at_target(series: Series, patch: int, landed: int) -> Event:
-    """Return what happened to a patch's landed lines up to the target.
+    """Return what became of a patch that the upstream commit numbered `landed` brought.
 
-    If the patch landed added lines, only these decide.
+    If the patch landed with added lines, only those are considered.
     """
     end = series.way.end
     fates = [fate for hunk in series.hunks(patch) for fate in _fates(series, hunk, landed, end)]
@@ -76,9 +77,9 @@ def event_at_target(series: Series, patch: int, landed: int) -> Event:
 
 
 def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
-    """Return the hunks whose old text the target has again.
+    """Return the hunks of a landed patch whose old text is back in the target.
 
-    The set is empty if these hunks are not most of what landed.
+    The set is empty unless these hunks are most of what landed.
     """
     end = series.way.end
     fates = {hunk: [*_fates(series, hunk, landed, end)] for hunk in series.hunks(patch)}

@@ -1,7 +1,7 @@
 """Find which patches and hunks upstream already has, and which upstream commit brought them.
 
-A patch landed with the step after which upstream's files contain most of its lines in the right
-places. The steps after the landing show what became of it up to the target.
+A patch landed with the first commit after which upstream's files contain most of its lines in the
+right places. Later commits may have changed, removed or reverted it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Map the index of each patch that upstream has, in whole or in part, to its absorption."""
+    """Return the absorption of each patch that upstream has in whole or in part, by patch index."""
     landings = _landings(series)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):

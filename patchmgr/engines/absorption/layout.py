@@ -56,7 +56,7 @@ _CLOSES = re.compile(
 
 
 def key_of(line: bytes) -> bytes:
-    """Return a line without white space, or empty if the line contains no word."""
+    """Return a line with its white space removed, or an empty key if the line contains no word."""
     return bare(line) if re.search(rb"\w", line) else b""
 
 
@@ -71,7 +71,7 @@ class Order(Enum):
 class Scanned(Struct, frozen=True):
     """The number of open braces and the innermost open bracket at the start of each line.
 
-    `inside` are the lines that begin within a comment or a string. `literal` are the lines whose
+    `inside` holds the lines that begin within a comment or a string, and `literal` the lines where
     white space is part of a string's value.
     """
 
@@ -82,19 +82,19 @@ class Scanned(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True, dict=True):
-    """A text with its structure, by line numbers from 0. Use `layout_of` to create one."""
+    """A text and its structure; lines are numbered from 0. Use `layout_of` to create one."""
 
     path: str
     content: bytes
 
     @cached_property
     def language(self) -> str:
-        """The language of the text."""
+        """The language of the text, judged by its path."""
         return language(self.path)
 
     @property
     def is_program(self) -> bool:
-        """Return whether braces or indentation delimit the blocks of the language."""
+        """Return whether the language delimits its blocks by braces or indentation."""
         return self.language in BRACED or self.language == "Python"
 
     @cached_property
@@ -104,20 +104,20 @@ class Layout(Struct, frozen=True, dict=True):
 
     @cached_property
     def keys(self) -> list[bytes]:
-        """The lines of the text without white space.
+        """The key of each line: the line with its white space removed.
 
-        A line that contains no word has an empty key.
+        The key of a line without a word is empty.
         """
         return [*map(key_of, self.lines)]
 
     @cached_property
     def scanned(self) -> Scanned:
-        """The state of brackets, strings and comments at each line. Plain text has no brackets."""
+        """The brackets, strings and comments that are open at the start of each line."""
         return _scanned(self.content, self.language)
 
     @cached_property
     def blocks(self) -> Sequence[int]:
-        """The number of the line that begins the block of each line, or -1 outside of blocks."""
+        """For each line, the line number where its innermost block begins, or -1 outside blocks."""
         found: list[int] = []
         around: list[tuple[float, int]] = []
         is_covered = False
@@ -132,7 +132,7 @@ class Layout(Struct, frozen=True, dict=True):
         return found
 
     def around(self, line: int) -> list[int]:
-        """Return the lines that begin the blocks around a line, innermost first."""
+        """Return the numbers of the lines that begin the blocks around a line, innermost first."""
         found = list[int]()
         while (line := self.blocks[line]) >= 0:
             found.append(line)
@@ -140,7 +140,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @cached_property
     def singular(self) -> Set[bytes]:
-        """The keys that occur on exactly one line."""
+        """The keys that exactly one line of the text has."""
         return {key for key, count in Counter(self.keys).items() if count == 1}
 
     def _level(self, number: int) -> float:
@@ -156,7 +156,7 @@ class Layout(Struct, frozen=True, dict=True):
         return 0 if self.language in ("Text", OTHER) else indentation(line)
 
     def order_at(self, number: int) -> Order:
-        """Return whether the order of the lines around a line matters, judged by its brackets."""
+        """Return whether lines at this place may be reordered, judged by the brackets around it."""
         opened = self.scanned.opened[number]
         if opened is None:
             return Order.LINED
@@ -173,9 +173,9 @@ class Layout(Struct, frozen=True, dict=True):
         return Order.LINED
 
     def is_enclosed(self, line: int, own: Set[int]) -> bool:
-        """Return whether lines in `own` before a line open a block that later lines in `own` close.
+        """Return whether lines in `own` open a block before a line and close it after that line.
 
-        Meant for languages whose blocks neither braces nor indentation delimit.
+        Meant for languages whose blocks are delimited neither by braces nor by indentation.
         """
         before = [self.lines[n] for n in sorted(own) if n < line]
         after = [self.lines[n] for n in sorted(own) if n > line]

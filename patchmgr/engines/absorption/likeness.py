@@ -1,8 +1,8 @@
 """Measure how similar a hunk is to what upstream added near it.
 
-The words of the hunk are searched, in order, among the words that upstream added since the base. A
-word that was rare in the file weighs more than a frequent one. Similarity is no proof, so a person
-is asked to decide.
+The words of the hunk are searched for, in order, among the words that upstream added since the
+base. A word that was rare in the file weighs more than a frequent one. Similarity proves nothing,
+so a person is asked to decide.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):
-    """The lines of upstream (from 0, end exclusive) that seem to do what a hunk does.
+    """The lines of upstream's file that seem to do what a hunk does (from 0, end exclusive).
 
-    `confidence` is from 0 to 0.99. `is_whole` means that the lines contain all words of the hunk in
-    its order, and fewer other words.
+    `confidence` is from 0 to 0.99. `is_whole` means that the lines contain all words that the hunk
+    adds, in the same order, and few others.
     """
 
     confidence: float
@@ -70,7 +70,7 @@ Brought = tuple[int, str]
 
 
 class Wanted(Struct, frozen=True, dict=True):
-    """The words of a hunk to search for, in order, and the weight of one occurrence of each."""
+    """The words of a hunk to search for, in order, and the weight of each word."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
@@ -87,13 +87,13 @@ class Wanted(Struct, frozen=True, dict=True):
         return Counter(self.words)
 
     def most(self, there: Sequence[Brought]) -> float:
-        """Return an upper bound of `share`, from 0 to 1, which ignores the order of the words."""
+        """Return an upper bound of what `share` returns, which ignores the order of words."""
         found = Counter(word for _, word in there if word in self.weights)
         said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
         return fsum(said) / (self.telling or 1)
 
     def share(self, there: Sequence[Brought]) -> float:
-        """Return the share of the total weight, from 0 to 1, that occurs in the same order."""
+        """Return how much of the total weight occurs in the same order, from 0 to 1."""
         found = _same(self.words, [word for _, word in there])
         return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
 
@@ -132,13 +132,13 @@ class Comparison:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of lines that upstream changed."""
+        """The ranges of lines that upstream changed."""
         return changed_blocks(self.base, self.ours)
 
     def in_ours(self, line: int) -> int:
         """Return the line of upstream's file that corresponds to a line of base.
 
-        For a line that upstream deleted, this is where the replacement starts.
+        For a line that upstream replaced or deleted, this is where the replacement starts.
         """
         shift = 0
         for block in self.blocks:
@@ -150,7 +150,7 @@ class Comparison:
         return line + shift
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
-        """Return the words that upstream added in some blocks, in order, each with its line."""
+        """Return the words that upstream added in some blocks, in order, with line numbers."""
         return [word for block in blocks for word in self._brought_by(block)]
 
     def _brought_by(self, block: Block) -> list[Brought]:
@@ -182,23 +182,23 @@ class Comparison:
         return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
 
     def most(self, wanted: Wanted) -> float:
-        """Return an upper bound of the confidence of any `passage`: all words of ours count."""
+        """Return an upper bound of the confidence that `passage` can reach for the wanted words."""
         has = {word for word in wanted.weights if _encoded(word) in self._contents[1]}
         return _confidence(wanted.most([(0, word) for word in wanted.words if word in has]))
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
-        """Return the words that runs add, except those kept from the lines that they replace."""
+        """Return the words that runs of changed lines add, and not those that they only keep."""
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def asked(self, runs: Sequence[Run], *, is_near: bool) -> list[tuple[Run, Block]]:
-        """Pair each run with the blocks that upstream changed: with all, or only with near ones."""
+        """Pair each run of changed lines with each block that upstream changed, or a near one."""
         return [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
 
     def brought_to(self, asked: Sequence[tuple[Run, Block]]) -> list[Block]:
-        """Return the paired blocks in which upstream changed the symbol that contains the run."""
+        """Return the paired upstream blocks that are in the same symbol as the hunk's run."""
         return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
 
     def _is_here(self, run: Run, block: Block) -> bool:
@@ -213,14 +213,14 @@ class Comparison:
         return run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return the words that upstream added in new functions whose names occur in `there`."""
+        """Return the words that upstream added in the bodies of new functions named in `there`."""
         base, ours = self._symbols
         said = {word for _, word in there}
         new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
-        """Yield the guards in some lines."""
+        """Yield the guards in some lines: each `if` whose body does no more than leave."""
         code = "\n".join(code_of(line, self.language) for line in lines)
         for found in _GUARD.finditer(code):
             start, end = (code.count("\n", 0, at) for at in found.span())
@@ -232,10 +232,10 @@ class Comparison:
             )  # fmt: skip
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
-        """Return the few lines of upstream with most of the wanted words, or None.
+        """Return the few lines of upstream's file that contain most of the wanted words.
 
-        The result is None if no line contains any of them. If several places are equally good, the
-        one nearest to the line `near` is returned.
+        Of several equally good places, the one nearest to the line `near` is returned. The result
+        is None if no line contains any of the words.
         """
         words: dict[int, list[Brought]] = {}
         for one in there:
@@ -262,11 +262,11 @@ class Comparison:
 def find_likeness(
     comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
 ) -> Likeness | None:
-    """Return upstream's lines that seem to replace a hunk which starts at a line of base, or None.
+    """Return the upstream lines that seem to do what a hunk at a line of base does, or None.
 
-    For a hunk that merges cleanly, nearly all its words must occur in the same order right beside
-    it, or both must be guards of the same kind. A hunk in conflict with too few distinctive words
-    is judged together with its context, if upstream moved that into a new function.
+    If the hunk merges cleanly, nearly all its words must occur in the same order right beside it,
+    or both texts must have a guard of the same kind. A hunk in conflict with too few distinctive
+    words is judged together with its context, if upstream moved that into a new function.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
     asked = comparison.asked(runs, is_near=is_clean)

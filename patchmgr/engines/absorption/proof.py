@@ -1,7 +1,7 @@
-"""Proofs that upstream lacks a hunk, although the search found it absorbed.
+"""Prove that upstream still lacks a hunk, although a search found it to be absorbed.
 
-Each proof is tried on every hunk before the hunk is dropped, however it was found. A proof sees
-only the hunk, the text that the hunk is written against, and upstream's text.
+Every hunk must pass all proofs before it is dropped, however it was found. A proof sees only the
+hunk, the text that the hunk is written against, and upstream's text.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
 class Needed(Struct, frozen=True):
     """The reason why a hunk may not be dropped.
 
-    If `is_done` is set, the hunk changes nothing in upstream's text, and is carried as it is.
+    If `is_done` is true, the hunk has no effect on upstream's text, and it stays in the patch.
     """
 
     why: str
@@ -52,11 +52,10 @@ class Needed(Struct, frozen=True):
 
 
 class Drop(Struct, frozen=True, dict=True):
-    """A hunk that was found in upstream's text, with both texts.
+    """A hunk that could be dropped, with the text it is written against and upstream's text.
 
-    `base` is the text that the hunk is written against, and `position` is the line (from 0) where
-    the hunk starts there. `beside` are the hunks of the patch in this file that upstream does not
-    have.
+    `position` is the line (from 0) of `base` where the hunk starts. `beside` holds the other hunks
+    of the patch in this file that upstream does not have.
     """
 
     path: str
@@ -68,22 +67,22 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs of changed lines of the hunk."""
+        """The runs of consecutive changed lines in the hunk."""
         return tuple(runs_of(self.hunk, self.position))
 
     @cached_property
     def mine(self) -> Layout:
-        """The base with the hunk applied."""
+        """The text that the hunk produces when it is applied to `base`."""
         return Layout(self.path, apply_one(self.base, self.hunk, self.position))
 
     @cached_property
     def there(self) -> Layout:
-        """The text of upstream's file."""
+        """Upstream's text."""
         return layout_of(self.path, self.ours)
 
     @cached_property
     def places(self) -> tuple[range, ...]:
-        """The range of lines that each run adds, by their numbers in `mine`."""
+        """For each run of changed lines, the range of lines that it adds, numbered as in `mine`."""
         found, shift = list[range](), 0
         for run in self.runs:
             found.append(range(run.start + shift, run.start + shift + len(run.added)))
@@ -92,12 +91,12 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def added(self) -> Sequence[int]:
-        """The numbers in `mine` of the lines that the hunk adds."""
+        """The numbers of the lines that the hunk adds, as in `mine`."""
         return [n for place in self.places for n in place]
 
     @cached_property
     def kept(self) -> Mapping[int, int]:
-        """The lines of `mine` that the hunk does not add, each with upstream's matching line."""
+        """Maps the lines of `mine` that the hunk does not add to matching upstream lines."""
         added = frozenset(self.added)
         rest = [n for n in range(len(self.mine.lines)) if n not in added]
         return dict(self._matched(rest, range(len(self.there.lines))))
@@ -114,7 +113,7 @@ class Drop(Struct, frozen=True, dict=True):
         return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
-        """Return the ranges of lines in both texts between the kept lines nearest to a place."""
+        """Return the lines between the kept lines around a place, in `mine` and upstream."""
         lines = self._kept_lines
         at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
         above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
@@ -126,13 +125,13 @@ class Drop(Struct, frozen=True, dict=True):
 
     @property
     def spot(self) -> Spot:
-        """The lines of base that the hunk changes, and the lines in their place upstream."""
+        """The lines of base that the hunk changes, and upstream's lines in the same place."""
         _, there = self.between(range(self.places[0].start, self.places[-1].stop))
         return Spot(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
 
     @cached_property
     def news(self) -> Mapping[bytes, Sequence[int]]:
-        """The numbers of the lines that upstream added, by their key."""
+        """Maps the key of each line that upstream added to the numbers of such lines."""
         known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
         for number, key in enumerate(self.there.keys):
             if key and number not in known:
@@ -141,27 +140,23 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
-        """The added lines that upstream has in the same place and order, with its line numbers."""
+        """Maps added lines of the hunk to equal upstream lines in the same place and order."""
         places = ((place, self.between(place)[1]) for place in self.places)
         return dict(pair for mine, there in places for pair in self._matched(mine, there))
 
     @cached_property
     def shared(self) -> Set[bytes]:
-        """The keys that occur on exactly one line of each text."""
+        """The keys that exactly one line of each text has."""
         return self.mine.singular & self.there.singular
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """The added lines that upstream added as well, each with the numbers of its lines there."""
+        """Maps each line that the hunk and upstream both add to upstream's line numbers."""
         return {n: self.news[key] for n in self.added if (key := self.mine.keys[n]) in self.news}
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
-    """Return a reason if upstream still has the lines that a run only deletes, or rewrote them.
-
-    For example, a patch deletes `check(size <= 256)`, and upstream changes it to 512: the line is
-    gone, but the check is not.
-    """
+    """Return a reason if upstream still has lines that the hunk only deletes, or rewrote them."""
     for run, place in zip(drop.runs, drop.places, strict=True):
         lines = [n.strip() for n in run.removed if key_of(n)]
         if run.added or not lines:
@@ -197,10 +192,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return a reason if only a changed number of the hunk is upstream, not what goes with it.
-
-    For example, both sides add an enumerator and change `COUNT` from 1 to 2: these are two changes.
-    """
+    """Return a reason if upstream has a number that the hunk changes, but not its other changes."""
     counted = dict(pair for run in drop.runs for pair in _counted(run))
     if not counted:
         return None
@@ -231,7 +223,7 @@ def _uncounted(runs: Iterable[Run]) -> list[bytes]:
 
 
 def other_order(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has lines in another order than the hunk, where order matters.
+    """Return a reason if upstream has the added lines in another order, where order matters.
 
     For example, a patch adds the argument `ws` after `tok`, and upstream adds it before. Order does
     not matter for imports, sets, keyword arguments and `__all__`.
@@ -260,7 +252,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has a line with other white space in a string or in a name."""
+    """Return a reason if upstream's line differs in white space within a string or a name."""
     line = _nowhere(drop, drop.brought, _has_same_space)
     said = "with other white space, which matters here"
     return None if line is None else Needed(f"upstream has {_shown(line)} {said}")
@@ -285,7 +277,7 @@ def _has_same_space(drop: Drop, line: int, place: int) -> bool:
 
 
 def other_block(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has added lines in another block, or commented out.
+    """Return a reason if upstream has added lines of the hunk in another block, or commented out.
 
     Upstream may have put a call under `else`, into a function or struct next to it, or below
     another `[section]`, or else into a comment, a string or a here-document.
@@ -295,11 +287,11 @@ def other_block(drop: Drop) -> Needed | None:
 
 
 def like_block(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has added lines only in a block that resembles the hunk's.
+    """Return a reason if upstream has added lines of the hunk only in a similar block elsewhere.
 
     The block may be a copy, or may have changed places with the right one. Lines in blocks that the
-    hunk itself adds do not count. If the old text of the hunk was unique and is gone, there is no
-    other block to confuse it with.
+    hunk itself adds are ignored. If the old text of the hunk was unique and is gone, no other block
+    can be confused with it, and there is no reason.
     """
     old, added = b"".join(drop.hunk.old()), frozenset(drop.added)
     if drop.base.count(old) == 1 and old not in drop.ours:
@@ -348,8 +340,8 @@ WHERE_IT_IS_THERE = frozenset({"coincidence", "like block"})
 def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
     """Return the first reason against dropping a hunk, or None if it may be dropped.
 
-    If upstream has the lines exactly as the hunk or a state of the series (`is_state`) has them,
-    only the proofs in WHERE_IT_IS_THERE are tried.
+    If upstream's lines are exactly those of the hunk or of a state of the series (`is_state`), only
+    the proofs in WHERE_IT_IS_THERE are tried.
     """
     is_there = drop.hunk.added() and (is_state or b"".join(drop.hunk.new()) in drop.ours)
     proofs = (proof for name, proof in PROOFS if not is_there or name in WHERE_IT_IS_THERE)
@@ -359,10 +351,10 @@ def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge in which no hunk that a proof shows to be needed counts as absorbed.
+    """Return a merge in which no hunk counts as absorbed if a proof shows that it is still needed.
 
-    Such a hunk becomes a conflict, or is carried if it changes nothing. The reason of a conflict
-    about deleted lines says what upstream did with these lines.
+    Such a hunk becomes a conflict, or is carried if it has no effect on upstream's text. The reason
+    for a conflict about deleted lines says what upstream did with these lines.
     """
     is_asked = any(verdict in (Verdict.ABSORBED, Verdict.CONFLICT) for verdict, _ in merged.answers)
     texts = sides.texts(blobs) if is_asked and sides.ours != sides.theirs else None

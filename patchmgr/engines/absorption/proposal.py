@@ -1,4 +1,4 @@
-"""Propose hunks that upstream seems to have in other words, as conflicts that show both texts."""
+"""Propose to drop hunks that upstream seems to have in other words. A person must decide."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REASON = "upstream seems to have this in other words"
 
 
 class Proposal(Struct, frozen=True):
-    """A hunk, by its index in the file, that upstream seems to have in other words.
+    """A hunk, given by its index in the file, that upstream seems to have in other words.
 
     `is_clean` says whether the hunk merged without a conflict.
     """
@@ -37,7 +37,7 @@ class Proposal(Struct, frozen=True):
 
 
 class Spot(Struct, frozen=True):
-    """The lines of base that a hunk changes, and the lines of upstream that seem to do the same."""
+    """The lines of base that a hunk changes, and the upstream lines that seem to do the same."""
 
     base_start: int
     base_end: int
@@ -48,7 +48,7 @@ class Spot(Struct, frozen=True):
 def with_proposals(
     path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Return a merge in which hunks that upstream seems to have are in conflict, and the proposals.
+    """Turn the hunks that upstream seems to have into conflicts, and return them as proposals too.
 
     If upstream has every hunk, at least in a later wording, the merge is upstream's file.
     """
@@ -91,7 +91,7 @@ def _proposals(
 def resemblances(
     sides: Sides, proposals: Sequence[Proposal], blobs: Blobs
 ) -> tuple[Resemblance, ...]:
-    """Return upstream's text and the hunk's added text for each proposal."""
+    """Return, for each proposal, the text that the hunk adds and the similar text of upstream."""
     assert sides.ours
     ours = split_lines(blobs.read(sides.ours.blob))
     found = ((one.likeness, sides.hunks[one.hunk].added_text()) for one in proposals)
@@ -104,7 +104,7 @@ def resemblances(
 def marked_spots(
     base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot], text: TextMerge
 ) -> bytes | None:
-    """Return the merge with conflict markers (zdiff3) around every spot, or None for binaries."""
+    """Return a merge with conflict markers (zdiff3) around each spot, or None for a binary file."""
     sides = split_lines(base), split_lines(ours), split_lines(theirs)
     ends = (0, 0, 0), (len(sides[0]), len(sides[1]), len(sides[2]))
     regions = _regions(sides, spots, ends[1])

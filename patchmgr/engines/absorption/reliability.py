@@ -1,4 +1,4 @@
-"""The share of right verdicts of each kind, measured on public series whose truth is known."""
+"""How often each kind of verdict was right, measured on public series with a known outcome."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ PROPOSAL, IN_PART = "likely", "likely in part"
 
 @cache
 def measured() -> Mapping[str, Reliability]:
-    """Return the measured rates, by the way a hunk was found or by the kind of a proposal."""
+    """Return the measured reliability of each kind of verdict and of proposal, by its name."""
     table = msgspec.json.decode(FILE.read_bytes(), type=list[Reliability])
     return {one.rule: one for one in table}
 
 
 def kind_of_proposals(outcome: PatchOutcome) -> str:
-    """Return the kind of a patch's proposals: that all of it is absorbed, or only parts of it."""
+    """Return whether a patch's proposals are to drop the whole patch or only parts, as a kind."""
     is_whole = all(one.proposal == Ruling.ABSORBED.value for one in outcome.conflicts)
     return PROPOSAL if is_whole else IN_PART
 
 
 def with_reliability(judged: Judged) -> Judged:
-    """Add the measured rate of its kind to each piece of evidence and each proposal.
+    """Add to each piece of evidence and each proposal how often its kind was right.
 
-    A person's decision gets no rate. A kind that was not measured gets an empty one.
+    A decision by a person gets no rate. A kind that was not measured gets an empty one.
     """
 
     def reliability(rule: str) -> Reliability:

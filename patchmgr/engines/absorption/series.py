@@ -1,4 +1,4 @@
-"""A series as weaves, compared with upstream's versions of its files up to the target."""
+"""Compare a series with each upstream version of the files that it touches."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ BASE = -1  # stands for the base where a step is asked for by its number
 
 
 class Folded(Struct, frozen=True):
-    """A patch, and its changes to each file in the state that the patch is written against."""
+    """A patch and its change to each file, in the state that the patch is written against."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
 
     def numbered(self) -> Iterator[tuple[int, FileStep]]:
-        """Yield the change to each file, with the index of its first hunk in the patch."""
+        """Yield the patch's change to each file, with the index of the change's first hunk."""
         first = 0
         for step in self.steps:
             yield first, step
@@ -43,10 +43,10 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream from base to target: the files in both, and the steps in between.
+    """Upstream's files at the base and at the target, and the commits (or releases) between them.
 
     `homes` maps a path to the file's path in the target, if upstream moved the file. `width`
-    returns the number of files that a step touches, including files outside of the series.
+    returns the number of files that a commit touches, including files outside of the series.
     """
 
     start: Versions
@@ -57,11 +57,14 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Return the step number that stands for the target."""
+        """Return the number that stands for the target: one more than that of the last commit."""
         return len(self.steps)
 
     def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
-        """Yield each step that touches a path, by number, with the file after it or None."""
+        """Yield the number of each commit that touches a file, and the file after that commit.
+
+        The file is None if the commit deletes it.
+        """
         home, has_moved = self.homes.get(path, path), False
         for number, step in enumerate(self.steps):
             if step.changes.get(home) is not None:
@@ -72,7 +75,10 @@ class Way(Struct, frozen=True):
 
 
 class Series:
-    """A series compared with the states of upstream. Each result is computed only once."""
+    """A series and the upstream versions to compare it with. Each result is computed only once.
+
+    Upstream commits are given by their number on the way from base to target.
+    """
 
     def __init__(
         self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: Elsewhere
@@ -134,7 +140,7 @@ class Series:
         return self.blobs.read(entry.blob) if entry is not None and is_file else None
 
     def hunks(self, patch: int) -> list[HunkId]:
-        """Return the hunks of a patch. A change to a file without hunks counts as one hunk."""
+        """Return the ids of a patch's hunks. A file change without hunks counts as one hunk."""
         steps = self.folded[patch].steps
         return [(patch, n) for n in range(sum(max(1, len(s.change.hunks)) for s in steps))]
 
@@ -143,23 +149,23 @@ class Series:
         return self.steps[hunk][0].change.path
 
     def version(self, path: str, number: int) -> Entry | None:
-        """Return the file at a path after a step, or None if it does not exist then."""
+        """Return the file at a path after an upstream commit, or None if it does not exist then."""
         if number == self.way.end:
             return self.way.target.get(path)
         versions = self._versions[path]
         return versions[max(at for at in versions if at <= number)]
 
     def touching(self, patch: int) -> list[int]:
-        """Return the numbers of the steps that touch a path of a patch, in order."""
+        """Return the numbers of the upstream commits that touch a file of a patch, in order."""
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
     def effect_at(self, path: str, number: int) -> Effect:
-        """Return which changes of the series the file at a path contains after a step."""
+        """Return which changes of the series upstream's file at a path has after a commit."""
         return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
-        """Count the fates of a hunk's lines.
+        """Count the lines of a hunk that upstream has after a commit.
 
         A whole file, or a changed mode, counts as one line.
         """
@@ -187,11 +193,11 @@ class Series:
         return Count(replaced=1) if is_replaced else Count(open=1)
 
     def _count_patch(self, patch: int, number: int) -> Count:
-        """Return the sum of the counts of a patch's hunks after a step."""
+        """Return the sum of the counts of a patch's hunks after an upstream commit."""
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
     def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
-        """Return the fate of each changed line of a hunk after a step."""
+        """Return the fate of each changed line of a hunk after an upstream commit."""
         path = self.path(hunk)
         changes = self.weaves[path].changes.get(hunk, ()) if path in self.weaves else ()
         fates = self.effect_at(path, number).fates if changes else {}
@@ -199,9 +205,9 @@ class Series:
 
     @cached_property
     def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
-        """The lines that show whether a patch has landed, each with the patches that change it.
+        """The lines that show whether a patch has landed, with the patches that change them.
 
-        The key is True for added lines and False for removed ones.
+        The lines that patches add are under True, those that they remove under False.
         """
         found: dict[bool, dict[FileLine, set[int]]] = {True: {}, False: {}}
         for path, weave in self.weaves.items():
@@ -213,7 +219,7 @@ class Series:
 
     @cached_property
     def sizes(self) -> Counter[int]:
-        """The number of distinctive lines of each patch."""
+        """The number of distinctive lines that each patch changes."""
         lines = (line for side in self.wanted.values() for line in side.items())
         return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
 
@@ -234,7 +240,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """For each patch, how many of its lines arrived with each step, and how many were lost."""
+        """For each patch, how many of its lines each upstream commit made, and how many undid."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         said = defaultdict[str, set[bytes]](set)
         for path, line in chain.from_iterable(self.wanted.values()):
@@ -250,10 +256,10 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Return whether at least half of the lines that a step adds to the files are the series'.
+        """Return whether at least half of the lines that a commit adds are also in patches.
 
-        Only files of the series count. If the step adds no lines there, the lines that it removes
-        are compared instead.
+        Only the series' files are compared. If the commit adds no lines to them, the lines that it
+        removes are compared instead.
         """
         for adds in (True, False):
             if brought := self.news(number, adds=adds):

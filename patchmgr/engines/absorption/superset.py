@@ -1,7 +1,8 @@
-"""Recognise a superset: upstream added in the same place what a hunk adds, and more.
+"""Recognise that upstream added what a hunk adds, in the same place, and more.
 
-A hunk that removes nothing is in upstream if, in every conflict region, its side is contained in
-upstream's side in the same order, as lines of a block or members of a set, list or call.
+A hunk that removes nothing is in upstream if, in every conflict region, the patch's side is
+contained in upstream's side in the same order, as lines of a block or members of a set, list or
+call.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ Rows: TypeAlias = list[Row]
 
 
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
-    """Return whether upstream has all that a hunk adds, judged by the marked merge of that hunk.
+    """Return whether upstream has all that a hunk adds.
 
-    Outside of the conflict regions, the merge must be equal to upstream's text.
+    `marked` is the merge of that hunk with conflict markers. Outside of the conflict regions, it
+    must be equal to upstream's text.
     """
     regions = conflict_regions(marked)
     if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
@@ -48,9 +50,9 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def read_rows(pieces: Sequence[bytes]) -> Rows | None:
-    """Split pieces of text at commas, by brackets, or return None if the brackets do not match.
+    """Split pieces of text at commas, nested by brackets, or return None if brackets do not match.
 
-    An empty row after a trailing comma is left out.
+    The empty row after a trailing comma is left out.
     """
     opened: list[Rows] = [[[]]]
     for piece in pieces:

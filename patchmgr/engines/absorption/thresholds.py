@@ -1,4 +1,4 @@
-"""The thresholds of absorption, with their units and meanings."""
+"""The thresholds for absorption, with their units and meanings."""
 
 from __future__ import annotations
 

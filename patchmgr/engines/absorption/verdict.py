@@ -1,4 +1,4 @@
-"""What upstream has of a patch, and what happened to it after it landed."""
+"""Which hunks of a patch upstream has, and what became of them after they landed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from patchmgr.model.ports import Kept, Step
 
 
 class Event(str, Enum):
-    """What happened upstream to a patch after it landed."""
+    """What upstream did with a patch after it landed."""
 
     LANDED = "landed"
     EVOLVED = "evolved"
@@ -23,13 +23,13 @@ class Event(str, Enum):
 
 
 class Absorption(Struct, frozen=True):
-    """What upstream has of one patch.
+    """Which hunks of a patch upstream has, and the upstream commit that brought them.
 
-    `hunks` are the indices of the absorbed hunks, counted over all files of the patch. `step` is
-    the commit that landed it, and `event` is what became of it later. `since` is the commit that
-    reverted it or changed it most. A reverted patch has no absorbed hunks. `wordings` are the parts
-    that landed in other words. `undoes` maps a hunk to the earlier patches whose lines it removes.
-    `now_in` is the file to which upstream moved the lines, if it did.
+    `hunks` are indices over all files of the patch; a reverted patch has none. `step` is the commit
+    that brought them, `event` is what became of them, and `since` is the commit that reverted or
+    most changed them. `wordings` are the parts that landed in other words. `undoes` maps a hunk to
+    the earlier patches whose lines it removes. `now_in` is the file to which upstream moved the
+    lines.
     """
 
     hunks: frozenset[int]
@@ -43,7 +43,7 @@ class Absorption(Struct, frozen=True):
     now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return the absorption without the hunks that remove lines of some carried patches."""
+        """Return the absorption without the hunks that remove lines of the given patches."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self
@@ -53,9 +53,9 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return the absorption of each patch from the cache, or else compute it with `find`.
+    """Return the absorption of each patch from the cache, or compute it with `find` and cache it.
 
-    `about` is everything that the result depends on. Equal values must have equal representations.
+    `about` holds everything that the result depends on; its `repr` is the key in the cache.
     """
     question = ("absorbed", repr(about))
     known = kept.get(question)

@@ -1,7 +1,7 @@
-"""A weave, as in SCCS: the lines of a file in all states of a series, in one common order.
+"""A weave, as in SCCS: the lines that a file has in any state of a series, in one common order.
 
-Comparing the weave once with a version of upstream shows for all patches which of their lines that
-version contains, however many of the patches upstream took.
+One comparison of the weave with an upstream file shows which lines of every patch that file has,
+no matter how many of the patches upstream took.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it
 
 
 class Node(Struct):
-    """A line of a weave. `events` are the hunks that added or removed it, in series order."""
+    """A line of a weave. `events` holds the hunks that add or remove it, in series order."""
 
     text: bytes
     key: bytes
@@ -34,19 +34,19 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the line exists after a patch (-1: in the base)."""
+        """Return whether the file has the line after a patch (-1: in the base)."""
         is_there = self.is_base
         for by, _ in self.events:
             is_there ^= by <= patch
         return is_there
 
     def puts_in(self, number: int) -> bool:
-        """Return whether the event with this index adds the line, rather than removes it."""
+        """Return whether the event with this index adds the line rather than removes it."""
         return self.is_base == (number % 2 == 1)
 
 
 class Run(Struct, frozen=True):
-    """A range of neighbouring nodes (end exclusive) that patches change, and these patches."""
+    """A range of neighbouring nodes (end exclusive) that patches change, and those patches."""
 
     start: int
     end: int
@@ -54,7 +54,10 @@ class Run(Struct, frozen=True):
 
 
 class Weave:
-    """The lines of one file in all states. `base` is None if the base does not contain the file."""
+    """The lines of one file in all states of a series.
+
+    The `base` is None if the file does not exist there.
+    """
 
     def __init__(self, base: bytes | None) -> None:
         self.is_made = base is None
@@ -64,9 +67,9 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Add the changes of a patch.
+        """Add the changes that a patch makes to the file.
 
-        `first` is the index in the patch of the first of these hunks.
+        `first` is the index, within the patch, of the first of these hunks.
         """
         alive = [-1, *self._alive(patch - 1)]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
@@ -102,7 +105,7 @@ class Weave:
     def carry_in(self, patch: int, content: bytes) -> None:
         """Record that a patch moves or copies a file to this path.
 
-        Its lines do not count as new.
+        The lines of that file do not count as added by the patch.
         """
         event = patch - 1, CARRIED
         self.nodes += [Node(x, key, is_base=False, events=[event]) for x, key in _keyed(content)]
@@ -126,7 +129,10 @@ class Weave:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The runs of changed nodes. Read it only after the whole series was added."""
+        """The ranges of neighbouring nodes that patches change.
+
+        Read only after all patches were added.
+        """
         found, end = list[Run](), 0
         for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
             nodes = list(group)
@@ -138,7 +144,7 @@ class Weave:
 
     @cached_property
     def changes(self) -> Mapping[HunkId, Sequence[Change]]:
-        """The changes that each hunk makes. Read it only after the whole series was added."""
+        """The changes that each hunk makes. Read only after all patches were added."""
         found: dict[HunkId, list[Change]] = {}
         for at, node in enumerate(self.nodes):
             for number, by in enumerate(node.events):
@@ -147,11 +153,11 @@ class Weave:
 
     @cached_property
     def telling(self) -> Mapping[HunkId, Sequence[Change]]:
-        """The changes of each hunk that show whether it has landed.
+        """The changes that show whether each hunk has landed.
 
         These are its distinctive added and removed lines. If a hunk adds (or removes) no such line,
-        all its added (or removed) lines that are not empty count. Read it only after the whole
-        series was added.
+        all its added (or removed) lines that are not empty count. Read only after all patches were
+        added.
         """
         found: dict[HunkId, list[Change]] = {}
         for hunk, changes in self.changes.items():
@@ -163,25 +169,25 @@ class Weave:
 
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Pairs of a patch and a later hunk that undoes one of the patch's changes."""
+        """Pairs of a patch and a later hunk that undoes one of its changes."""
         return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """The indices and keys of the nodes after the whole series, and of those in the base."""
+        """The nodes of the file after the whole series and in the base, as indices and keys."""
         states = map(self._alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
     def words(self) -> Set[bytes]:
-        """The lines of all states without white space.
+        """The lines of all states, with their white space removed.
 
-        Read it only after the whole series was added.
+        Read only after all patches were added.
         """
         return {node.key for node in self.nodes}
 
     def state(self, run: Run, patch: int) -> list[Node]:
-        """Return the nodes of a run that exist after a patch (-1: in the base)."""
+        """Return the nodes of a run that the file has after a patch (-1: in the base)."""
         return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
 
 

@@ -17,9 +17,10 @@ _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find new tests of either side that pytest collected on that side but not in the result.
+    """Find tests that pytest collected before the merge, but does not collect after it.
 
-    Also find tests of the series that use a fixture which the result no longer defines.
+    Only new tests of either side count. Also find tests of the series with a fixture that no longer
+    exists.
     """
     for path in states.carriers:
         old = written_path(states, path)

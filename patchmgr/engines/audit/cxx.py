@@ -1,8 +1,7 @@
 """Find uses of C++ and CUDA names that the included files no longer declare.
 
-One side changes what files declare, and the other side adds lines that use it. Both directions are
-checked: lines of the series against upstream's changes, and upstream's lines against those of the
-series. A name is certainly lost if no included file contains it outside of comments. All other
+One side of a merge may change a declaration while the other adds lines that use it. Both directions
+are checked. A name is certainly lost if no included file contains it outside of comments. All other
 findings are warnings, because there is no compiler to confirm them.
 """
 
@@ -38,11 +37,11 @@ Found = AuditFinding | None
 
 
 class CxxUse(Struct, frozen=True):
-    """A use of a name in one of the new `lines` of a file, and the file that declared the name.
+    """A use of a name in new lines of a file, and the file that declared the name before the merge.
 
-    `was` reads the files of the side that the new lines come from, and `now` those of the result.
-    `before` is the file's path on that side. `is_series` is true if the lines are the series' own
-    and upstream changed the declaration, and false for the opposite direction.
+    `was` reads the files of the side that added the lines, and `now` those of the result. `before`
+    is the path of the file on that side. `is_series` is true if the series added the lines and
+    upstream changed the declaration, and false for the opposite direction.
     """
 
     was: Reach
@@ -57,7 +56,7 @@ class CxxUse(Struct, frozen=True):
     is_series: bool
 
     def fault(self) -> Found:
-        """Return a finding that describes what is wrong with the use, or None if nothing is."""
+        """Return a finding that describes what is wrong with the use, or None if it is right."""
         place = self.use.name, self.use.line
         for mine in self.code.declarations:
             if (mine.name, mine.line) == place:

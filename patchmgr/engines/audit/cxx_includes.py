@@ -1,4 +1,4 @@
-"""The C++ files of one state, and the declarations that their code reaches by `#include`."""
+"""Read the C++ files of one version of a project, and the declarations that they include."""
 
 from __future__ import annotations
 
@@ -44,10 +44,7 @@ def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
 
 
 class Reach:
-    """The files of one state, resolved as an `#include` resolves them.
-
-    Each file is read only once.
-    """
+    """The C++ files of one version of a project, and what they include. Each file is read once."""
 
     def __init__(self, files: Files, roots: Collection[str]) -> None:
         self.files = files
@@ -59,7 +56,7 @@ class Reach:
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def read_ahead(self, paths: Collection[str]) -> None:
-        """Fetch several files at once, before they are read one by one."""
+        """Fetch several files at once, to save reading them one by one."""
         self.files.read_ahead(path for path in paths if path not in self._texts)
 
     def text(self, path: str) -> bytes | None:
@@ -75,7 +72,7 @@ class Reach:
         return self._words[path]
 
     def code(self, path: str) -> CxxFile | None:
-        """Return a parsed file, or None if it does not exist or cannot be parsed."""
+        """Return a file as parsed C++, or None if it does not exist or cannot be parsed."""
         if path not in self._read:
             self._read[path] = read_code(self.text(path))
         return self._read[path]
@@ -92,7 +89,7 @@ class Reach:
         return self._declared[path]
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        """Yield the declarations of a name in a file and all its includes, each with its path."""
+        """Yield each declaration of a name in a file and its includes, with the declaring path."""
         for where in sorted(self.closure(path)[0]):
             for one in self.declarations(where) if name.encode() in self.words(where) else ():
                 if one.name == name:
@@ -108,7 +105,7 @@ class Reach:
         return found
 
     def found(self, path: str, name: str) -> list[str]:
-        """Return the paths of the files that an `#include` of a name may refer to."""
+        """Return the paths of the files that a line `#include NAME` in a file may refer to."""
         plain = normpath(name)
         for place in (normpath(f"{dirname(path) or '.'}/{name}"), plain):
             if self.files.blob(place) is not None:
@@ -119,10 +116,9 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return a file with all files that it includes, and the quoted names that match no file.
+        """Return the files that a file includes, with itself, and the quoted names without a file.
 
-        The includes of includes are followed. If there are more than MOST_FILES, no files are
-        returned.
+        Includes are followed recursively. Beyond MOST_FILES files, no files are returned.
         """
         if path not in self._closures:
             seen = {path}
@@ -143,9 +139,9 @@ class Reach:
         return self._closures[path]
 
     def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Return whether a name occurs in the code of a file or its includes.
+        """Return whether a name occurs in the code of a file or of the files that it includes.
 
-        `besides` maps paths to the line numbers (from 1) to ignore. If there are too many includes,
+        `besides` maps paths to the line numbers (from 1) to ignore. If too many files are included,
         the name counts as found.
         """
         for where in self.closure(path)[0]:

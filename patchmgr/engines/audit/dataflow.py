@@ -1,4 +1,4 @@
-"""Find which definitions of a name can reach each statement of a Python function."""
+"""Find the definitions of a name that can reach each statement of a Python function."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _NONE: frozenset[int] = frozenset()
 
 
 class TooLong(Exception):
-    """The function takes too many steps to analyse."""
+    """Raised when the analysis of a function takes too many steps."""
 
 
 class Definition(Struct, frozen=True):
-    """An assignment of a value to a name: its text, its line, and the definitions that it reads."""
+    """A definition of a name: its text, its line, and the definitions that its value depends on."""
 
     text: str
     line: int
@@ -33,11 +33,11 @@ class Definition(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A statement, or only its head if it has a body, with the names that it reads and defines.
+    """A statement (only its head, if it has a body) with the names that it reads and defines.
 
-    `computed` are the names in `reads` whose values enter an operation, a condition or an index.
-    The values of the other names are only passed on. `guards` are the conditions and loops around
-    the statement, outermost first, and `guard_reads` are the names that each of them reads.
+    `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
+    the values of the others are only passed on. `guards` holds the conditions and loops around the
+    statement, outermost first, and `guard_reads` the names that each of them reads.
     """
 
     text: str
@@ -53,8 +53,8 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in order, and all definitions in it.
 
-    `exits` are the conditions under which the function or a loop iteration ends early. `last` of
-    each is the last line of its body. `names` are all names that occur in the function.
+    `exits` holds the conditions under which the function or a loop iteration ends early; the `last`
+    line of an exit is that of its body. `names` holds all names that occur in the function.
     """
 
     sites: tuple[Site, ...]
@@ -64,9 +64,9 @@ class Flow(Struct, frozen=True):
 
 
 def flow_of(function: Function) -> Flow:
-    """Analyse the definitions in a function.
+    """Return the statements of a function, with the definitions that reach each of them.
 
-    Raises TooLong if that takes more than MOST_STEPS steps.
+    Raises TooLong if the analysis takes more than MOST_STEPS steps.
     """
     reader = _Reader()
     reader.function(function, {})

@@ -1,4 +1,4 @@
-"""Rewrite the patch's imports of names that upstream moved to another module."""
+"""Rewrite the imports of a patch whose names upstream moved to another module."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """A name that must be imported from another module now, and the upstream commit that moved it.
+    """A name that must now be imported from another module, and the commit that moved it.
 
-    If `start` is set, the importing lines themselves moved here from the file `start`.
+    If `start` is not empty, the import itself moved here from that file.
     """
 
     module: str
@@ -44,7 +44,7 @@ class Move(Struct, frozen=True):
     start: str = ""
 
     def sentence(self) -> str:
-        """Return a sentence that says where the name is imported from now, and why."""
+        """Return a sentence that says from which module the name is imported now, and why."""
         now = f"`{self.name}` is imported from `{self.to}` now"
         if self.start:
             return f"{now}, where it was `{self.module}`: the line was in {self.start}."
@@ -61,11 +61,11 @@ def follow_moved_names(
     blobs: Blobs,
     moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
-    """Rewrite imports of moved names in the lines of the series, and report each as a finding.
+    """Rewrite imports of moved names in lines of the series, and report each as a finding.
 
-    `moves` maps paths of the result to the moves that apply there. A name is followed if upstream
-    moved its definition to exactly one other module, or if upstream's own files now import it from
-    exactly one other module.
+    `moves` maps each path of the result to the moves that concern its imports. A name is followed
+    if upstream moved its definition to exactly one other module, or if upstream's own files now
+    import it from exactly one other module.
     """
     if not moves:
         return tuple(judged), changes
@@ -89,7 +89,7 @@ def follow_moved_names(
 
 
 def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
-    """Return the imports to rewrite, by the path of the file in the result."""
+    """Return the moved names that lines of the series import, by the path of the importing file."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
     for path in _importing(states):
@@ -225,9 +225,9 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Rewrite the imports of moved names in a text, or return None if none has to change.
+    """Rewrite the imports of moved names in a text, or return None if nothing has to change.
 
-    Import statements that upstream has word for word are left alone.
+    Import statements that upstream has in the same words are left alone.
     """
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)

@@ -1,7 +1,7 @@
-"""Find uses of names that were valid on their own side, but are not valid in the result.
+"""Find uses of names that were valid before a merge but are not valid after it.
 
-Two sets of lines are read: lines of the series that may use what upstream changed, and new lines of
-upstream that may use what the series changed.
+Two kinds of lines are checked: lines of the series that may use what upstream changed, and new
+lines of upstream that may use what the series changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Lines = tuple[str, Suspects, bool]
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
-    """Find uses of names that the other side removed, renamed, moved or gave another signature."""
+    """Find uses of names whose definition the other side removed, renamed, moved or changed."""
     reach = [*_ours(states), *_theirs(states)]
     if reach:
         # What reads syntax trees is loaded where there is something to look at.
@@ -83,7 +83,7 @@ def _altered(states: States) -> Altered | None:
 
 
 def text_of(files: Files, path: str) -> str:
-    """Return the content of a file as a string, which is empty if the file does not exist."""
+    """Return the content of a file as a string, or an empty string if the file does not exist."""
     return (files.read(path) or b"").decode("utf-8", "surrogateescape")
 
 
@@ -155,13 +155,13 @@ def _is_redefining(hunk: Hunk, path: str) -> bool:
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
-    """Return the numbers (from 1) of the lines in a text that another text does not contain."""
+    """Return the numbers (from 1) of the lines of a text that another text does not contain."""
     known = {"", *(other or b"").decode("utf-8", "surrogateescape").split("\n")}
     return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
 
 class Changed:
-    """Changed Python modules, and the packages above them, which may re-export their names."""
+    """Python modules that changed, and the packages above them, which may re-export names."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.places: set[str] = set()
@@ -175,18 +175,18 @@ class Changed:
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
 
     def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return all words (and `*`) of the statements in a file that may import these modules."""
+        """Return the words (and `*`) of the statements in a file that may import these modules."""
         said = {statement for statement, _, _ in self.imports(path, text)}
         return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def reached(self, path: str, text: str) -> Iterator[str]:
-        """Yield the paths of changed modules that a file may import, including submodules."""
+        """Yield the paths of the changed modules, and their submodules, that a file may import."""
         for _, module, name in self.imports(path, text):
             for place in filter(self._has(name), places(path, module)):
                 yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield each import of a changed module as statement, module and imported name."""
+        """Yield the statement, module and imported name of each import of a changed module."""
         for statement, module, name in named_imports(text):
             is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
             is_likely = is_known or module.startswith(".")

@@ -1,8 +1,8 @@
-"""Find values that upstream computes differently now and that lines of the series read.
+"""Find lines of the series that read a value which upstream now computes differently.
 
 A hunk can merge cleanly and still lose its meaning, if upstream changed how a value that it reads
-is computed. The definitions in a function are followed to where they are read, both in the function
-as the series was written against it and in the merged one. Differences are reported.
+is computed. Each value is traced back to its definitions, in the function as the series was written
+against it and in the merged function. Differences are reported.
 """
 
 from __future__ import annotations

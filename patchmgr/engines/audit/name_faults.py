@@ -1,6 +1,6 @@
-"""Find uses of names that the result no longer has: imports, attributes, and names in strings.
+"""Find uses of names that no longer exist: in imports, as attributes, and in strings.
 
-Also find classes whose bases, or whose overridden members, changed since they were written.
+Also find classes whose base classes or overridden members have changed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Joine
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield imports of modules that no longer exist, and of names that a module no longer has."""
+    """Yield a fault for each import of a module or a name that no longer exists."""
     module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -105,7 +105,7 @@ def _is_elsewhere(module: str, at: PairedUse) -> bool:
 
 
 def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
-    """Yield the names used in some lines that a star import provided before and does not now."""
+    """Yield a fault for each name in some lines that a star import no longer provides."""
     now, then = pair.now.module, pair.then.module
     if now is None or then is None or not now.stars or not then.stars:
         return
@@ -161,7 +161,10 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield attributes that no longer exist, are set without effect, or changed their kind."""
+    """Yield a fault if an attribute is gone, cannot be set any more, or is now of another kind.
+
+    For example, a method has become a property.
+    """
     if isinstance(node.ctx, ast.Store):
         yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):
@@ -238,7 +241,7 @@ def _is_frozen(node: ast.AST | None) -> bool:
 
 
 def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in names passed as strings, as in calls of `setattr` and `mock.patch.object`."""
+    """Yield a fault for a lost name passed as a string, as to `setattr` or `mock.patch.object`."""
     last = last_name(node.func)
     match node.args:
         case [owner_node, ast.Constant(value=str(name)), *rest]:
@@ -262,7 +265,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether a name existed, is gone, and cannot come from a base outside the files."""
+    """Return whether a name existed, is gone, and cannot be inherited from an external class."""
     if old.what not in _THERE:
         return False
     if not new.outside:
@@ -277,9 +280,9 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class in the result that has the name of the class which defined an old member.
+    """Return the class, among `owner` and its bases, named as the class that defined a member.
 
-    It is the class `owner` or one of its bases, or None if none of them has that name.
+    `old` is that member before the merge. The result is None if no class has the name.
     """
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
@@ -295,7 +298,10 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
 
 
 def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in dotted names in strings, as `mock.patch` and registries use them."""
+    """Yield a fault if a string is the dotted name of something that no longer exists.
+
+    Such strings are passed to `mock.patch` and to registries.
+    """
     if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
         return
     value = node.value
@@ -328,7 +334,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield the bases of a class that have become functions."""
+    """Yield a fault for each base class that has become a function."""
     for base in node.bases:
         new = at.new(base)
         if new.what == "function" and (old := at.old(base)).what == "class":
@@ -338,7 +344,7 @@ def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield the abstract methods that a class does not define, if it was complete before."""
+    """Yield a fault for each abstract method that a class lacks, if it lacked none before."""
     new = at.now.own_class(at.use.scopes, node.name)
     more = frozenset[str]() if new is None else _abstract(new, at.now.state)
     old = at.then.own_class(at.use.scopes, node.name) if more else None
@@ -371,7 +377,7 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
 
 
 def override_faults(node: _Function, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults of a method that overrides a base method which was removed or changed."""
+    """Yield a fault if the base method that a method overrides was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or node.name.startswith("__"):
         return
@@ -403,7 +409,7 @@ def _plain_method(found: Entity) -> _Function | None:
 
 
 def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -> Iterator[Fault]:
-    """Yield class attributes whose overridden attribute of a base class no longer exists."""
+    """Yield a fault if the base class no longer has an attribute that a class overrides."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):

@@ -31,7 +31,7 @@ _KINDS = {
 
 
 class Fault(Struct, frozen=True):
-    """A fault that pyflakes reports: its kind, the name, the line number, and the line's text."""
+    """A message of pyflakes: its kind, the name, the line number, and the text of the line."""
 
     kind: str
     name: str
@@ -48,7 +48,7 @@ class Fault(Struct, frozen=True):
 
 
 def check_names(states: States) -> Iterator[Told]:
-    """Find undefined names and duplicate definitions that neither side has."""
+    """Find undefined names and duplicate definitions that the merge introduced."""
     for path in states.carriers:
         if not path.endswith((".py", ".pyi")):
             continue
@@ -102,16 +102,16 @@ def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
 
 
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
-    """Return warnings about names in a merged text that do not apply to either side."""
+    """Return warnings about names in a merged text that apply to neither side alone."""
     texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a merged text that neither side has in a line with the same text.
+    """Return the faults of a merged text that neither side has on a line with the same text.
 
-    A fault about a name is also old if a side has as many faults about this name: a line that both
-    sides changed has another text.
+    If both sides changed a line, its text is new, but its fault need not be. So a fault also counts
+    as old if one side has the same number of faults about that name.
     """
     found = faults_of(merged)
     if not found:
@@ -151,7 +151,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
 
 
 def messages_of(tree: ast.Module) -> Sequence[Message]:
-    """Return all messages of pyflakes about a tree, or none if pyflakes fails."""
+    """Return all messages of pyflakes about a syntax tree, or none if pyflakes fails."""
     from pyflakes.checker import Checker  # not for each rebase
 
     try:

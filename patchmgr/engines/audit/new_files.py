@@ -30,7 +30,7 @@ def _new_files(states: States) -> Iterator[tuple[str, str]]:
 
 
 def lonely_files(states: States) -> Iterator[Told]:
-    """Find new files of the series in folders that upstream has removed since.
+    """Find new files of the series in folders that upstream has removed.
 
     Files that were moved along with their folder are not reported.
     """
@@ -54,7 +54,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def unbuilt_files(states: States) -> Iterator[Told]:
-    """Find new files that a pattern in a build file included, and that none includes now."""
+    """Find new files that a pattern in a build file matched before, and that none matches now."""
     changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
     for name, path in _new_files(states) if changed else ():
         is_source = path.endswith(CXX)
@@ -87,7 +87,7 @@ def _lacks(content: bytes | None, path: str) -> bool:
 
 
 def gone_paths(states: States) -> Iterator[Told]:
-    """Find lines of the series that contain the path of a file which upstream removed or moved."""
+    """Find lines of the series with the path of a file that upstream removed or moved."""
     gone = {
         path
         for path in states.changed_upstream

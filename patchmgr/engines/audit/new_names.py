@@ -1,4 +1,4 @@
-"""Find the new name or place of a name that upstream removed, and the commit that removed it."""
+"""Find the new name or place of a definition that upstream removed, and the removing commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 400  # lines of a definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return the new name of what `symbol` stood for, or None if it is not clear."""
+    """Return the name that upstream now uses for what `symbol` meant, or None if it is unclear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -42,7 +42,10 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the name of the only other definition similar to the old one, or None."""
+    """Return the name of the one definition that resembles the old one most, or None.
+
+    The result is None if no definition is similar enough, or if several are equally similar.
+    """
     if old is None:
         return None
     scored = sorted(
@@ -79,7 +82,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the path of the file that defined a re-exported name, if it still defines it."""
+    """Return the path of the file that defined a re-exported name, or None if it no longer does."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -113,13 +116,13 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder below which a module name is the path of a file, or empty if none is."""
+    """Return the folder relative to which a module name is the path of a file, or empty."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 
 
 def module_of(path: str, root: str = "") -> str:
-    """Return the dotted name by which a file is imported, relative to a known root folder."""
+    """Return the dotted name by which a file is imported, relative to a source root."""
     for above in (root, *ROOTS):
         if above and path.startswith(above):
             return module_name(path.removeprefix(above))

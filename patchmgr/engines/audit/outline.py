@@ -1,7 +1,7 @@
-"""Find the names of Python files whose meaning may have changed, without parsing the files.
+"""Find the names in Python files whose meaning may have changed, without parsing the files.
 
-Texts are split into blocks by their indentation. The names that a block defines may have changed if
-the block differs between the two texts. Equal blocks need no closer look.
+Texts are split into blocks by their indentation. If a block differs between two texts, the names
+that it defines may have changed. Equal blocks are not examined further.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _RENAMES = re.compile(
 class Altered(Struct, frozen=True):
     """Names whose meaning may have changed since an older version of some modules.
 
-    `types` are the names whose values may have another type. `lost` are the names that were removed
-    or may take other arguments, without aliases.
+    `types` holds the names whose values may have another type. `lost` holds the names, without
+    their aliases, that were removed or may take other arguments.
     """
 
     names: set[str]
@@ -55,10 +55,10 @@ class Altered(Struct, frozen=True):
     lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
-        """Return the lines of a text, among the lines `within`, that may depend on these names.
+        """Return which of the lines `within` a text may depend on these names.
 
-        A name matters in the member of the block that contains it. A changed type or a changed base
-        class matters in the whole block.
+        A changed name affects the class member or function that contains it. A changed type or base
+        class affects the whole top-level block.
         """
         # Special methods count as their class, which is among the names.
         names, types = (
@@ -85,8 +85,8 @@ class Altered(Struct, frozen=True):
 class Suspects(Struct, frozen=True):
     """The lines (from 1) of a text whose meaning may depend on changed names.
 
-    In lines of `whole`, all syntax nodes count, even if they contain none of the names. If `names`
-    is None, all nodes count in all lines.
+    Only syntax nodes that contain one of the `names` count, or all if `names` is None. In the lines
+    of `whole`, all nodes count.
     """
 
     lines: Set[int]
@@ -94,9 +94,9 @@ class Suspects(Struct, frozen=True):
     names: Set[str] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a node may have changed its meaning.
+        """Return whether the meaning of a syntax node may have changed.
 
-        For a definition, only the head is looked at.
+        Only the head of a definition is examined.
         """
         if self.names is None or getattr(node, "lineno", 0) in self.whole:
             return True
@@ -115,9 +115,9 @@ def _said(node: ast.AST) -> Iterator[str]:
 
 
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
-    """Compare the old and new texts of modules, and return the names that may have changed.
+    """Return the names whose meaning may differ between the old and new texts of modules.
 
-    `users` are texts that may introduce other names for them: aliases, derived classes and values.
+    `users` are texts that may give these names aliases, derive classes from them, or assign them.
     """
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:
@@ -127,7 +127,7 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names that a module no longer has, or that may take other arguments now."""
+    """Return the names that a module no longer has, or that may now take other arguments."""
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
@@ -149,12 +149,12 @@ def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
 
 
 def words(text: str) -> set[str]:
-    """Return the words of a text, except for numbers."""
+    """Return the set of words in a text, without numbers."""
     return set(_WORD.findall(text))
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the first line (from 1) and the text of each block that begins without indentation.
+    """Yield each block of a text that begins without indentation, and its first line (from 1).
 
     Decorators belong to the block after them, and an `else` belongs to the block before it.
     """
@@ -179,9 +179,9 @@ def _depth(text: str) -> int:
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the head of a class, and each member with its first line in the block (from 0).
+    """Split a class into its head and its members, with the first line of each (from 0).
 
-    For any other block, the head is empty and the block is the only part.
+    Any other block has an empty head, and is itself the only member.
     """
     kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":

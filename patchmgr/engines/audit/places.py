@@ -1,4 +1,4 @@
-"""Find where a file of the result comes from, which lines are new, and which patch added them."""
+"""Find out where a file of the result comes from, and which patch added each new line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from patchmgr.engines.text.differences import changed_blocks
 
 
 def written_path(states: States, path: str) -> str:
-    """Return the path that a file of the result had before the rebase, in the written series."""
+    """Return the path that a file of the result has in the series before the rebase."""
     if states.written.blob(path) is not None:
         return path
     for patch in reversed(states.patches):
@@ -18,9 +18,9 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return the path of the file in which the series wrote its lines of a file of the result.
+    """Return the path, before the rebase, of the file from which lines of the series come.
 
-    It is another file if hunks moved into a file that no patch names.
+    It differs from `written_path` if hunks moved into a file that no patch names.
     """
     old = written_path(states, path)
     if old != path or path not in states.carriers:
@@ -54,14 +54,13 @@ def _patched_paths(states: States) -> frozenset[str | None]:
 def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+") -> str:
     """Return the last patch that adds (or removes) a line, or else the last that changes the file.
 
-    `line` is given without surrounding white space, and `sign` says whether the line is added or
-    removed.
+    `line` has no surrounding white space. `sign` is `+` for an added and `-` for a removed line.
     """
     return _authors(states, path, sign).get(line, states.carriers.get(path, ""))
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Map the lines (from 1) of a file that upstream does not have to the patch that added each."""
+    """Map the lines (from 1) that upstream does not have to the patches that add them."""
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}
@@ -98,7 +97,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the files of patches that wait for a person, whose final content is unknown."""
+    """Return the files of patches that a person has yet to resolve. Their content is not final."""
     found: set[str] = set()
     for patch in states.patches:
         if patch.is_left:

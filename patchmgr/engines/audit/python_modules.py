@@ -1,4 +1,4 @@
-"""The names that a Python module and its classes bind, found from the source alone."""
+"""Find the names that a Python module and its classes bind, without running the module."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class _Block(Struct, frozen=True):
 class Module:
     """A Python module: the names that it binds, and what its imported names stand for.
 
-    A top-level definition is parsed only when it is needed. `counts` is the number of bindings of
-    each name, and `stars` are the modules from which all names are imported.
+    A top-level definition is parsed only when it is needed. `counts` holds the number of bindings
+    of each name, and `stars` the modules of its star imports.
     """
 
     def __init__(self, path: str, text: str, rest: ast.Module, blocks: Sequence[_Block]) -> None:
@@ -54,13 +54,13 @@ class Module:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Return all names that the module binds, under whatever condition."""
+        """Return all names that the module binds, including those bound under a condition."""
         rest = ast.Module(self._rest, [])
         return bound_in(rest).union(block.name for block in self._blocks)
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether the module may have further names, which only a run would show."""
+        """Return whether the module may have names at run time that its source does not show."""
         return "__getattr__" in self.counts or _is_filled(self._rest)
 
     @cached_property
@@ -74,10 +74,10 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return at least the top-level statements that contain one of the lines.
+        """Return the top-level statements that contain one of the lines, and perhaps others.
 
-        `lines` must be sorted. Of the members of a class, only the first one and those on the lines
-        are included.
+        `lines` must be sorted. A class is returned with its first member and the members on the
+        lines, without the others.
         """
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
         short = ((_shortened(block, lines), block) for block in blocks)
@@ -92,7 +92,7 @@ class Module:
 
 
 class Parser:
-    """Reads Python modules, each content only once, up to a total of MOST_READ bytes."""
+    """Reads and caches Python modules. Beyond a total of MOST_READ bytes, none are read."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Module | None] = {}
@@ -134,7 +134,7 @@ def read_module(path: str, text: str) -> Module | None:
 
 
 def is_among(lines: Sequence[int], first: int, last: int) -> bool:
-    """Return whether one of some lines, which must be sorted, is in the range `first` to `last`."""
+    """Return whether any of the line numbers, which must be sorted, is from `first` to `last`."""
     at = bisect_left(lines, first)
     return at < len(lines) and lines[at] <= last
 
@@ -176,7 +176,7 @@ def _is_filled(body: Sequence[ast.stmt]) -> bool:
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body, including nested blocks, but not those in definitions."""
+    """Yield the statements of a body and its nested blocks, but not those within definitions."""
     for statement in body:
         yield statement
         if not isinstance(statement, Definition):
@@ -187,7 +187,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield each name that a body binds, with its statement. Overload stubs are left out."""
+    """Yield each name that a body binds, with the statement. Overload stubs are left out."""
     for statement in statements(body):
         targets: list[ast.expr | None] = []
         if isinstance(statement, Definition):
@@ -208,22 +208,22 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Map the names that the top level of a module defines or assigns to the last statement."""
+    """Map each name that a module defines or assigns at top level to the last such statement."""
     found = bindings_in(tree.body)
     return {name: node for name, node in found if isinstance(node, (*Definition, *Assigned))}
 
 
 def module_name(path: str) -> str:
-    """Return the dotted module name for a path."""
+    """Return the dotted module name of a path."""
     place = path.rpartition(".")[0].removesuffix("/__init__")
     return place.replace("/", ".") or "__init__"
 
 
 @lru_cache(maxsize=4096)
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
-    """Map the members of a class, and attributes that methods set on `self`, to their statements.
+    """Map each member of a class to the statements that bind it. Other nodes have no members.
 
-    Any other node has no members.
+    Attributes that methods set on `self` count as members.
     """
     found: dict[str, list[ast.AST]] = {}
     if not isinstance(node, ast.ClassDef):
@@ -264,7 +264,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return the class that a call of `namedtuple` creates, or None if a field is not literal."""
+    """Return the class that a call of `namedtuple` creates, or None if a field is not a literal."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None
@@ -285,13 +285,13 @@ def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:
-    """Return the names of the decorators of a function, without what is before the last dot."""
+    """Return the names of a function's decorators, without module or class names before a dot."""
     made = node.decorator_list if isinstance(node, Function) else []
     return frozenset(last_name(d.func if isinstance(d, ast.Call) else d) for d in made)
 
 
 def last_name(node: ast.AST) -> str:
-    """Return the source of an expression after its last dot."""
+    """Return the source of an expression after the last dot in it."""
     return ast.unparse(node).rpartition(".")[2]
 
 
@@ -306,7 +306,7 @@ def is_named(node: ast.AST | None, name: str) -> bool:
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of a body at any depth, except those inside of definitions."""
+    """Yield the nodes of a body at any depth, except those inside definitions."""
     for node in body:
         yield node
         if not isinstance(node, (*Definition, ast.Lambda)):

@@ -1,4 +1,4 @@
-"""Find what Python names and expressions stand for in one state of all files."""
+"""Resolve Python names and expressions within one version of a project's files."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ What = Literal["module", "class", "function", "value", "instance", "gone", "abse
 
 
 class Entity(Struct, frozen=True):
-    """What a name or expression stands for.
+    """What a Python name or expression stands for.
 
-    `what` is `gone` if the module or class of a name exists but lacks the name, and `absent` if a
-    module is not among the files. `name` is the name in the source, and `owner` is the class of a
-    member. `is_inferred` says whether the type of an object had to be inferred. `is_bound` says
-    whether the object is passed as the first argument of a method. `outside` are bases that the
-    files do not define: a member that is gone from a class may still come from them.
+    `what` is `gone` if the module or class exists but lacks the name, and `absent` if the module is
+    not among the files. `name` is the name in the source, and `owner` is the class of a member.
+    `is_inferred` says whether the type of an object had to be inferred, and `is_bound` whether a
+    method gets the object as its first argument. `outside` holds base classes that the files do not
+    define: a member that is `gone` from a class may still come from them.
     """
 
     what: What
@@ -60,7 +60,7 @@ class Entity(Struct, frozen=True):
     outside: frozenset[str] = frozenset()
 
     def instance(self) -> Entity:
-        """Return an instance of this class, marked as inferred."""
+        """Return the entity for an instance of this class, with an inferred type."""
         return replace(self, what="instance", is_inferred=True)
 
 
@@ -70,8 +70,8 @@ UNKNOWN = Entity("unknown")
 class Scope(Struct):
     """A function or class around an expression.
 
-    `names` maps each name that a function binds to the binding statement. It is None for names that
-    are bound more than once, or in a way that is not followed.
+    `names` maps each name that a function binds to the statement that binds it, or to None if
+    several statements do, or one that is not analysed.
     """
 
     node: ast.AST
@@ -82,7 +82,7 @@ Scopes = tuple[Scope, ...]
 
 
 class PythonState:
-    """Resolves Python names in one state of all files."""
+    """Resolves Python names within one version of a project's files."""
 
     def __init__(self, files: Files, parser: Parser) -> None:
         self.files = files
@@ -94,7 +94,7 @@ class PythonState:
         return self._parser.module(self.files, path)
 
     def place(self, path: str, module: str) -> str:
-        """Return the path to which a module name in a file refers: a file, a folder, or empty."""
+        """Return the file or folder that a module name in a file refers to, or empty."""
         for place in places(path, module):
             if place not in self._found:
                 self._found[place] = self._file_at(place)
@@ -124,7 +124,7 @@ class PythonState:
         return self.member(found, name, depth) if name else found
 
     def member(self, module: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what a name of a module stands for, which may be a submodule."""
+        """Return what a name in a module stands for, which may be a submodule."""
         if depth > _DEEPEST:
             return UNKNOWN
         parsed = module.module
@@ -140,7 +140,7 @@ class PythonState:
         return Entity("gone", f"{module.name}.{name}", parsed, folder=module.folder)
 
     def named(self, module: Module, name: str, depth: int = 0) -> Entity | None:
-        """Return what a global name of a module stands for, or None if the module lacks it."""
+        """Return what a global name in a module stands for, or None if the module lacks it."""
         if module.counts.get(name, 0) > 1:
             return UNKNOWN
         if name in module.imports:
@@ -162,7 +162,7 @@ class PythonState:
         return None
 
     def attribute(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what an attribute of an entity stands for."""
+        """Return what an attribute of a module, class, instance or other entity stands for."""
         if depth > _DEEPEST:
             return UNKNOWN
         if owner.what == "module":
@@ -181,7 +181,7 @@ class PythonState:
         return UNKNOWN
 
     def class_member(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return a member of a class, which may be inherited."""
+        """Return what a member of a class stands for, whether inherited or not."""
         node, module = owner.node, owner.module
         if depth > _DEEPEST or not isinstance(node, ast.ClassDef) or module is None:
             return UNKNOWN
@@ -199,7 +199,7 @@ class PythonState:
         return replace(found, name=f"{node.name}.{name}", is_inferred=is_inferred)
 
     def inherited(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return the member that a class inherits under a name, or a `gone` entity."""
+        """Return what a class inherits under a name, or a `gone` entity if it inherits nothing."""
         outside: set[str] = set()
         for said, base in self.bases(owner, depth):
             if base.what == "class":
@@ -215,7 +215,7 @@ class PythonState:
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
         """Yield the source of each base of a class, and what the base stands for.
 
-        Well-known bases such as `Enum` are given as values.
+        Bases such as `Enum` or `object` are not looked up, and stand for plain values.
         """
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
@@ -233,7 +233,10 @@ class PythonState:
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return what a call returns, judged by the class or the annotation, or UNKNOWN."""
+        """Return what a call of a class or function returns, or UNKNOWN.
+
+        For a function, the return annotation decides.
+        """
         if called.what == "class":
             return called.instance()
         is_plain = called.is_property or not called.is_decorated
@@ -269,11 +272,10 @@ class PythonState:
 
 
 class Reader(Struct, frozen=True):
-    """Resolves the expressions of one file in one state.
+    """Resolves the expressions of the file at `path`, in one version of a project's files.
 
-    `path` is the path of the file in that state. The scopes around an expression may be taken from
-    another state's text, because what a function binds does not depend on the state. An expression
-    without scopes is at the top level.
+    The scopes of an expression may be taken from another version, because what a function binds is
+    the same in each. An expression without scopes is at the top level.
     """
 
     state: PythonState
@@ -307,7 +309,7 @@ class Reader(Struct, frozen=True):
         return self.state.imported(self.path, module, alias.name)
 
     def own_class(self, scopes: Scopes, name: str) -> Entity | None:
-        """Return the class of the given name that is defined within some scopes, or None."""
+        """Return the class of a name that these scopes define, or None if there is none."""
         around = [scope.node for scope in scopes]
         names = [n.name for n in around if isinstance(n, ast.ClassDef)]
         if self.module is None or len(names) < len(around):
@@ -321,7 +323,7 @@ class Reader(Struct, frozen=True):
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
         """Return what an expression stands for.
 
-        For a value, return an instance of its class if known.
+        For a value of a known class, return an instance of that class.
         """
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
@@ -396,7 +398,7 @@ class Reader(Struct, frozen=True):
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield the only class that an annotation names, if any: `"C"`, `C | None`, `Optional[C]`."""
+    """Yield the only class in an annotation: `C` in `"C"`, `C | None` or `Optional[C]`."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body

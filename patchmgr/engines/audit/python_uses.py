@@ -1,4 +1,4 @@
-"""Uses of names in a Python file, each of which is resolved in two states of the files."""
+"""Find the uses of names in a Python file, to resolve each of them before and after a merge."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _USES = (
 
 
 class Use(Struct, frozen=True):
-    """A node that uses names, with the scopes around it.
+    """A syntax node that uses names, with the scopes around it.
 
-    `is_awaited` is set for a call in an `await`, `is_called` for the function part of a call, and
+    `is_awaited` is true for a call in an `await`, `is_called` for the function part of a call, and
     `is_typing` for code that only type checkers read. `around` is the parent node.
     """
 
@@ -41,9 +41,9 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file in the result (`now`), and on the side that its lines come from (`then`).
+    """A file after a merge (`now`), and the same file on the side that added its lines (`then`).
 
-    `changed` are the paths that the other side changed.
+    `changed` holds the paths that the other side changed.
     """
 
     now: Reader
@@ -51,7 +51,7 @@ class Pair(Struct, frozen=True):
     changed: frozenset[str]
 
     def is_same(self, found: Entity) -> bool:
-        """Return whether the file that defines an entity has the same content in both states."""
+        """Return whether the file that defines an entity has the same content before and after."""
         if found.module is None:
             return False
         path = found.module.path
@@ -59,9 +59,10 @@ class Pair(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong with a use. `old` is what it meant on its side, `new` what it means now.
+    """A use of a name that no longer fits what the name stands for.
 
-    `symbol` is the name to search for if it is gone.
+    `old` is what the name stood for before the merge, and `new` what it stands for now. `symbol` is
+    the name whose replacement can be looked for if it is gone.
     """
 
     kind: str
@@ -78,7 +79,7 @@ class Fault(Struct, frozen=True):
 
 
 class PairedUse(Pair, frozen=True):
-    """A use that can be resolved in both states."""
+    """A use of a name that can be resolved before and after a merge."""
 
     use: Use
 
@@ -86,30 +87,30 @@ class PairedUse(Pair, frozen=True):
     def line(self) -> int:
         """Return the line number of the use.
 
-        For an attribute, it is the line of the attribute's name.
+        For an attribute, this is the line of the attribute's name.
         """
         node = self.use.node
         return getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
 
     def new(self, node: ast.AST) -> Entity:
-        """Return what an expression stands for in the result."""
+        """Return what an expression stands for after the merge."""
         return self.now.entity(node, self.use.scopes)
 
     def old(self, node: ast.AST) -> Entity:
-        """Return what an expression stood for on its own side."""
+        """Return what an expression stood for before the merge."""
         return self.then.entity(node, self.use.scopes)
 
     def misused(
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return a fault for a use of something whose meaning changed."""
+        """Return a fault for the use of a name that now stands for something else."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
-        """Return a fault for a use of something that no longer exists.
+        """Return a fault for the use of a name that no longer exists.
 
-        It is certain unless a type had to be inferred, or only type checkers read the use.
+        It is certain unless a type had to be inferred or only type checkers read the code.
         """
         is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
         return Fault("removed", text, symbol, is_certain, self.line, old, new)
@@ -214,7 +215,7 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple, or a list that contains only the expression."""
+    """Return the elements of a tuple, or the expression itself as the only element."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 

@@ -1,4 +1,4 @@
-"""The audit of a rebase: builds its four states, and adds the findings to the verdicts."""
+"""Audit a rebase: gather the states to compare, and add the findings to the patches."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _CONTENTS = 256  # kept: several checks read one file
 
 
 class AuditedUpstream(Struct, frozen=True):
-    """The upstream states before and after a rebase, as the audit needs them.
+    """The upstream states before and after a rebase, and how to fetch their files.
 
-    `changed` are the paths that differ between the two. `bring` fetches blobs that the store lacks,
-    if a mirror has them. `kept` caches what checks have read, for other checks.
+    `changed` holds the paths that differ between the two. `bring` fetches missing blobs, if a
+    mirror has them. `kept` caches what one check has read for the other checks.
     """
 
     base: Tree
@@ -47,10 +47,10 @@ def states_of(
     *,
     unknown: Collection[str] = (),
 ) -> States:
-    """Return the four states of a rebase, for the audit.
+    """Return the four states of a rebase that an audit compares.
 
-    `changes` are the changes of the series to upstream's new state. The content of the `unknown`
-    paths is not known yet.
+    `changes` holds the changes of the series to upstream's new state. The content of the `unknown`
+    paths is not final.
     """
     base, onto, bring = upstream.base, upstream.onto, upstream.bring
     merged = Overlay(onto)
@@ -138,7 +138,7 @@ def _places(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def since_in(history: History, blobs: Blobs) -> Since:
-    """Return a function that finds the upstream step since which a claim about a file holds."""
+    """Return a function that finds the upstream commit since which a claim about a file holds."""
 
     def since(path: str, holds: Callable[[bytes | None], bool]) -> Step | None:
         found: Step | None = None
@@ -161,8 +161,8 @@ def with_findings(
 ) -> tuple[Judged, ...]:
     """Add the findings to their patches. A certain finding puts its patch in conflict.
 
-    `accepted` maps the ids of findings that a person accepted to the reasons. These findings are
-    listed, but cause no conflict.
+    `accepted` maps the ids of the findings that a person accepted to the reasons. These are listed,
+    but cause no conflict.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

@@ -1,8 +1,8 @@
-"""Find names in strings and registrations of the series that upstream no longer has.
+"""Find strings and registrations of the series whose names upstream no longer has.
 
-Neither imports nor a compiler check them: `"package.module:Class"`, a table entry with a module and
-a class, or an operator that C++ registers and Python calls. Findings are warnings, because the
-meaning of a string is only a convention.
+Neither an import nor a compiler checks such a name: `"package.module:Class"`, a table entry with a
+module and a class, or an operator that C++ registers and Python calls. All findings are warnings,
+because the meaning of a string is only a convention.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class _Line(Struct, frozen=True):
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Find strings and operators in lines of the series that name what upstream removed."""
+    """Find lines of the series with the name of a module or operator that upstream removed."""
     lines = [line for path in states.carriers for line in _lines(states, path)]
     if not lines or not states.changed_upstream:
         return

@@ -1,4 +1,4 @@
-"""Find uses of a call's result, exceptions or context manager that do not fit the new function."""
+"""Find uses of a function that no longer fit what it returns, raises or manages as a context."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_NAMES = 4  # between what is returned and how it is made
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield uses of a function's result that do not fit what the function returns now."""
+    """Yield a fault for each use of a call's result that does not fit what the function returns."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not _keeps_result(new):
         return
@@ -199,7 +199,7 @@ def _verb(node: ast.AST, around: ast.AST | None) -> str:
 
 
 def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
-    """Yield assignments that unpack a result into another number of values than it has now."""
+    """Yield a fault if an assignment unpacks a result into the wrong number of values."""
     target = node.targets[0]
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call) or _is_starred(target):
@@ -236,7 +236,7 @@ def _arity(node: ast.AST | None) -> int | None:
 
 
 def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield types in calls of `isinstance` and `issubclass` that have become functions."""
+    """Yield a fault for each type in `isinstance` or `issubclass` that has become a function."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
         yield from no_classes(elements(node.args[1]), at, f"asked about by `{name}`")
@@ -253,7 +253,7 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
 
 
 def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
-    """Yield exceptions raised in a `try` that its handlers caught before and do not catch now."""
+    """Yield a fault for each exception that the handlers of a `try` no longer catch."""
     types = [each for h in node.handlers if h.type is not None for each in elements(h.type)]
     yield from no_classes(types, at, "an exception to handle")
     if not types or any(handler.type is None for handler in node.handlers):
@@ -347,7 +347,7 @@ def _above(
 
 
 def protocol_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield statements that need a special method or a table key that no longer exists."""
+    """Yield a fault if a statement needs a special method or table key that no longer exists."""
     if isinstance(node, (ast.Subscript, ast.Call)):
         yield from _row_faults(node, at)
     for value, name, how in _needed(node):

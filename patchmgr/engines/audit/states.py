@@ -24,7 +24,7 @@ LACKS = "lacks"
 
 
 class Files(Struct, frozen=True):
-    """All files at one point: the base, the written series, upstream, or the result."""
+    """All files of one state: the base, the series as written, upstream, or the result."""
 
     tree: Overlay
     content: Callable[[str], bytes]
@@ -47,7 +47,7 @@ class Files(Struct, frozen=True):
     def read(self, path: str) -> bytes | None:
         """Return the content of a file, or None if the file does not exist.
 
-        The content is UNKNOWN if it is missing everywhere.
+        The content is UNKNOWN if no store or mirror has it.
         """
         entry = self.tree.entry(path)
         if entry is None or entry.mode not in FILE_MODES:
@@ -61,7 +61,8 @@ class Files(Struct, frozen=True):
 class AuditedPatch(Struct, frozen=True):
     """A patch of the series. `homes` maps its paths to the paths of the same files in the result.
 
-    If `is_left` is set, the patch waits for a person, and its part of the result is not known yet.
+    If `is_left` is true, a person has yet to resolve the patch, so its part of the result is not
+    final.
     """
 
     name: str
@@ -84,9 +85,9 @@ class States(Struct, frozen=True):
 
     `base` is the old upstream state, `written` the series on it, `onto` the new upstream state and
     `merged` the series on that. A fault of `merged` counts only if neither `written` nor `onto` has
-    it. `carriers` maps each path of `merged` that the series changes to the last patch that changes
-    it, without files left in conflict. `changed_upstream` are the paths that differ between `base`
-    and `onto`. `kept` caches what checks have read, for other checks.
+    it. `carriers` maps the paths of `merged` that the series changes to the last patch that changes
+    each, without files in conflict. `changed_upstream` holds the paths that differ between `base`
+    and `onto`. `kept` caches what one check has read for the other checks.
     """
 
     base: Files
@@ -106,7 +107,7 @@ class States(Struct, frozen=True):
 
     @property
     def lacks(self) -> bool:
-        """Return whether some requested content was missing everywhere."""
+        """Return whether a check asked for content that no store or mirror has."""
         return LACKS in self.kept
 
 
@@ -122,9 +123,8 @@ _AS_IT_STANDS = frozenset({"syntax", "folder-gone"})
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
     """Return the findings of the checks, without duplicates.
 
-    Findings in tests are warnings, never certain, because a broken test fails as soon as it runs
-    (case s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old
-    way).
+    Findings in tests are warnings, never certain: a broken test fails as soon as it runs (case
+    s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old way).
     """
     found = dict.fromkeys(told for check in checks for told in check(states))
     return tuple(

@@ -1,4 +1,4 @@
-"""Find files that parse on both sides but not after the merge."""
+"""Find files that parse on both sides of a merge but not after it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def syntax(states: States) -> Iterable[Told]:
 
 
 def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
-    """Return why a merge does not parse, or None if it does, or if one of the sides does not."""
+    """Return why a merge does not parse, or None if it does or if one of its sides does not."""
     fault = fault_of(path, merged)
     return None if fault is None or any(fault_of(path, side) for side in sides) else fault
 

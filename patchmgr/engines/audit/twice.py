@@ -1,4 +1,4 @@
-"""Find names that must be unique and that both sides add: options, routes, members."""
+"""Find names that must be unique but that both sides add, such as options, routes and members."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Given(Struct, frozen=True):
 
 
 def check_twice(states: States) -> Iterator[Told]:
-    """Find names that each side defines once, in different places, and that clash in the result."""
+    """Find names that clash in the result because each side defines them, in different places."""
     for path in states.carriers:
         old = written_path(states, path)
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)

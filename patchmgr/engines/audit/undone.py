@@ -1,4 +1,4 @@
-"""Find reverts of earlier patches that now remove what upstream has absorbed."""
+"""Find patches that revert an earlier patch, now that upstream has absorbed the earlier one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Find faults in the uses of names in some lines, by what the names mean in two states.
+"""Find uses of names, in some lines, that no longer fit what the names stand for.
 
-This module checks calls itself: those that matched a signature on their own side, but do not match
-the one in the result.
+The checks of calls are here: calls that matched a signature before the merge, but do not match the
+present one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abst
 
 
 class Signature(Struct, frozen=True):
-    """The signature that a call must match. `made_by` are the decorators that may change it."""
+    """The signature that a call must match. `made_by` holds decorators that may change it."""
 
     arguments: ast.arguments
     is_method: bool
@@ -71,7 +71,7 @@ class Signature(Struct, frozen=True):
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield faults in the arguments of a call, and in whether it must be awaited."""
+    """Yield a fault if a call no longer fits the signature, or needs `await` or no longer does."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
@@ -244,7 +244,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield decorators that must be called now, or that must no longer be called."""
+    """Yield a fault for each decorator that must now be called, or must no longer be."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func
@@ -333,7 +333,7 @@ _CHECKS = (
 
 
 def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
-    """Yield the faults of the uses in some lines of some files, each with its patch."""
+    """Yield the faults in some lines of files, each with the patch to which it belongs."""
     waiting = waiting_paths(states)
     _read_ahead(states, [path for path, _, _ in reach])
     pair_of = pairs_of(states)
@@ -356,9 +356,9 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the result with its file on the side of its lines.
+    """Return a function that pairs a file of the result with the file from which lines came.
 
-    That side is the series if the second argument is true, and otherwise upstream.
+    They came from the series if its second argument is true, and otherwise from upstream.
     """
     parser = states.kept.setdefault("python", Parser())
     assert isinstance(parser, Parser)
@@ -375,7 +375,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
-    """Yield the faults that a use has in the result but not on its own side."""
+    """Yield the faults that a use has after the merge but did not have before it."""
     at = PairedUse(pair.now, pair.then, pair.changed, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):
