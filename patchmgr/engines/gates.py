@@ -33,7 +33,7 @@ _LOWEST = re.compile(r">=?\s*3\.(\d+)")
 
 
 def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
-    """Return the oldest Python that a project's metadata requires; empty if it states none."""
+    """Return the oldest Python version that a project's metadata requires, or nothing."""
     for text in texts:
         found = _REQUIRES.search(text.decode("utf-8", "replace"))
         lowest = _LOWEST.search(found[1]) if found else None
@@ -68,7 +68,7 @@ class PythonGates:
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers
     ) -> Iterator[Problem]:
-        """Yield the problems after each patch; each has its name and the files that it changes."""
+        """Yield the problems after each patch, given by its name and the files that it changes."""
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(_PYTHON)}
         removals = self._removals([changes for _, changes in patches])
@@ -178,7 +178,7 @@ _UNTIL = frozenset({"drop-when", "needed-when", "applied-upstream", "exit", "exi
 
 
 def whitespace_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield the white space errors that the patch adds, as `git diff --check` sees them."""
+    """Yield the white space errors that a patch adds, as `git diff --check` finds them."""
     for file in patch.files:
         has_returns = _has_returns(file)
         for number, line in _added(file):
@@ -200,7 +200,7 @@ def whitespace_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def marker_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield the conflict markers in the lines that the patch adds."""
+    """Yield the conflict markers in the lines that a patch adds."""
     for file in patch.files:
         for number, line in _added(file):
             if _MARKER.match(line):
@@ -250,7 +250,7 @@ def _blank_end(file: FilePatch) -> int | None:
 
 
 def sign_off_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a missing Signed-off-by, or an author who did not sign off."""
+    """Yield a problem if a patch is not signed off, or not by its author."""
     signed = [(m[1], m[2]) for m in _SIGN_OFF.finditer(patch.message)]
     if not signed:
         yield Problem("sign-off", "no Signed-off-by in the header", patch.name)
@@ -263,7 +263,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield what the header lacks: why the patch exists, and when it can be dropped."""
+    """Yield a problem if the header does not say why the patch exists or when it can be dropped."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         yield Problem("header", "no reason: a text below the subject, or Description", patch.name)
@@ -280,7 +280,7 @@ def _has_body(patch: Patch) -> bool:
 
 
 def link_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield the links in the header that are malformed, without fetching them."""
+    """Yield a problem for each malformed link in the header. No link is fetched."""
     for name, value in patch.fields.items():
         key = name.lower()
         if key not in _LINKED and not key.startswith(_LINKED_PREFIX):
@@ -309,7 +309,7 @@ def _is_sound(url: str) -> bool:
 
 
 def cited_commits(patch: Patch) -> Iterator[str]:
-    """Yield the full ids of the upstream commits that the patch's header cites."""
+    """Yield the full ids of the upstream commits that a patch's header cites."""
     for name, value in patch.fields.items():
         if name.lower() in ("origin", "applied-upstream"):
             yield from re.findall(r"\bcommit:\s*([0-9a-f]{40})\b", value)

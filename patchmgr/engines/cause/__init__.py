@@ -1,1 +1,1 @@
-"""Find the upstream commit that absorbed a hunk or that broke it."""
+"""Find the upstream commit that absorbed or broke a hunk."""

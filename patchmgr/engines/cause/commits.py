@@ -1,13 +1,12 @@
-"""Find the upstream commit that explains a hunk: the one that absorbed it or that broke it.
+"""Find the upstream commit that explains the verdict on a hunk: it absorbed the hunk or broke it.
 
-For a conflict, also find the steps that wrote upstream's lines, and versions in between that were
+For a conflict, also find the commits that wrote upstream's lines, and versions in between that were
 more similar to the hunk.
 
-The cause of a broken hunk is the last step before which the hunk still applied and after which it
-never applied again up to the target. The search tests a few versions at a time and merges them in
-one call, so that a hundred versions take two rounds. It finds the cause if one round can test all
-versions, or if the hunk broke only once. Otherwise it may find an earlier such step, but never one
-that changed nothing for the hunk.
+A hunk was broken by the last commit before which it applied and after which it never applied again.
+The search tests a few versions at a time and merges them in one call, so that a hundred versions
+take two rounds. If the hunk broke more than once and one round cannot test all versions, the search
+may find an earlier commit, but never one that changed nothing for the hunk.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ AT_ONCE = 4  # of them; a round ends where the claim fails
 
 
 class Version(Struct, frozen=True):
-    """An upstream file after a step (None: in the base tree), and its path."""
+    """A version of an upstream file: its path, and the commit that made it (None: in the base)."""
 
     step: Step | None
     path: str
@@ -69,15 +68,15 @@ Claims = Callable[[Sequence[Version]], Iterable[bool]]
 
 
 def each(claim: Claim) -> Claims:
-    """Turn a claim about one version into a claim about several versions."""
+    """Turn a function that tests one version into one that tests several versions."""
     return lambda versions: (claim(version) for version in versions)
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the step since which a claim holds up to the last version.
+    """Return the upstream commit since which a claim holds, up to the last version.
 
-    The claim does not hold right before that step. Returns None if the claim does not hold for the
-    last version, or if it holds since the base.
+    Right before that commit, the claim does not hold. Returns None if the claim does not hold for
+    the last version, or if it holds since the base.
     """
     fails, holds = -1, len(versions)
     while holds - fails > 1:
@@ -109,7 +108,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's steps, the base's files that they touch, and the means to read and merge texts."""
+    """Upstream's commits, the base's files that they touch, and how to read and merge texts."""
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
@@ -131,7 +130,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
-        """The file in the base and after each step that touches it, at its new path if it moved."""
+        """The versions of the file, from the base on, at its new path since it moved."""
         change, home = self.result.step.change, self.result.home
         old = change.path if change.is_copy or change.old_path is None else change.old_path
         versions = [Version(None, old, self.upstream.start.get(old))]
@@ -143,7 +142,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return tuple(versions)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the versions of the file in conflict: another file's, if a hunk moved there."""
+        """Return the versions of the file at a path, which differs if a hunk moved there."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps
@@ -152,7 +151,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def content(self) -> bytes | None:
-        """The text that the patch is written against, or None if there is no such file."""
+        """The text that the patch is written against, or None if the file does not exist there."""
         return self.upstream.text_of(self.result.step.base)
 
     def hunk(self, number: int) -> tuple[Hunk, int]:
@@ -161,7 +160,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return step.change.hunks[number], step.positions[number]
 
     def texts(self, versions: Sequence[Version]) -> list[bytes | None]:
-        """Return the text of each version, with the earlier patches' changes if these merge."""
+        """Return the text of each version, with the changes of earlier patches if they merge."""
         texts = [self.upstream.text_of(version.entry) for version in versions]
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
@@ -175,7 +174,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         ]
 
     def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
-        """Return for each version whether a hunk no longer applies to it, at any line."""
+        """Return for each version whether a hunk applies nowhere in it."""
         hunk, _ = self.hunk(number)
         texts = self.texts(versions)
         # Without its lines a hunk cannot apply: no need to merge.
@@ -186,7 +185,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return for each version whether merging a hunk into it gives a wanted answer."""
+        """Return for each version whether merging a hunk into it has one of the wanted results."""
         texts = self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]
@@ -208,7 +207,7 @@ MOST_VERSIONS = 3
 
 
 def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return the paths whose upstream history is needed to explain the verdicts."""
+    """Return the paths whose upstream history explains the verdicts."""
     wanted: dict[str, None] = {}
     for result in (result for patch in judged for result in patch.files):
         if any(answer[0] is not Verdict.UNCHANGED for answer in result.answers):
@@ -227,7 +226,7 @@ def explain(
     blobs: Blobs,
     text: TextMerge,
 ) -> tuple[Judged, ...]:
-    """Add evidence or causes to every patch that was not carried unchanged.
+    """Add evidence or causes to every patch that is not carried unchanged.
 
     `start` maps the explained paths to their entries in the base tree.
     """

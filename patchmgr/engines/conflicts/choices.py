@@ -1,4 +1,4 @@
-"""A file in conflict, and a person's choices for its regions."""
+"""A file in conflict, and the choices of a person for its regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDES = {
 
 
 def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
-    """Return the choices offered for a region, except for a text that a person writes."""
+    """Return the choices that a person has for a region, other than writing a text."""
     sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
     if file.marked is None:
         return sides
@@ -32,9 +32,9 @@ def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
-    """Return the text that a choice gives a region.
+    """Return the text of a region under a choice.
 
-    None means to delete a file that has no regions.
+    None means that a file without regions is deleted.
     """
     if choice.taken in (Taken.EDITED, Taken.CANDIDATE):
         return choice.text
@@ -45,7 +45,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return the content of a file after the choices. Other regions keep their markers."""
+    """Return a file with the choices made so far. The other regions keep their markers."""
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])
@@ -66,7 +66,7 @@ def _id(region: Region) -> str:
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
-    """Return a region with the text before and after it, with the choices so far applied."""
+    """Return a region with the text before and after it, after the choices made so far."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
         return Place(b"", None if choice is None else text_of(file, 0, choice), b"")
@@ -82,7 +82,7 @@ def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
 
 
 def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
-    """Return the text to open in an editor: the file, with markers for regions without a choice."""
+    """Return the text to open in an editor, with markers around each region without a choice."""
     if file.marked is not None:
         return content_of(file, choices) or b""
     text = place_of(file, number, choices).text
@@ -91,7 +91,7 @@ def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
 
 
 def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
-    """Return the choice that an edited text makes, or None if lines of other places changed."""
+    """Return the choice that an edited text makes, or None if lines outside the region changed."""
     place = place_of(file, number, choices)
     if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
         content = content.removesuffix(b"\n")  # editors end the last line

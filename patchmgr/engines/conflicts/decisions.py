@@ -1,7 +1,7 @@
 """What a person can decide about a conflict, and which earlier decisions still hold.
 
-A decision is about the change that a patch makes, and about the upstream text that the change
-meets. It holds as long as upstream has that text.
+A decision is about the change that a patch makes, and about the upstream text where it applies. The
+decision holds as long as upstream has that text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def finding_of(
 ) -> Finding | None:
     """Return what a person can decide about a patch in conflict, or None if no file is in conflict.
 
-    `homes` maps paths before the upstream change to the paths of the same files after it.
+    `homes` maps old upstream paths to the paths of the same files in the new upstream state.
     """
     found = {p for result in results for p in _passages(result, homes, blobs)}
     return Finding(change_digest(patch), tuple(sorted(found))) if found else None
@@ -67,9 +67,9 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
 def standing_decision(
     decisions: Sequence[Decision], patch: Patch, side: NewSide, blobs: Blobs
 ) -> Decision | None:
-    """Return the decision about a patch if upstream still has the text that it is about.
+    """Return the decision about a patch, or None if there is none that still holds.
 
-    Returns None if there is no such decision.
+    A decision holds if upstream still has the text that it is about.
     """
     change = change_digest(patch) if decisions else ""
     for decision in decisions:
@@ -82,7 +82,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Set the reason of an outcome to a person's decision, and keep what can be decided again."""
+    """Return an outcome whose reason is a person's decision, which can still be changed."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
@@ -92,7 +92,7 @@ def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
 
 
 def change_digest(patch: Patch) -> str:
-    """Return a digest of a patch's changes, which ignores header, context and line numbers."""
+    """Return a digest of what a patch changes, regardless of header, context and line numbers."""
     digest = hashlib.sha256()
     for change in patch.files:
         words = (change.old_path, change.new_path, change.old_mode, change.new_mode)
@@ -109,7 +109,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return the passage that consists of some lines of a file."""
+    """Return some lines of a file as a passage that a decision can refer to."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
@@ -117,14 +117,14 @@ def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
 
 
 def whole_file(path: str, content: bytes | None) -> Passage:
-    """Return the passage for a whole file. Content None stands for a file that does not exist."""
+    """Return a whole file as a passage. Its content is None if the file does not exist."""
     if content is None:
         return Passage(path, 0, "")
     return Passage(path, 0, hashlib.sha256(content).hexdigest()[:DIGITS])
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Return whether a file has the lines of a passage in a row, at least as often as before."""
+    """Return whether a file has the consecutive lines of a passage, at least as often as before."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times
@@ -147,7 +147,7 @@ def _digest(lines: Sequence[bytes]) -> str:
 def passage_of_place(
     path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
 ) -> Passage:
-    """Return upstream's lines where a hunk applies, or the lines around them if they are blank."""
+    """Return the upstream lines where a hunk applies, or those around them if they are blank."""
     runs = tuple(runs_of(hunk, position))
     touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
     at = comparison.in_ours(position)
@@ -162,7 +162,7 @@ def passage_of_place(
 
 
 def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Return a certain finding with its id.
+    """Return a certain finding with its id, by which a person can accept it.
 
     The id depends on the patch's change and the finding's text, but not on the line number.
     """

@@ -1,4 +1,4 @@
-"""What the header of a patch says about upstream: commits, pull requests and releases it names."""
+"""Find the upstream commits, pull requests and releases that the header of a patch names."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Find = Callable[[Named], "tuple[str, str] | None"]
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield each commit, pull request and release that the fields of a patch's header name.
+    """Yield the commits, pull requests and releases that have a patch, according to its header.
 
-    Addresses of pull requests of other repositories than `repository` are skipped.
+    A pull request with the address of a repository other than `repository` is skipped.
     """
     fields = {name.lower(): (name, value) for name, value in patch.fields.items()}
     # What is not an address on a forge says nothing of the owner.

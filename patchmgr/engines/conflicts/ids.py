@@ -1,4 +1,4 @@
-"""Ids of conflicts. Equal sides give equal ids, whichever is ours and wherever the conflict is."""
+"""Compute the ids of conflicts. An id depends on the texts alone, not on their order or place."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from patchmgr.engines.text.marked import split_marked
 
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region, each side without its last line feed."""
+    """Return base, ours and theirs of each region, without the last line feed of each."""
     regions = (found.region for found in split_marked(marked).regions)
     sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
 
 
 def resolved_to_ours(marked: bytes) -> bytes:
-    """Return a marked text in which every region is replaced by its ours side."""
+    """Return a text with conflict markers in which every region is replaced by ours."""
     found = split_marked(marked)
     return found.with_each(tuple(one.region.ours for one in found.regions))
 
@@ -27,7 +27,7 @@ def _unended(side: bytes) -> bytes:
 def conflict_id(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, marked: bytes | None
 ) -> str:
-    """Return 12 hex digits computed from the sides of all regions, whatever their positions."""
+    """Return the id of a conflict in a file: 12 hex digits, made from the sides of all regions."""
     found = split_marked(marked).regions if marked is not None else ()
     regions = [tuple(map(_bare, (r.base, r.ours, r.theirs))) for r in (f.region for f in found)]
     digest = hashlib.sha256()
@@ -38,9 +38,9 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of a region, given as whole lines.
+    """Return the id of a region, whose sides are given as whole lines.
 
-    A file with only this region has the same id.
+    A conflict with only this region has the same id.
     """
     return conflict_id(_bare(base), _bare(ours), _bare(theirs), None)
 

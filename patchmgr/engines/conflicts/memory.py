@@ -1,4 +1,4 @@
-"""Replay recorded resolutions of conflicting regions, and learn resolutions from resolved files."""
+"""Replay recorded resolutions of conflict regions, and learn resolutions from resolved files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """Recorded resolutions, which are also found if ours and theirs are swapped."""
+    """Recorded resolutions. They are also found with ours and theirs swapped."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
         """Return the resolution of a region as whole lines, or None if none is recorded."""
@@ -26,16 +26,16 @@ class Resolutions(Protocol):
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file in conflict as a whole, or None if none is recorded.
+        """Return the resolution of a whole file in conflict, or None if none is recorded.
 
         The content of the resolution is None if the file is to be deleted.
         """
 
 
 class Replayed(Struct, frozen=True):
-    """A marked text in which resolutions replace regions, and the ids of the replaced regions.
+    """A text with conflict markers after its recorded resolutions were inserted.
 
-    `is_clean` is true if no conflict region is left.
+    `used` holds the ids of the replaced regions. `is_clean` is true if no region is left.
     """
 
     marked: bytes
@@ -44,10 +44,10 @@ class Replayed(Struct, frozen=True):
 
 
 def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return base, ours and theirs of a whole marked file, which identify its conflict.
+    """Return base, ours and theirs of a whole file with conflict markers, to identify its conflict.
 
-    Returns None if a line of the file itself looks like a marker: another file might have the same
-    sides.
+    Returns None if a line of the file itself looks like a marker, because the file then cannot be
+    split into its sides with certainty.
     """
     found = split_marked(marked)
     is_sure = found.is_sure and all(one.is_sure for one in found.regions)
@@ -60,10 +60,10 @@ def replay(
     *,
     ends_with_newline: bool = True,
 ) -> Replayed:
-    """Replace each region that has a recorded resolution. Other regions keep their markers.
+    """Replace each region that has a recorded resolution. The other regions keep their markers.
 
     Git ends every side of a region with a line feed. `ends_with_newline` says whether the merged
-    file ends with one, which matters if the last region is at the end of the file.
+    file does, which matters if the last region is at the end of the file.
     """
     found = split_marked(marked)
     used: list[str] = []
@@ -85,7 +85,7 @@ def replay(
 
 
 class Lesson(Struct, frozen=True):
-    """A region, and the whole lines that replace it in the resolved text."""
+    """A region of a conflict, and the whole lines that replace it in a resolved text."""
 
     id: str
     region: Region
@@ -93,7 +93,7 @@ class Lesson(Struct, frozen=True):
 
 
 class Missed(Struct, frozen=True):
-    """A region whose resolution cannot be learned, and the reason."""
+    """A region of a conflict whose resolution cannot be learned, and the reason."""
 
     id: str
     region: Region
@@ -101,15 +101,15 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolution of each region that a resolved text gives with certainty."""
+    """Return the resolutions of those regions that can be told for certain from a resolved text."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 
 def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
-    """Find the resolution of each region in a resolved text, by the text around the region.
+    """Find the resolution of each region in a resolved text, by the lines around the region.
 
-    Regions are reported once each, in order. A region that occurs twice and was resolved in two
-    ways is reported as missed.
+    Each region is reported once, in order. A region that occurs twice and was resolved in two ways
+    is reported as missed.
     """
     split = split_marked(_ended(marked))
     resolved = _ended(resolved)
@@ -163,17 +163,17 @@ def _says_something(region: Region) -> bool:
 
 
 def refusal(resolution: bytes) -> str | None:
-    """Return why a text cannot be the resolution of a region, or None if it can."""
+    """Return why a text cannot be the resolution of any region, or None if it can."""
     if has_marker(resolution):
         return "has a resolution with conflict markers"
     return "has a binary resolution" if b"\0" in resolution else None
 
 
 def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
-    """Return why a text is unlikely to be the resolution of one region, or None if it may be.
+    """Return why a text is unlikely to be the resolution of a region, or None if it may be.
 
-    `whole` is the marked text that contains the region, or None if it is not known. A resolution
-    must not repeat the three lines before or after the region there.
+    `whole` is the text with markers that contains the region, or None if it is not known. A
+    resolution must not repeat the three lines before or after the region.
     """
     if (reason := refusal(text)) is not None:
         return f"it {reason}"
@@ -195,7 +195,7 @@ def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | No
 
 
 def recorded_fault(recorded: Recorded) -> str | None:
-    """Return why a recorded conflict is not valid, or None if it is.
+    """Return why a recorded conflict is not valid, or None if it is valid.
 
     Its id must match its sides, and the resolution of a region must consist of whole lines of text.
     """

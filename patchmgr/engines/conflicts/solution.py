@@ -1,4 +1,4 @@
-"""Check whether a text can be the solution of a conflict, judged by the text alone."""
+"""Check whether a text can be the resolution of a conflict, by looking at the text alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Find = Callable[[bytes, bytes, bytes], "bytes | None"]
 
 
 class Fitted(Struct, frozen=True):
-    """A file after a solution, with the resolution of each region.
+    """The content of a file with a proposed resolution, and the resolution of each region.
 
     `lessons` is empty if the file was resolved as a whole. `content` is None if the file is
     deleted.
@@ -37,10 +37,10 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Insert a resolution into a file, where it is the whole file or the text of one region.
+    """Insert a proposed resolution into a file, and return the resolved file or why that fails.
 
-    `wanted` is the id of that region. Other regions get the resolution that `find` returns, or else
-    ours. Returns a Failure if the text cannot be placed.
+    `content` is the text of the region with the id `wanted`, or the whole file. Other regions get
+    the resolution that `find` returns, or else ours.
     """
     if content is not None and len(content) > 2 * sum(map(len, _sides(conflict))) + _MORE:
         return Failure("size", "it is much longer than the sides of the conflict")
@@ -85,7 +85,7 @@ def _known(region: Region, find: Find) -> bytes:
 
 
 def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
-    """Yield the faults of a solution that can be found without running a rebase."""
+    """Yield the faults of a resolution that can be found without a rebase."""
     is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
     if is_move or conflict.kind in _BY_NO_CHECK:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
@@ -122,7 +122,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
-    """Yield a failure for each side whose change a resolution drops: only a person may do that."""
+    """Yield a failure for each side whose change is lost, which only a person may decide."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):

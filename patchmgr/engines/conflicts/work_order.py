@@ -1,4 +1,4 @@
-"""Build the parts of a work order that depend on texts alone, and shorten a work order."""
+"""Make the parts of a work order that only depend on texts, and shorten a work order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return a content as a string, or None if it is not UTF-8 or contains zero bytes."""
+    """Return bytes as a string, or None if they are not UTF-8 or contain zero bytes."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -50,7 +50,7 @@ def readable(content: bytes | None) -> str | None:
 def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
     """Return the regions of a file in conflict.
 
-    A file without markers is returned as one region.
+    A file without conflict markers is one region.
     """
     written = [None if one is None else one.commit for one in conflict.shown]
     if conflict.marked is None:
@@ -79,7 +79,7 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 
 
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
-    """Return the part of a candidate that replaces a region, as a candidate may cover more lines.
+    """Return the part of a proposed text that replaces a region, as the text may cover more lines.
 
     Lines at both ends that repeat the text around the region are removed.
     """
@@ -140,7 +140,7 @@ class Whole(Struct, frozen=True):
 
 
 def symbols_of(names: Sequence[str], file: Whole) -> Iterator[SymbolSides]:
-    """Yield, for each symbol that some side has, its whole text on each side of a file."""
+    """Yield the text of each named symbol on every side, if any side of the file has the symbol."""
     sides = [
         None if readable(content) is None else Outline(path, content or b"")
         for path, content in (
@@ -160,7 +160,10 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff that contain one of the lines or names, or else all hunks."""
+    """Return the hunks of a diff that contain one of the given lines or names.
+
+    If there are none, all hunks are returned.
+    """
     known = {line for text in texts for line in normal_lines(text)} - {b""}
 
     def is_near(hunk: str) -> bool:
@@ -178,9 +181,9 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Shorten the texts of an order at statement ends until its size is at most `most`.
+    """Shorten the texts of a work order after statements, until its size is at most `most`.
 
-    The order may still be larger after the last step.
+    If that is not enough, the order is returned as short as it gets.
     """
     shorter = order
     for cap in _CAPS:
@@ -230,7 +233,7 @@ class _Cut:
 
 
 def first_statements(text: str, path: str, most: int) -> str:
-    """Return the longest start of a text that fits, cut after a statement, or else after a line."""
+    """Return the longest start of a text that fits, cut after a statement or else after a line."""
     kept = "".join(_fitting(read(text[: most + 1], language_of(path)), most)[0])
     return kept or text[: text.rfind("\n", 0, most) + 1]
 

@@ -1,4 +1,4 @@
-"""Find the gates before a changed statement, and the code that runs when all gates are off.
+"""Find the gates that guard a changed statement, and the code that runs with all gates off.
 
 A gate is a condition on an environment variable, a setting, a platform or the like.
 """

@@ -1,4 +1,4 @@
-"""Find the gates that a condition tests, and the condition's value when all gates are off."""
+"""Find the gates that a condition tests, and the value of the condition with all gates off."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 class Conditions(Struct, frozen=True):
     """Finds the gates in the conditions of one function.
 
-    `facts` maps the function's local names to the expressions they stand for. It is empty for C++,
-    where a condition may read any member.
+    `facts` maps local names to the expressions assigned to them. It is empty for C++, where a
+    condition may read any member.
     """
 
     words: Words
@@ -62,7 +62,7 @@ class Conditions(Struct, frozen=True):
         return () if gate is None else (gate,)
 
     def gate(self, node: ast.expr) -> Gate | None:
-        """Return the gate that a call, a name or a comparison tests, or None if it tests none."""
+        """Return the gate that a call, a name or a comparison tests, or None if there is none."""
         for name in self._names(node):
             kind = self.words.kind(name)
             if kind is not None and (kind != PROBE or self._is_probe(node)):
@@ -73,9 +73,10 @@ class Conditions(Struct, frozen=True):
     def in_front(
         self, guards: Guards, asked: Callable[[ast.expr], Sequence[Gate]] | None = None
     ) -> list[Gate]:
-        """Return the gates that a statement runs behind, given the conditions that guard it.
+        """Return the gates that must be on for a statement to run, given the conditions around it.
 
-        `asked` finds the gates of a condition, and of the names in it. Without it, `gates` is used.
+        `asked` finds the gates that a condition tests, also through the names in it. The default is
+        `gates`.
         """
         found: list[Gate] = []
         for test, holds in guards:
@@ -91,10 +92,9 @@ class Conditions(Struct, frozen=True):
         return found
 
     def _names(self, node: ast.expr) -> list[str]:
-        """Return the names of a question, the telling ones first: the last of a dotted one.
+        """Return the names that an expression reads, the last part of a dotted name first.
 
-        What is in the arguments of an ordinary call says nothing of what it answers, nor does that
-        an object has what every object has.
+        Arguments of an ordinary call are left out, as they do not tell what the call answers.
         """
         inner: Iterable[ast.expr] = ()
         found: list[str] = []
@@ -117,7 +117,7 @@ class Conditions(Struct, frozen=True):
         return [*found, *(name for name in names if name not in self.words.everywhere)]
 
     def _is_probe(self, node: ast.expr) -> bool:
-        """Return whether an expression asks a module or a platform, not just any object."""
+        """Return whether a call asks a module or a platform, not just any object."""
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Attribute):
@@ -125,7 +125,7 @@ class Conditions(Struct, frozen=True):
         return isinstance(node.func, ast.Name)
 
     def truth(self, node: ast.expr, depth: int = 0) -> bool | None:
-        """Return the value of a condition when all gates are off, or None if it is not certain."""
+        """Return the value of a condition with all gates off, or None if it is not certain."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -140,7 +140,7 @@ class Conditions(Struct, frozen=True):
         return self._truth_of_gate(self._spelled_out(node))
 
     def _spelled_out(self, node: ast.expr) -> ast.expr:
-        """Return `cap.major == 12` with what the local name `cap` stands for."""
+        """Return `cap.major == 12` with the local name `cap` replaced by its value."""
         left = node.left if isinstance(node, ast.Compare) else None
         if isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name):
             value = self.facts.get(left.value.id)
@@ -150,7 +150,7 @@ class Conditions(Struct, frozen=True):
         return node
 
     def _truth_of_several(self, node: ast.BoolOp, depth: int) -> bool | None:
-        """Return the truth of `and` and `or`: what is asked before the answer must be harmless."""
+        """Return the value of an `and` or `or`, if the parts before the answer are harmless."""
         absorbing = isinstance(node.op, ast.Or)
         is_sure = True
         for value in node.values:
@@ -176,7 +176,7 @@ class Conditions(Struct, frozen=True):
         return False if self._is_off(node) else None
 
     def _is_off(self, node: ast.expr) -> bool:
-        """Return whether a flag is off for those who have nothing of its kind, by its own name."""
+        """Return whether a flag, judged by its name, is off unless somebody turns it on."""
         name = called(node) if isinstance(node, ast.Call) else _last(node)
         if self.is_cxx and isinstance(node, ast.Call) and node.args:
             return False
@@ -187,7 +187,7 @@ class Conditions(Struct, frozen=True):
         return kind is not None and (self.words.is_own(name) or self.words.is_flag(name))
 
     def _truth_of_comparison(self, node: ast.Compare, kind: str) -> bool | None:
-        """Return the truth of a comparison with something fixed: others are of another kind."""
+        """Return the value of a comparison with a fixed value that is not the usual one."""
         if len(node.ops) != 1 or (self.is_cxx and kind != CAPABILITY):
             return None
         sign, other = node.ops[0], node.comparators[0]
@@ -205,7 +205,7 @@ class Conditions(Struct, frozen=True):
         return True if isinstance(sign, (ast.NotEq, ast.NotIn)) and is_literal else None
 
     def _is_usual(self, node: ast.expr) -> bool:
-        """Return whether a value is what most have: a default, nothing, a plain number format."""
+        """Return whether a value is the usual one: a default, zero, None, a plain number format."""
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
             return any(map(self._is_usual, node.elts))
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
@@ -214,7 +214,7 @@ class Conditions(Struct, frozen=True):
         return str(text).lower() in self.words.usual
 
     def is_harmless(self, node: ast.expr) -> bool:
-        """Return whether an expression can be evaluated without an effect and without an error."""
+        """Return whether evaluating an expression has no side effect and raises no error."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
@@ -241,7 +241,7 @@ class Conditions(Struct, frozen=True):
 
 
 def _affirmed(test: ast.expr, *, holds: bool) -> tuple[ast.expr, bool]:
-    """Return a condition without its `not`, and whether that is true where the old one held."""
+    """Remove each `not` from a condition, and return the value it then has at the statement."""
     while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         test, holds = test.operand, not holds
     return test, holds
@@ -254,12 +254,12 @@ def _negated(gate: Gate) -> Gate:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last part of the called function's name, or "" if the function has no name."""
+    """Return the last part of the name of a called function, or "" if it has none."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
 
 
 def dotted(node: ast.expr) -> str:
-    """Return a name or attribute as a dotted name, or "" if it does not start with a plain name."""
+    """Return a name or attribute as a dotted name, or "" if the expression is anything else."""
     if isinstance(node, ast.Attribute):
         outer = dotted(node.value)
         return f"{outer}.{node.attr}" if outer else ""
@@ -267,7 +267,7 @@ def dotted(node: ast.expr) -> str:
 
 
 def is_boolean(node: ast.expr) -> bool:
-    """Return whether the form of an expression shows that its value is True or False."""
+    """Return whether an expression, judged by its form, is always True or False."""
     if isinstance(node, ast.BoolOp):
         return all(map(is_boolean, node.values))
     if isinstance(node, ast.Call):
@@ -282,7 +282,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _is_fixed(node: ast.expr) -> bool:
-    """Return whether an expression is a literal, a constant by its name, or a member of one."""
+    """Return whether an expression is a literal, a constant or a class member by its spelling."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return all(map(_is_fixed, node.elts))
     if isinstance(node, ast.Name):

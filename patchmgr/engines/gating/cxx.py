@@ -1,7 +1,7 @@
-"""Find the gates before each line of C++ and CUDA, and the code that runs when all gates are off.
+"""Find the gates that guard each line of C++ and CUDA, and the code that runs with all gates off.
 
-The reader sees tokens, not types. If the brackets of a function do not match, all of its code is
-kept and no gate is reported.
+The source is read as tokens, without types. If the brackets of a file do not match, all of its code
+is kept and no gate is reported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTAL
 
 
 class Word(Struct, frozen=True):
-    """A token, a directive or a whole macro, with its first and last line (from 1)."""
+    """A token, a preprocessor directive or a whole macro, with its first and last line (from 1)."""
 
     text: str
     line: int
@@ -32,7 +32,7 @@ class Word(Struct, frozen=True):
 
 
 class Branches(Struct, frozen=True):
-    """The branches of an `#if`: for each its directive, its condition, and its range of words."""
+    """The branches of an `#if`: the directive, the condition and the range of words of each."""
 
     parts: tuple[tuple[str, str, int, int], ...]
     end: int
@@ -41,8 +41,8 @@ class Branches(Struct, frozen=True):
 class Source(Struct, frozen=True):
     """The words of a file.
 
-    `closing` maps the index of each opening bracket to that of its end, `branches` the index of
-    each `#if` to its branches.
+    `closing` maps the index of each opening bracket to that of its closing bracket, and `branches`
+    the index of each `#if` to its branches.
     """
 
     words: tuple[Word, ...]
@@ -51,7 +51,7 @@ class Source(Struct, frozen=True):
 
 
 def read_source(content: bytes) -> Source:
-    """Return the words of a file; raise UnclearSource if brackets or `#if`s do not match."""
+    """Split a C++ file into words. Raises UnclearSource if brackets or `#if`s do not match."""
     words = _words(content.decode("utf-8", "replace"))
     return Source(words, match_brackets(map(_shape, words)), _branches(words))
 
@@ -82,13 +82,13 @@ def _words(text: str) -> tuple[Word, ...]:
 
 
 def branch_of(word: Word) -> tuple[str, str] | None:
-    """Return directive and condition of a word like `#if` or `#else`, or None for other words."""
+    """Return the directive and condition of a word such as `#if` or `#else`, or None."""
     found = _BRANCH.match(word.text) if word.text.startswith("#") else None
     return None if found is None else (found[1], found[2].strip())
 
 
 def _shape(word: Word) -> str:
-    """Return a word as it matters to brackets: of a branch only whether it begins or ends."""
+    """Return a word as a bracket: `#if`, `#else` and `#endif` without their conditions."""
     kind, _ = branch_of(word) or (None, "")
     if kind is None:
         return word.text
@@ -134,7 +134,7 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def cxx_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Return the old and the new version of a file, parsed."""
+    """Parse the old and the new version of a C++ file."""
     return _side(texts.old, conditions), _side(texts.new, conditions)
 
 
@@ -176,7 +176,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
 
 
 def _rows(words: Sequence[Word]) -> list[Statement]:
-    """Return the words of each line; of what goes on over lines, the text stands in the first."""
+    """Return the words that begin on each line. The further lines of a long word are empty."""
     texts: dict[int, list[str]] = {}
     for word in words:
         texts.setdefault(word.line, []).append(word.text)
@@ -186,7 +186,7 @@ def _rows(words: Sequence[Word]) -> list[Statement]:
 
 
 def _statements(words: Sequence[Word]) -> list[Statement]:
-    """Cut words behind each statement, brace and directive."""
+    """Split words after each statement, brace and directive."""
     found: list[list[Word]] = [[]]
     for word in words:
         if word.text.startswith("#") and found[-1]:
@@ -199,9 +199,9 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 
 
 class Reader:
-    """Removes code that does not run when all gates are off, and records the gates of each line.
+    """Removes the code that does not run with all gates off, and records the gates of each line.
 
-    A branch is removed only if its condition is certainly false and has no effect.
+    A branch is removed only if its condition is certainly false and has no side effect.
     """
 
     def __init__(self, source: Source, conditions: Conditions) -> None:
@@ -213,7 +213,7 @@ class Reader:
         self._front: dict[Guards, list[Gate]] = {}
 
     def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
-        """Return the words of a block that are left.
+        """Return the words of a block without the code that does not run with all gates off.
 
         Raises UnclearSource if it is not clear where a statement ends.
         """
@@ -241,7 +241,7 @@ class Reader:
         return out
 
     def _part(self, at: tuple[int, int], guards: Guards, *, is_dead: bool) -> list[Word]:
-        """Return what is left of a branch; in one that goes statements need not be clear."""
+        """Return what is left of a branch. The statements of a removed branch need not be clear."""
         try:
             return self.block(*at, guards)
         except UnclearSource:
@@ -251,7 +251,7 @@ class Reader:
             return []
 
     def _note(self, at: int, guards: Guards, last: int = 0, test: ast.expr | None = None) -> None:
-        """Note the gates in front of a word, of all up to another one, and those of a condition."""
+        """Record the gates that guard the lines of some words, and those of a test in them."""
         if guards not in self._front:
             self._front[guards] = self._conditions.in_front(guards)
         gates = [*self._front[guards], *(() if test is None else self._conditions.gates(test))]
@@ -260,12 +260,12 @@ class Reader:
                 self.gates.setdefault(line, {}).update(dict.fromkeys(gates))
 
     def _decides(self, at: int, end: int) -> None:
-        """Note that the line of a word decides about all up to another one."""
+        """Record that the line of a word controls whether the lines up to another word run."""
         line, last = self._words[at].line, self._words[min(end, len(self._words) - 1)].last
         self.ends[line] = max(last, self.ends.get(line, line))
 
     def _directives(self, at: int, guards: Guards) -> list[Word]:
-        """Return what is left of an `#if`; parts whose conditions are surely false are gone."""
+        """Return what is left of an `#if` without the branches that certainly do not run."""
         branches = self._branches[at]
         outer, is_chosen, is_open = guards, False, False
         out: list[Word] = []
@@ -302,7 +302,7 @@ class Reader:
         return None if end is None or self._words[start].text != "(" else (start + 1, end)
 
     def _parts(self, at: int) -> tuple[tuple[int, int], tuple[int, int] | None]:
-        """Return where the body of an `if` is, and its `else`, without that word."""
+        """Return the range of the body of an `if`, and that of its `else`, or None."""
         head = self._head(at)
         if head is None:
             raise UnclearSource
@@ -313,7 +313,6 @@ class Reader:
         return (start, stop), None
 
     def _end_of_statement(self, at: int) -> int:
-        """Return where a statement ends."""
         text = self._words[at].text if at < len(self._words) else ""
         if text == "{":
             return self._after(at)
@@ -337,7 +336,7 @@ class Reader:
         return self._closing[at] + 1
 
     def _if(self, at: int, stop: int, guards: Guards) -> tuple[list[Word], int, Guards, bool]:
-        """Return what is left of an `if`, its end, what is guarded there, and whether it leaves."""
+        """Return what is left of an `if`, its end, the conditions after it, and if it jumps."""
         head = self._head(at)
         assert head is not None
         words = self._words[slice(*head)]
@@ -361,7 +360,7 @@ class Reader:
         return [*left, *inner, *otherwise], end, guards, False
 
     def _live(self, test: Sequence[Word]) -> list[Word]:
-        """Return a condition without the operands of its outermost sign that change nothing."""
+        """Return a condition without the operands of `&&` or `||` that cannot change its value."""
         for sign, op in _SIGNS:
             parts = _split(test, sign)
             if len(parts) > 1:
@@ -372,13 +371,13 @@ class Reader:
         return list(test)
 
     def _is_plain(self, start: int, stop: int) -> bool:
-        """Return whether nothing jumps into the rest of a block."""
+        """Return whether nothing can jump into the rest of a block."""
         rest = self._words[start:stop]
         return all(w.text not in _LABELS and branch_of(w) is None for w in rest)
 
 
 def _unwrapped(words: list[Word]) -> list[Word]:
-    """Take the braces off a block whose end nobody notices: one statement, or it leaves."""
+    """Remove the braces of a block that has only one statement or ends with a jump."""
     if len(words) < 2 or words[0].text != "{" or words[-1].text != "}":
         return words
     inner = words[1:-1]
@@ -388,22 +387,22 @@ def _unwrapped(words: list[Word]) -> list[Word]:
 
 
 def _jumps(words: Sequence[Word]) -> bool:
-    """Return whether the last statement of a block is a jump, like `return`."""
+    """Return whether the last statement of a block is a jump such as `return`."""
     own = words[1:-1] if words and words[-1].text == "}" and words[0].text == "{" else words
     starts = [0, *(i + 1 for i, w in enumerate(own[:-1]) if w.text in (";", "{", "}"))]
     return bool(own) and own[-1].text == ";" and own[starts[-1]].text in _JUMPS
 
 
 def words_of(text: str) -> list[Word]:
-    """Split the condition of a preprocessor directive into words, without comments."""
+    """Split the condition of a preprocessor directive into words, leaving out comments."""
     found = cxx_tokens(text)
     return [Word(t.text, 0, 0) for t in found if t.text and t.kind != "comment"]
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Parse a preprocessor condition as a Python expression.
+    """Parse a C++ condition as a Python expression.
 
-    A part that is not valid Python becomes one name.
+    A part that is not valid Python becomes a single name.
     """
     for sign, op in _SIGNS:
         parts = _split(words, sign)
@@ -425,7 +424,7 @@ def parsed(words: Sequence[Word]) -> ast.expr:
 
 
 def _end(texts: Sequence[str]) -> int:
-    """Return the index at which the bracket that begins a text is closed."""
+    """Return the index of the bracket that closes the first one."""
     depth = 0
     for index, text in enumerate(texts):
         depth += _DEPTH.get(text, 0)
@@ -435,7 +434,7 @@ def _end(texts: Sequence[str]) -> int:
 
 
 def _split(words: Sequence[Word], sign: str) -> list[Sequence[Word]]:
-    """Split words at a sign that is outside brackets."""
+    """Split words at an operator outside of brackets."""
     ends, depth = [-1], 0
     for index, word in enumerate(words):
         depth += _DEPTH.get(word.text, 0)

@@ -1,4 +1,4 @@
-"""Compute the value of an expression when no environment variable is set."""
+"""Compute the value of an expression if no environment variable is set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 
 class Unknown(Exception):
-    """Raised if the value of an expression cannot be computed."""
+    """Raised when the value of an expression cannot be computed."""
 
 
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
@@ -39,16 +39,16 @@ _VARIABLE = re.compile(
 
 
 class Defaults(Struct, frozen=True):
-    """The values of a project's settings when no environment variable is set, by setting.
+    """The values that a project's settings have if no environment variable is set.
 
-    `modules` are the names under which code refers to the module of the settings.
+    `modules` holds the names by which code refers to the module of the settings.
     """
 
     values: Mapping[str, object] = {}
     modules: Collection[str] = ()
 
     def of(self, node: ast.expr) -> object:
-        """Return the value of an expression of constants, settings and environment variables.
+        """Return the value of an expression made of constants, settings and environment variables.
 
         Raises Unknown if the expression contains anything else.
         """
@@ -96,7 +96,7 @@ class Defaults(Struct, frozen=True):
 
 
 def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
-    """Return the defaults of settings by name, from tables of `"NAME": lambda: …` in modules."""
+    """Return the default of each setting, from tables of `"NAME": lambda: …` in modules."""
     found: dict[str, object] = {}
     for content in modules:
         try:
@@ -114,6 +114,6 @@ def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
 
 
 def variables_in(content: bytes) -> frozenset[str]:
-    """Return the names of the environment variables that a text reads or sets by a literal name."""
+    """Return the environment variables that a text reads or sets, if their names are literals."""
     found = (match[1] or match[2] or match[3] for match in _VARIABLE.finditer(content))
     return frozenset(name.decode() for name in found)

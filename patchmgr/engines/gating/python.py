@@ -1,4 +1,4 @@
-"""Find the gates before each statement of Python, and the code that runs when all gates are off."""
+"""Find the gates that guard each Python statement, and the code that runs with all gates off."""
 
 from __future__ import annotations
 
@@ -30,19 +30,22 @@ _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 class Unit(Struct, frozen=True):
-    """The statements of one scope (a function, class or module) without those of inner scopes."""
+    """The statements of a function, class or module, without those of definitions inside it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None
     body: Sequence[ast.stmt]
     guards: Guards = ()
 
     def arguments(self) -> frozenset[str]:
-        """Return the names of the function's arguments; empty for a class or a module."""
+        """Return the names of the function's arguments, or none for a class or a module."""
         return _arguments(self.node) if isinstance(self.node, _FUNCTIONS) else frozenset()
 
 
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Parse the changed scopes of both versions of a file; unread if either does not parse."""
+    """Parse both versions of a Python file, as far as they changed.
+
+    If either does not parse, nothing is known of both.
+    """
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (
         {n for change in texts.changes() for n in range(change[at], change[at] + change[at + 1])}
@@ -58,7 +61,7 @@ def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
 
 
 class _File:
-    """One version of a file, cut into units."""
+    """One version of a file, split into functions, classes and the rest of the module."""
 
     def __init__(self, content: bytes, conditions: Conditions) -> None:
         self.lines = content.decode("utf-8", "replace").splitlines()
@@ -75,7 +78,7 @@ class _File:
             self.is_read = False
 
     def _cut(self, body: Sequence[ast.stmt], outer: str, guards: Guards) -> None:
-        """Note functions and classes by name; what is in a function belongs to it."""
+        """Record functions and classes by name. What is in a function belongs to the function."""
         for node in body:
             if isinstance(node, _SCOPES):
                 key = f"{outer}{node.name}"
@@ -96,17 +99,17 @@ class _File:
                     self._cut(block, outer, guards)
 
     def owner(self, line: int) -> str | None:
-        """Return the unit that a line is in."""
+        """Return the name of the function or class around a line, or None at module level."""
         return self._owners[line] if line < len(self._owners) else None
 
     def unread(self) -> Side:
-        """Return the file as one of which nothing is known."""
+        """Return a side of which nothing is known but its lines."""
         return Side(
             self.lines, lambda _: None, lambda _: None, symbols=frozenset({None}), is_read=False
         )
 
     def side(self, touched: set[str | None], changed: Container[int]) -> Side:
-        """Return what is known of some units; `changed` are the changed lines."""
+        """Return the statements and gates of `touched` units. `changed` holds the changed lines."""
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
         said: list[Statement] = []
@@ -151,7 +154,7 @@ class _File:
 
 
 class _Held:
-    """The gates behind what a file's names, attributes of `self` and short functions hold."""
+    """The gates that a file's variables, attributes of `self` and short functions stand for."""
 
     def __init__(self, units: Mapping[str | None, Unit], conditions: Conditions) -> None:
         self._units = units
@@ -162,7 +165,7 @@ class _Held:
         self._facts: dict[str | None, Facts] = {}
 
     def asked(self, test: ast.expr, facts: Facts, depth: int = 0) -> list[Gate]:
-        """Return the gates of a condition, through what holds one."""
+        """Return the gates that a condition tests, also through names and short functions."""
         found = list(self.conditions.gates(test))
         for child in _nodes([test]) if depth < _DEEPEST else ():
             if isinstance(child, ast.Name):
@@ -191,7 +194,7 @@ class _Held:
         return self._known[key]
 
     def _function(self, name: str) -> str | None:
-        """Return the short function of the file that is called by its name, or on `self`."""
+        """Return the short function of this file that a name or `self.name` calls, or None."""
         found = [name]
         if name.startswith("self."):
             found = [key for key in self._units if key and key.endswith(name[4:])]
@@ -201,7 +204,7 @@ class _Held:
         return found[0] if sum(not _is_comment(s) for s in unit.body) <= _SHORT else None
 
     def _attributes(self) -> Mapping[str, Sequence[ast.expr]]:
-        """Return what the file's methods put into attributes of `self`, once it is asked for."""
+        """Return what the methods of the file assign to attributes of `self`."""
         if self._own is None:
             self._own = {}
             bodies = [u.body for u in self._units.values() if isinstance(u.node, _FUNCTIONS)]
@@ -214,7 +217,7 @@ class _Held:
 
 
 class _Asking:
-    """The gates of one unit's statements; `changed` are the changed lines."""
+    """Finds the gates of statements in one unit. `changed` holds the changed lines."""
 
     def __init__(self, held: _Held, unit: Unit, changed: Container[int]) -> None:
         self._held, self._changed = held, changed
@@ -225,14 +228,14 @@ class _Asking:
         self._front: dict[Guards, list[Gate]] = {}
 
     def of(self, node: ast.stmt, guards: Guards) -> list[Gate]:
-        """Return the gates in front of a statement, and those that it asks itself."""
+        """Return the gates that guard a statement, and those that it tests itself."""
         if guards not in self._front:
             self._front[guards] = self._conditions.in_front(guards, self._asked)
         tests = _tests(node, self._changed)
         return [*self._front[guards], *(gate for test in tests for gate in self._asked(test))]
 
     def every(self, body: Sequence[ast.stmt]) -> list[Gate]:
-        """Return every gate that a unit asks: one of them keeps out what has none in front."""
+        """Return every gate that an `if` in a unit tests."""
         tests = [node.test for node in _nodes(body) if isinstance(node, ast.If)]
         return list(dict.fromkeys(gate for test in tests for gate in self._asked(test)))
 
@@ -243,9 +246,9 @@ class _Asking:
 def _pieces(
     body: Sequence[ast.stmt], guards: Guards = (), depth: int = 0
 ) -> Iterator[tuple[Statement, ast.stmt | None, Guards]]:
-    """Yield the statements of a block in order, those in others behind their heads.
+    """Yield the statements of a block in order, with nested ones after the head of their statement.
 
-    An `if` whose body always leaves guards what comes behind it, the other way around.
+    If the body of an `if` always leaves, the negated condition guards what follows.
     """
     for node in body:
         if _is_comment(node):
@@ -268,7 +271,7 @@ def _pieces(
 
 
 def _blocks(node: ast.stmt) -> Iterator[tuple[str | None, Sequence[ast.stmt]]]:
-    """Yield the blocks of a statement, each with what stands before it; None for the first."""
+    """Yield each block of a statement, with the text before it (None for the first block)."""
     for name, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) and value else ():
             if isinstance(part, ast.stmt):
@@ -280,7 +283,7 @@ def _blocks(node: ast.stmt) -> Iterator[tuple[str | None, Sequence[ast.stmt]]]:
 
 
 def _head(node: ast.stmt) -> tuple[str, int]:
-    """Return what a statement says without those in it, and the last line of that."""
+    """Return the text of a statement without its blocks, and the last line of that text."""
     parts, ends, is_whole = [type(node).__name__], [node.lineno], not isinstance(node, _SCOPES)
     for name, value in ast.iter_fields(node):
         values = value if isinstance(value, list) else [value]
@@ -293,13 +296,13 @@ def _head(node: ast.stmt) -> tuple[str, int]:
 
 
 def _first(node: ast.stmt) -> int:
-    """Return the line that a statement begins in, with its decorators."""
+    """Return the first line of a statement or of its decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _is_comment(node: ast.stmt) -> bool:
-    """Return whether a statement is a text that nothing reads: a docstring or the like."""
+    """Return whether a statement does nothing: a docstring or `pass`."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return isinstance(node.value.value, str)
     return isinstance(node, ast.Pass)
@@ -310,7 +313,7 @@ def _own(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _with_head(unit: Unit) -> list[ast.stmt]:
-    """Return the statements of a unit behind its definition: arguments, decorators, bases."""
+    """Return the statements of a unit, preceded by its definition with an empty body."""
     if unit.node is None:
         return list(unit.body)
     fields = {**dict(ast.iter_fields(unit.node)), "body": []}
@@ -318,7 +321,7 @@ def _with_head(unit: Unit) -> list[ast.stmt]:
 
 
 def _nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
-    """Return some nodes and all in them, in no order; `ast.walk` takes three times as long."""
+    """Return some nodes and all nodes inside them, in a third of the time of `ast.walk`."""
     found = list(body)
     for node in found:  # grows while it is walked
         for name in node._fields:
@@ -331,7 +334,7 @@ def _nodes(body: Sequence[ast.AST]) -> list[ast.AST]:
 
 
 def _answers(body: Sequence[ast.stmt]) -> list[ast.expr]:
-    """Return the conditions and answers of a function."""
+    """Return the values that a function returns, and the conditions of its `if` statements."""
     found = []
     for node in _nodes(body):
         if isinstance(node, ast.Return) and node.value is not None:
@@ -342,7 +345,7 @@ def _answers(body: Sequence[ast.stmt]) -> list[ast.expr]:
 
 
 def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
-    """Yield the conditions in a statement's own head; those within a value where it changed."""
+    """Yield the conditions in a statement's head, and the changed ones within other values."""
     if isinstance(node, ast.Assert):
         return
     for name, value in ast.iter_fields(node):
@@ -360,7 +363,7 @@ def _tests(node: ast.stmt, changed: Container[int]) -> Iterator[ast.expr]:
 
 
 def _brought(node: ast.stmt) -> frozenset[str]:
-    """Return what an import, a table or an assignment brings, one name each; none for all else."""
+    """Return the names, entries or values that an import or assignment defines, or nothing."""
     if isinstance(node, ast.Import):
         return frozenset(f"{a.name} as {a.asname}" for a in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -382,7 +385,7 @@ def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
 
 
 def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Return the local names that one statement alone assigns, with what it assigns."""
+    """Map each local name that exactly one statement assigns to the value assigned."""
     counts: Counter[str] = Counter(arguments)
     found: dict[str, ast.expr] = {}
     for node in _nodes(body):
@@ -394,7 +397,7 @@ def _single_assignments(body: Sequence[ast.stmt], arguments: frozenset[str]) -> 
 
 
 def _bound(node: ast.AST) -> Sequence[str]:
-    """Return every name that a node itself binds; what is declared elsewhere counts twice."""
+    """Return the names that a node itself binds. Names declared `global` are returned twice."""
     if isinstance(node, ast.Name):
         return () if isinstance(node.ctx, ast.Load) else (node.id,)
     if isinstance(node, (ast.Global, ast.Nonlocal)):
@@ -408,9 +411,9 @@ def _bound(node: ast.AST) -> Sequence[str]:
 
 
 def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str, ast.expr]:
-    """Return what single assignments say, and for names that share one, what that assigns.
+    """Map local names to the value assigned, also where one value is unpacked to several names.
 
-    Good to tell what a condition asks about; not what it answers.
+    This shows what a condition tests, but not which value it has.
     """
     found: dict[str, ast.expr] = {}
     for node in _nodes(body):
@@ -421,7 +424,7 @@ def _held_names(body: Sequence[ast.stmt], arguments: frozenset[str]) -> dict[str
 
 
 def _target(node: ast.AST) -> tuple[str, ast.expr] | None:
-    """Return the name that a statement assigns alone, and what it assigns."""
+    """Return the only name that a statement assigns, and the value, or None."""
     targets: Sequence[ast.expr] = ()
     if isinstance(node, ast.Assign):
         targets = node.targets
@@ -434,9 +437,9 @@ def _target(node: ast.AST) -> tuple[str, ast.expr] | None:
 
 
 def _off(unit: Unit, conditions: Conditions) -> list[ast.stmt]:
-    """Return what is left of a unit with every gate off, behind its definition.
+    """Return the definition of a unit and the statements that run with all gates off.
 
-    The statements themselves are changed.
+    The statements are modified.
     """
     head = _with_head(unit)[: unit.node is not None]
     is_function = isinstance(unit.node, _FUNCTIONS)
@@ -451,7 +454,7 @@ def left(
     *,
     is_function: bool = True,
 ) -> list[ast.stmt]:
-    """Return the statements of a block that run when all gates are off; the block is modified."""
+    """Return the statements of a block that run with all gates off. The block is modified."""
     for _ in range(_ROUNDS):
         facts = _single_assignments(body, arguments) if is_function else {}
         off = _Off(replace(conditions, facts=facts))
@@ -464,12 +467,12 @@ def left(
 
 
 class _Simplifier(ast.NodeTransformer):
-    """Changes blocks in place; `folds` counts what was left out."""
+    """Simplifies blocks in place. `folds` counts the nodes that were removed."""
 
     folds = 0
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Return what is left of a block: nothing behind a statement that leaves it."""
+        """Simplify a block, and remove what follows a statement that leaves it."""
         left: list[ast.stmt] = []
         for number, statement in enumerate(body, 1):
             found = self.visit(statement)
@@ -480,7 +483,6 @@ class _Simplifier(ast.NodeTransformer):
         return left
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Simplify the parts of a node."""
         for name, value in ast.iter_fields(node):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 setattr(node, name, self.block(value))
@@ -491,14 +493,14 @@ class _Simplifier(ast.NodeTransformer):
         return node
 
     def test(self, node: ast.AST) -> Any:
-        """Simplify what is asked whether it is true."""
+        """Simplify an expression of which only the truth matters."""
         return self.visit(node)
 
 
 class _Off(_Simplifier):
-    """Leaves out what gates keep out.
+    """Removes code that only runs with a gate on.
 
-    Nothing is assumed of a condition that is not a gate; what might have an effect stays.
+    A condition that tests no gate may have any value. Code that might have a side effect stays.
     """
 
     def __init__(self, conditions: Conditions) -> None:
@@ -544,7 +546,7 @@ class _Off(_Simplifier):
         return ast.copy_location(ast.Constant(value=truth), node)
 
     def _several(self, node: ast.BoolOp, *, is_plain: bool) -> ast.AST:
-        """Return `and` and `or` without the operands that change nothing."""
+        """Return an `and` or `or` without the operands that cannot change its value."""
         found = self._constant(node, is_sure=is_plain)
         if found is not None:
             return found
@@ -558,7 +560,7 @@ class _Off(_Simplifier):
 
 
 class _DeadStores(_Simplifier):
-    """Leaves out harmless assignments to local names that nothing reads."""
+    """Removes harmless assignments to local names that nothing reads."""
 
     def __init__(self, off: _Off, body: Sequence[ast.stmt]) -> None:
         self._off = off

@@ -1,4 +1,4 @@
-"""Find the changed sites of a file: where the pin and the head differ when all gates are off."""
+"""Find the sites where a file's code differs between pin and head, with all gates off."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Lines = tuple[int, int, int, int]
 
 
 class Texts(Struct, frozen=True):
-    """A file at the pin and at the head, with the lines that git reports as changed.
+    """The content of a file at the pin and at the head.
 
-    If `hunks` is None, `changes` compares the two texts.
+    `hunks` holds the lines that git reports as changed. If it is None, the two texts are compared.
     """
 
     path: str
@@ -57,13 +57,13 @@ class Statement(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One version of a file, parsed; line numbers start at 1.
+    """One version of a file, parsed. Lines are numbered from 1.
 
-    `said` are all statements, `kept` the statements of each scope that are left with all gates off.
-    `gates` maps a line to the gates that it runs behind or tests, `asked` a scope to all gates that
-    it tests. `ends` maps a line to the last line that it controls, `wholes` a definition to its
-    first line, its last line and the line of its name. `names` returns the names that some lines
-    only declare or import, or None if the lines do anything else.
+    `said` holds all statements, and `kept` the statements of each scope that run with all gates
+    off. `gates` maps a line to the gates that guard it or that it tests, and `asked` a scope to all
+    gates that it tests. `ends` maps a line to the last line that it controls, and `wholes` a
+    definition to its first line, its last line and the line of its name. `names` returns the names
+    that some lines declare or import, or None if the lines do anything else.
     """
 
     lines: Sequence[str]
@@ -80,7 +80,7 @@ class Side(Struct, frozen=True):
     is_read: bool = True
 
     def code(self, start: int, count: int) -> list[int]:
-        """Return the line numbers of all statements that overlap `count` lines from `start`."""
+        """Return the lines of all statements that overlap the `count` lines from `start` on."""
         wanted = range(start, start + count)
         if not self.is_read:
             return list(wanted)
@@ -139,13 +139,13 @@ def _residue(old: Side, new: Side) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
-    """Return the lines of some pieces, and of what is kept of all that stands in them."""
+    """Return the lines of some statements, and of all kept statements inside them."""
     starts = {n for piece in pieces for n in range(piece.first, piece.end + 1)}
     return {n for p in kept if p.first in starts for n in range(p.first, p.last + 1)}
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the numbers that unchanged lines have in the other version, without changed lines."""
+    """Return the line numbers that unchanged lines have in the other version of the file."""
     found = set()
     for line in lines:
         shift = 0
@@ -173,7 +173,7 @@ class _Comparison(Struct, frozen=True):
     left: frozenset[int]
 
     def sites(self, change: Lines) -> Iterator[ChangedSite]:
-        """Yield the sites of a hunk: where the reach or the gates change, a new one begins."""
+        """Yield the sites of a hunk. A new site begins wherever the reach or the gates change."""
         gone, come = self.old.code(*change[:2]), self.new.code(*change[2:])
         whole_gone, whole_come = self.new.lacks(self.old, gone), self.old.lacks(self.new, come)
         for symbol in dict.fromkeys(whole_gone.values()):
@@ -226,12 +226,12 @@ class _Comparison(Struct, frozen=True):
         return self._made(new, run, reach, gates, why)
 
     def _asked(self, side: Side, unit: str | None, lines: Sequence[int]) -> tuple[Gate, ...]:
-        """Return the gates of a unit where none is in front of lines, and all of these go."""
+        """Return the gates that a unit tests, if its given lines do not run with all gates off."""
         is_kept = keys(side.kept.get(unit, ()), lines)
         return () if is_kept else tuple(side.asked.get(unit, ()))
 
     def _is_addition(self, run: Sequence[int], gone: Sequence[int]) -> bool:
-        """Return whether nothing but names and imports come to a module or a class."""
+        """Return whether a change only adds names and imports to a module or a class."""
         names, before = self.new.names(run), self.old.names(gone)
         return names is not None and before is not None and before <= names
 

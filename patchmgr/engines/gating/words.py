@@ -1,4 +1,4 @@
-"""The lists of names that mark a condition as a gate, per project and per series."""
+"""Lists of names that mark a condition as a gate, for each project and each series."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Names = tuple[str, ...]
 
 
 class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
-    """The names that mark gates in one project; `docs/reports.md` explains each list.
+    """The names that mark gates in one project. `docs/reports.md` explains each list.
 
-    Each entry is an RE2 expression that must match a whole name. `own` are the lists of the series.
+    Each entry is an RE2 expression that must match a whole name. `own` holds the lists of the
+    series.
     """
 
     gates: dict[str, Names] = {}
@@ -45,7 +46,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:
-        """Return the lists of some TOML files joined, together with the lists of the series."""
+        """Merge the lists of several TOML files, and add the lists of the series."""
         found: dict[str, Any] = {"own": {kind: tuple(names) for kind, names in own.items()}}
         for raw in lists:
             for key, more in toml_text.loads(raw.decode()).items():
@@ -60,7 +61,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return convert(found, cls)
 
     def of_cxx(self) -> Words:
-        """Return the lists for C++ and CUDA: their own and the others, without `installed`."""
+        """Return the lists for C++ and CUDA: its own, and the general ones but `installed`."""
         gates = dict(self.cxx_gates)
         for kind, names in self.gates.items():
             gates[kind] = (*gates.get(kind, ()), *names)
@@ -73,21 +74,21 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return next((kind for kind, names in every if has(names, name)), None)
 
     def is_flag(self, name: str) -> bool:
-        """Return whether a name is a boolean flag, and not a lower bound."""
+        """Return whether a name is a boolean flag and not a lower bound."""
         return has(self.flags, name) and not has(self.bounds, name)
 
     def is_own(self, name: str) -> bool:
-        """Return whether a name is a gate by the lists of the series itself."""
+        """Return whether the series itself lists a name as a gate."""
         return any(has(names, name) for names in self.own.values())
 
     def is_installed(self, name: str) -> bool:
-        """Return whether a name asks what is installed, not how a run is configured."""
+        """Return whether a name tells what is installed rather than how a run is configured."""
         return has(self.installed, name) and not has(self.states, name)
 
 
 @lru_cache(maxsize=100_000)
 def has(names: Names, name: str) -> bool:
-    """Return whether any of the expressions matches the whole name."""
+    """Return whether any of the regular expressions matches the whole name."""
     return any(_compiled(expression).fullmatch(name) for expression in names)
 
 

@@ -1,1 +1,1 @@
-"""Facts about single languages that several engines use."""
+"""Facts about single programming languages, for several engines."""

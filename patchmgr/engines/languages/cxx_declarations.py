@@ -1,4 +1,4 @@
-"""Find what a C++ or CUDA file declares outside functions, and the names it uses."""
+"""Find the names that a C++ or CUDA file declares outside functions, and the names that it uses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _LONGEST = 200  # tokens between the angle brackets of a use
 
 
 def is_number(text: str) -> bool:
-    """Return whether a type is a number, or converts to and from numbers."""
+    """Return whether a type is a number type, such as `int` or `double`."""
     return set(text.split()) <= _NUMBERS | {"std", "::"}
 
 
@@ -69,16 +69,15 @@ class Parameter(Struct, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """A declared name: its kind, and its namespaces and types, outermost first.
+    """A declared name: its kind, and the namespaces and types around it, outermost first.
 
     `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`. `parameters` are
-    those of a function, a macro or a class template, or None if they are not known, and `is_open`
-    says whether any number of further arguments is accepted. `is_member` says whether the
-    declaration is in a type, `is_scoped` whether an enumerator must be written after the name of
-    its type. `type` is the type of a variable or the return type of a function, or empty if it is
-    not known. `is_constant` says whether the value of a variable may be known at compile time.
-    `bases` are the base types of a type, `pure` the functions that types derived from it must
-    define. `is_override` says whether a function is marked `override`.
+    those of a function, a macro or a class template, or None if they are not known; `is_open` says
+    whether any number of further arguments is accepted. `is_member` says whether the declaration is
+    in a type, and `is_scoped` whether an enumerator must be qualified by its type. `type` is the
+    type of a variable or the return type of a function, or empty if it is not known. `is_constant`
+    says whether the value of a variable may be known at compile time. `bases` are the base types of
+    a type, and `pure` the functions that types derived from it must define.
     """
 
     name: str
@@ -97,7 +96,7 @@ class Declaration(Struct, frozen=True):
     pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
-        """Return whether a call with `least` to `most` arguments can match the parameters."""
+        """Return whether the declaration accepts a call with `least` to `most` arguments."""
         if self.parameters is None:
             return True
         needed = sum(not one.has_default for one in self.parameters)
@@ -105,10 +104,10 @@ class Declaration(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A use of a name: the token before it, and how many arguments it is called with.
+    """A use of a name, with the token before it and the number of arguments in a call.
 
     `at` is the index of its token. `owner` is the name before `::`, and `is_local` says whether the
-    name is declared in the function that uses it. A comma between angle brackets may or may not
+    function around the use declares the name. A comma between angle brackets may or may not
     separate arguments, so a call has between `least` and `most` arguments. `template` is the number
     of arguments in angle brackets after the name, or None if there are no angle brackets.
     """
@@ -126,7 +125,7 @@ class Use(Struct, frozen=True):
 
 
 class CxxFile(Struct, frozen=True):
-    """A C++ file: its tokens and declarations; `closing` maps a bracket to its end."""
+    """A C++ file: its tokens and declarations. `closing` maps each opening bracket to its end."""
 
     tokens: Sequence[Token]
     closing: Mapping[int, int]
@@ -135,7 +134,7 @@ class CxxFile(Struct, frozen=True):
 
 
 def read_cxx(content: bytes) -> CxxFile:
-    """Read a file; raise UnclearSource if it is too long or if its brackets do not match."""
+    """Parse a C++ file. Raises UnclearSource if it is too long or its brackets do not match."""
     text = _text_of(content)
     found = list(islice(tokens(text), MOST_TOKENS + 1))
     if len(found) > MOST_TOKENS:
@@ -146,7 +145,7 @@ def read_cxx(content: bytes) -> CxxFile:
 
 
 def read_declarations(content: bytes) -> tuple[Declaration, ...]:
-    """Return what a file declares, without reading the bodies of its functions.
+    """Return the declarations of a C++ file, without reading the bodies of functions.
 
     Raises UnclearSource if the file is too long or if its brackets do not match.
     """
@@ -180,7 +179,7 @@ def _declared(
 
 
 class _Bodies:
-    """Follows tokens into the bodies of functions: braces after a parameter list, and out again."""
+    """Tells which tokens are in the body of a function: in braces after a parameter list."""
 
     def __init__(self) -> None:
         self._depth = 0  # braces that are open in a body
@@ -194,7 +193,7 @@ class _Bodies:
         return self._depth > 0
 
     def enter(self, text: str) -> None:
-        """Go on to the next token."""
+        """Read the next token."""
         if text == "#if":
             self._branches.append((self._depth, None))
         elif text in ("#else", "#endif") and self._branches:
@@ -233,7 +232,7 @@ def _macro(text: str, match: re.Match[str]) -> Declaration:
 
 
 class _Scan:
-    """Collects what is declared in namespaces and types; bodies of functions are left out."""
+    """Collects the declarations in namespaces and types, without the bodies of functions."""
 
     def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
         self.found: list[Declaration] = []
@@ -243,7 +242,7 @@ class _Scan:
         self._closing = closing
 
     def scope(self, start: int, end: int, owners: tuple[str, ...], *, is_member: bool) -> None:
-        """Read the declarations between two places, scope by scope."""
+        """Read the declarations between two tokens, including those in inner scopes."""
         waiting = [(start, end, owners, is_member)]
         while waiting:
             waiting += self._one(*waiting.pop())
@@ -290,7 +289,7 @@ class _Scan:
     def _open(
         self, items: list[int], at: int, owners: tuple[str, ...], is_member: bool
     ) -> tuple[tuple[str, ...], bool] | None:
-        """Return the names of the scope that a brace opens, and whether it is a type."""
+        """Return the owners of declarations in the braces, and whether a type owns them."""
         template = self._template(items)
         items[:] = self._without_template(items)
         texts = self._texts(items)
@@ -325,7 +324,7 @@ class _Scan:
         return None
 
     def _is_done(self, items: Sequence[int]) -> bool:
-        """Return whether a body ends a declaration: one of a function does."""
+        """Return whether the braces end the declaration, as the body of a function does."""
         texts = self._texts(items)
         return "(" in texts and "=" not in texts[: texts.index("(")] and "enum" not in texts
 
@@ -374,7 +373,7 @@ class _Scan:
         return is_word and self._texts(items[at + 1 : at + 2]) == ["<"]
 
     def _angles_end(self, items: Sequence[int], start: int) -> int:
-        """Return which item ends the angle brackets that begin at one; behind all for none."""
+        """Return the item that closes the angle brackets at `start`, or the number of items."""
         depth = 0
         for at in range(start, len(items)):
             depth += {"<": 1, ">": -1, "<<": 2}.get(self._text(items[at]), 0)
@@ -385,7 +384,7 @@ class _Scan:
     def _declare(
         self, items: list[int], body: int | None, owners: tuple[str, ...], is_member: bool
     ) -> None:
-        """Note what the tokens of one declaration declare."""
+        """Record what one declaration declares."""
         template = self._template(items)
         items = self._without_template(items)
         texts = self._texts(items)
@@ -479,7 +478,7 @@ class _Scan:
         self.found += [Declaration(name, kind, line, owners, is_member) for name in names]
 
     def _parameters(self, start: int, end: int) -> tuple[tuple[Parameter, ...], bool] | None:
-        """Return the parameters between brackets, and whether any more may follow."""
+        """Return the parameters between two brackets, and whether any more may follow."""
         found: list[Parameter] = []
         is_open = False
         for part in _split(self._tokens, self._closing, start, end):
@@ -496,7 +495,7 @@ class _Scan:
 def _split(
     found: Sequence[Token], closing: Mapping[int, int], start: int, end: int
 ) -> Iterator[list[str]]:
-    """Yield the texts between the commas outside of brackets, those with angles among them."""
+    """Yield the texts between commas. Brackets hide commas; angle brackets do where they match."""
     part: list[str] = []
     depth = 0
     number = start
@@ -528,7 +527,7 @@ def _parameter(texts: list[str]) -> Parameter:
 
 
 def _type(texts: Sequence[str]) -> str:
-    """Return a type without what callers need not know, or empty if it is not plain."""
+    """Return a type without the specifiers that callers can ignore, or empty if it is not plain."""
     if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
         return ""
     if any(text.isupper() and len(text) <= 2 for text in texts):
@@ -560,7 +559,7 @@ def _is_attribute(text: str) -> bool:
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
-    """Yield the uses of the given names, and their declarations inside functions."""
+    """Yield the uses of the given names, including their declarations inside functions."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
             continue
@@ -586,9 +585,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
 
 
 def arguments_of_object(file: CxxFile, use: Use) -> int | None:
-    """Return how many arguments an object is constructed with, where its type's name is used.
+    """Return the number of arguments with which a use of a type name constructs an object.
 
-    Returns None if no object is constructed there, or if it may be a copy of another object.
+    Returns None if it constructs no object, or if the object may be a copy of another one.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
     if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):
@@ -613,7 +612,7 @@ def arguments_of_object(file: CxxFile, use: Use) -> int | None:
 
 
 def _template_arguments(file: CxxFile, start: int) -> int | None:
-    """Count the arguments between the angle brackets that a place begins with."""
+    """Count the arguments between the angle brackets that begin at a token."""
     if [token.text for token in file.tokens[start : start + 1]] != ["<"]:
         return None
     depth, number = 0, start
@@ -629,7 +628,7 @@ def _template_arguments(file: CxxFile, start: int) -> int | None:
 
 
 def _widest(file: CxxFile, open_: int) -> int:
-    """Count the arguments as if no comma were between angle brackets."""
+    """Count the arguments of a call as if every comma separated two of them."""
     number, end, count = open_ + 1, file.closing[open_], 0
     while number < end:
         count += file.tokens[number].text == ","
@@ -638,7 +637,7 @@ def _widest(file: CxxFile, open_: int) -> int:
 
 
 def _call(file: CxxFile, number: int) -> int | None:
-    """Return the bracket of the call that may start here, behind template or launch arguments."""
+    """Return the opening bracket of the call after a name, if any, past `<...>` and `<<<...>>>`."""
     depth, most = 0, number + _LONGEST
     while number < min(len(file.tokens), most):
         text = file.tokens[number].text
@@ -652,7 +651,7 @@ def _call(file: CxxFile, number: int) -> int | None:
 
 
 def _is_local(file: CxxFile, number: int) -> bool:
-    """Return whether a name has a type in front of it, which declares it: `int n`, `; T* n`."""
+    """Return whether a type precedes the name and so declares it: `int n`, `; T* n`."""
     texts = [file.tokens[n].text for n in range(max(0, number - 3), number)]
     if not texts or texts[-1] in _LEADS:
         return False

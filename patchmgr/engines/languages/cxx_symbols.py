@@ -1,6 +1,6 @@
 """Find the type or function around each line of C++ and CUDA source, without a full parser.
 
-The tokens before a brace tell which scope it opens: a namespace, a type, or a body.
+The tokens before a brace show which scope the brace opens: a namespace, a type, or a body.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_NAMES = (
 
 
 class ScopeKind(Enum):
-    """What braces enclose: declarations in a namespace or type, or a body, which is not read."""
+    """What braces enclose: declarations of a namespace or type, or a body, which is not read."""
 
     NAMESPACE = "namespace"
     TYPE = "type"
@@ -45,7 +45,7 @@ class ScopeKind(Enum):
 
 
 class Scope(Struct, frozen=True):
-    """An open scope: its name if it is known, and the line of its header."""
+    """An open scope: its name, if known, and the line of its header."""
 
     kind: ScopeKind
     name: str | None = None
@@ -53,7 +53,7 @@ class Scope(Struct, frozen=True):
 
 
 class _State(Struct, frozen=True):
-    """Where a scan is: scopes, braces open within a body, and the declaration so far."""
+    """The state of a scan: open scopes, open braces in a body, and the tokens of a declaration."""
 
     scopes: tuple[Scope, ...] = ()
     inner: int = 0
@@ -61,16 +61,16 @@ class _State(Struct, frozen=True):
     pending: tuple[Token, ...] = ()
 
     def shape(self) -> tuple[object, ...]:
-        """Return what two branches of an `#if` must have in common; namespaces are no matter."""
+        """Return what two branches of an `#if` must agree on. Namespaces do not matter."""
         named = [s.name for s in self.scopes if s.kind is not ScopeKind.NAMESPACE]
         return (*named, self.inner, self.brackets)
 
 
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol around each line: `Class::method`, without the names of namespaces.
+    """Return the symbol around each line: `Class::method`, without namespaces.
 
-    It is None outside symbols and where a name is not clear. If braces do not match, every line has
-    None, or every line after the first `#if` if that may be the cause.
+    It is None outside symbols and where the name is not clear. If braces do not match, it is None
+    for every line, or for every line after the first `#if` if that may be the cause.
     """
     text = content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     return _Scan(text.count("\n") + 1).run(text)
@@ -103,7 +103,7 @@ class _Scan:
         return tuple(self._symbols)
 
     def _reach(self, line: int) -> None:
-        """Give the lines up to this one the scope that holds at their start."""
+        """Assign the lines up to `line` to the current scope."""
         for passed in range(self._line + 1, line + 1):
             self._symbols[passed] = self._name()
         self._line = max(line, self._line)
@@ -181,7 +181,7 @@ class _Scan:
         return self._without_namespaces(rest) if mark and first in self._namespaces else name
 
     def _mark(self, start: int, end: int, name: str) -> None:
-        """Give the lines of a header to its symbol, unless two symbols share a line."""
+        """Assign the lines of a header to its symbol, unless two symbols share a line."""
         outer = self._name()
         opened = self._scopes[-1].line if self._scopes else -1
         for line in range(start, end + 1):
@@ -225,7 +225,7 @@ class _Scan:
 
 
 def _collapse(pending: Sequence[Token]) -> list[Token]:
-    """Replace each bracketed group by one token `()`, `[]` or `{}`, template heads by none."""
+    """Replace each bracketed group by one token `()`, `[]` or `{}`, and drop template heads."""
     items: list[Token] = []
     open_brackets: list[str] = []
     for token in pending:
@@ -272,7 +272,7 @@ def _after_angles(items: list[Token], start: int) -> int | None:
 
 
 def _is_initializer(pending: Sequence[Token]) -> bool:
-    """Return whether a brace here initializes a member in a constructor's list."""
+    """Return whether a brace initializes a member in a constructor's initializer list."""
     texts = [item.text for item in _collapse(pending)]
     if ":" not in texts or not _SCOPE_KEYS.isdisjoint(texts):
         return False
@@ -298,7 +298,7 @@ def _read_header(pending: Sequence[Token], enclosing: str | None) -> Scope:
 
 
 def _first_line(pending: Sequence[Token], items: list[Token]) -> int:
-    """Return the line where the declaration starts, behind macro calls on lines of their own."""
+    """Return the line where a declaration starts, after macro calls on lines of their own."""
     first = pending[0].line
     while len(items) > 2 and _is_macro(items[0].text) and items[1].text == "()":
         if items[2].line == items[1].line:
@@ -317,7 +317,7 @@ def _is_macro(text: str) -> bool:
 
 
 def _type_words(texts: list[str]) -> list[str]:
-    """Return the words between the key and the bases, without attributes and arguments."""
+    """Return the words between `class` (or the like) and the bases, without attributes."""
     words: list[str] = []
     depth = 0
     for text in texts[: texts.index(":") if ":" in texts else None]:
@@ -370,7 +370,7 @@ def _operator_name(texts: list[str]) -> str | None:
 
 
 def _declarator(texts: list[str]) -> list[str]:
-    """Cut what follows the parameter list."""
+    """Return the tokens up to the end of the parameter list."""
     first = texts.index("()") if "()" in texts else len(texts)
     for mark in (":", "->"):
         if mark in texts[first:]:
@@ -389,7 +389,7 @@ def _is_trailing(texts: list[str]) -> bool:
 
 
 def _qualified(texts: list[str], at: int) -> tuple[int, str | None]:
-    """Read a qualified name backwards from its last word: where it starts, and the name."""
+    """Return where the qualified name that ends at a token starts, and the name or None."""
     parts: list[str] = []
     while True:
         at = _before_angles(texts, at)
@@ -404,7 +404,7 @@ def _qualified(texts: list[str], at: int) -> tuple[int, str | None]:
 
 
 def _before_angles(texts: list[str], at: int) -> int:
-    """Return the place of the word before template arguments that end here."""
+    """Return the place of the word before the template arguments that end at a place."""
     depth = 0
     while at >= 0:
         depth += {">": 1, "<": -1}.get(texts[at], 0)

@@ -9,14 +9,14 @@ from msgspec import Struct
 
 
 class Token(Struct, frozen=True, gc=False):
-    """A word, a sign or a directive (`#if`, `#else`, `#endif`), with its line (from 0)."""
+    """A word, a punctuator or a directive (`#if`, `#else`, `#endif`), with its line (from 0)."""
 
     text: str
     line: int
 
 
 class UnclearSource(Exception):
-    """Raised if a text cannot be read as C++."""
+    """Raised when a text cannot be read as C++."""
 
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -64,10 +64,10 @@ _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 def tokens(
     text: str, is_body: Callable[[], bool] | None = None, *, skipped: re.Pattern[str] = _WITHIN
 ) -> Iterator[Token]:
-    """Yield words, signs, `""` for a string, 0 for a number or character, and directives.
+    """Yield the words, punctuators and directives of a text, `""` for a string and 0 for a number.
 
-    While `is_body` returns true, text that matches `skipped` is left out; braces and directives are
-    always yielded. Raises UnclearSource if a string or a comment has no end.
+    While `is_body` returns true, text that matches `skipped` is left out, except for braces and
+    directives. Raises UnclearSource if a string or a comment has no end.
     """
     line = at = 0
     end = text.find("\n")
@@ -85,7 +85,7 @@ def tokens(
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a text; most other tokens are left out."""
+    """Yield the brackets and directives of a text, and few other tokens."""
     return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
 
 
@@ -108,8 +108,8 @@ def match_brackets(texts: Iterable[str]) -> dict[int, int]:
     """Map the index of each opening bracket to the index of its closing bracket.
 
     Each branch of an `#if` starts with the brackets that were open before the `#if`. After
-    `#endif`, the brackets that were open at the end of the first branch are open. Raises
-    UnclearSource if brackets or `#if`s do not match.
+    `#endif`, those that were open at the end of the first branch are open. Raises UnclearSource if
+    brackets or `#if`s do not match.
     """
     ends: dict[int, int] = {}
     open_: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""Tell from the path of a file its language, and whether it is a test, vendored, or compiled."""
+"""Tell from a file's path its language, and whether it is a test, vendored, or compiled."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?(?:\S*/)?
 
 
 def language(path: str, content: bytes | None = None) -> str:
-    """Return the language of a file by its suffix, or by its content if the name has no suffix."""
+    """Return the language of a file, judged by its name or else by its `#!` line."""
     name = path.rpartition("/")[2].lower()
     found = _named_language(name)
     if found is None and "." not in name and content is not None:
@@ -118,16 +118,16 @@ def _interpreted_language(content: bytes) -> str | None:
 
 
 def is_test(path: str) -> bool:
-    """Return whether the file is a test or is in a folder of tests."""
+    """Return whether a file is a test or is in a folder of tests."""
     *folders, name = path.lower().split("/")
     return any(_TEST_FOLDER.fullmatch(f) for f in folders) or bool(_TEST_FILE.fullmatch(name))
 
 
 def is_third_party(path: str) -> bool:
-    """Return whether the file is in a folder of vendored code."""
+    """Return whether a file is in a folder of vendored code."""
     return not _THIRD_PARTY.isdisjoint(path.lower().split("/")[:-1])
 
 
 def needs_rebuild(path: str) -> bool:
-    """Return whether a change to the file takes effect only after the package is rebuilt."""
+    """Return whether a change to a file takes effect only after the package is rebuilt."""
     return language(path) in _COMPILED or path.lower().rpartition("/")[2] in _BUILD_FILES

@@ -1,4 +1,4 @@
-"""Find what Python modules bind and import; each content is parsed at most once."""
+"""Find the names that Python modules bind and import. Each content is parsed at most once."""
 
 from __future__ import annotations
 
@@ -25,15 +25,12 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check for, none newer than the running Python.
-
-    A newer version is replaced by the running one.
-    """
+    """Return the Python versions to check for, with the running one in place of newer ones."""
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
 class _Module(Struct, frozen=True):
-    """What is known about one content; `bound` is None if it does not parse."""
+    """What is known about a module. `bound` is None if the module does not parse."""
 
     fault: Fault | None
     bound: frozenset[str] | None
@@ -41,7 +38,7 @@ class _Module(Struct, frozen=True):
 
 
 class Modules(Struct):
-    """Parses modules by blob id; blobs in `judged` are also compiled, for each of `versions`."""
+    """Parses modules by blob id. Blobs in `judged` are also compiled for each of `versions`."""
 
     read: Callable[[str], bytes]
     versions: Sequence[Version]
@@ -49,20 +46,20 @@ class Modules(Struct):
     _known: dict[str, _Module] = field(default_factory=dict)
 
     def fault(self, entry: Entry) -> Fault | None:
-        """Return the first error, with its line, of compiling a file for the versions, or None."""
+        """Return the first error that compiling a file raises for any version, or None."""
         if entry.blob not in self.judged:
             self.judged.add(entry.blob)
             self._known.pop(entry.blob, None)
         return self._module(entry.blob).fault
 
     def bound(self, entry: Entry | None) -> frozenset[str] | None:
-        """Return the names that a module binds at its top level, or None if they are not known."""
+        """Return the names that a module binds at top level, or None if they are not known."""
         if entry is None:
             return frozenset()
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
 
     def imports(self, entry: Entry | None) -> Imports:
-        """Return the module and the name of each import of a file, except those inside a `try`."""
+        """Return the module and name of each import in a file, except those inside a `try`."""
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports
@@ -72,12 +69,12 @@ class Modules(Struct):
         return words.search(self.read(entry.blob)) is not None
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
-        """Return whether a module imported by the file at `path` is a file of the tree."""
+        """Return whether a module that the file at `path` imports is a file of the tree."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
 
     def resolves(self, path: str, module: str, name: str, tree: Tree) -> bool:
-        """Return whether an import in the file at `path` finds its module and the imported name."""
+        """Return whether an import in the file at `path` finds both its module and its name."""
         return any(self._has(place, name, tree) for place in places(path, module))
 
     def _has(self, place: str, name: str, tree: Tree) -> bool:
@@ -125,8 +122,8 @@ class Modules(Struct):
 def parsed_for(content: bytes, version: Version, *, compiles: bool) -> ast.Module | Fault:
     """Return the syntax tree of a text for a Python version, or the error and its line.
 
-    With `compiles`, the tree is also compiled, which finds faults like a `return` outside
-    functions.
+    If `compiles` is true, the tree is also compiled, which finds faults such as a `return` outside
+    of a function.
     """
     at = f"for Python {version[0]}.{version[1]}"
     try:

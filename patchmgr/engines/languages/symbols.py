@@ -1,7 +1,7 @@
-"""Name the function or class around a line of source code.
+"""Find the name of the function or class around a line of source code.
 
-Python and the languages with braces are read here, each from one entry of a table. C++ has its own
-module.
+This module reads Python, and languages with braces from one table entry each. C++ has a module of
+its own.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _GO = re.compile(
 class Braces(Struct, frozen=True):
     """A language whose blocks are enclosed in braces.
 
-    `skipped` matches text that cannot open a block: comments, strings, characters. `header` matches
-    the head of a block, and `name` derives the block's name from that match. `joint` is the
-    separator between the names of a block and of a block inside it. `ends_statements` says whether
-    the language ends statements with a sign. If it does not, the last head before a brace counts.
+    `skipped` matches text that cannot open a block: comments, strings and characters. `header`
+    matches the head of a block, and `name` takes the block's name from that match. `joint`
+    separates the names of nested blocks. If `ends_statements` is false, the language does not end
+    statements with a sign, so the last head before a brace counts.
     """
 
     skipped: re.Pattern[str]
@@ -49,7 +49,7 @@ class Braces(Struct, frozen=True):
     ends_statements: bool
 
     def symbols(self, content: bytes) -> tuple[str | None, ...]:
-        """Return the symbol around each line; all are None if a string or a brace is not closed."""
+        """Return the symbol around each line. All are None if a string or a brace is not closed."""
         text = content.decode("utf-8", "surrogateescape")
         bare = self.skipped.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         symbols: list[str | None] = [None] * (text.count("\n") + 1)
@@ -60,7 +60,7 @@ class Braces(Struct, frozen=True):
         return tuple(symbols)
 
     def _blocks(self, bare: str) -> Iterator[tuple[int, int, str] | None]:
-        """Yield lines and name of each named block as it ends, None for one that does not."""
+        """Yield the lines and name of each named block where it ends, or None if it never does."""
         open_: list[_Open] = []
         start = line = done = 0
         depths = [0, 0]  # of parentheses and of brackets since the start of the statement
@@ -97,7 +97,7 @@ class Braces(Struct, frozen=True):
 
 
 class _Open(Struct, frozen=True):
-    """A block from its first line, and the names around it; `is_within` a head that goes on."""
+    """An open block: its first line and the names around it. `is_within` is true in its head."""
 
     first: int
     path: str
@@ -156,11 +156,11 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 
 
 class _Unsure(Exception):
-    """Raised if a text cannot be read as Python."""
+    """Raised when a text cannot be read as Python."""
 
 
 def python_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol around each line; all are None if a string or a bracket is not closed."""
+    """Return the symbol around each line. All are None if a string or a bracket is not closed."""
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
         bare = _ATOM.sub(_blank, text)
@@ -170,7 +170,7 @@ def python_symbols(content: bytes) -> tuple[str | None, ...]:
 
 
 def _blank(found: re.Match[bytes]) -> bytes:
-    """Replace a comment by `#`, a string by zeros whose lines are joined by backslashes."""
+    """Replace a comment by `#`, and a string by zeros with its line breaks escaped."""
     atom = found[0]
     if atom[:1] == b"#":
         return b"#"
@@ -239,14 +239,14 @@ class _Scan:
         self._decorated = None
 
     def _end_idle(self, indentation: int) -> None:
-        """Give blank lines and comments to what goes on after them, or to what they indent in."""
+        """Assign blank lines and comments to the scope that continues after them."""
         for number, own in self._idle:
             inner = indentation if own is None else max(own, indentation)
             self._symbols[number] = self._name(self._count(inner))
         self._idle.clear()
 
     def _count(self, indentation: int) -> int:
-        """Count the scopes that a line of this indentation is in."""
+        """Count the scopes around a line with this indentation."""
         return sum(indent < indentation for indent, _ in self._scopes)
 
     def _name(self, count: int) -> str | None:
@@ -280,7 +280,7 @@ def _symbols(scan: Scanner, content: bytes) -> Sequence[str | None]:
 
 
 class SymbolIndex:
-    """The symbol around each line of one content, computed on first use."""
+    """The symbol around each line of a text, computed on first use."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self._scan = _SCANNERS.get(language(path, content))
@@ -289,12 +289,12 @@ class SymbolIndex:
         self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), or None outside symbols or if not certain."""
+        """Return the symbol around a line (from 1), or None if there is none or it is unclear."""
         symbols = self._scanned()
         return symbols[line - 1] if 1 <= line <= len(symbols) else None
 
     def names(self) -> frozenset[str]:
-        """Return the symbols around all lines of the content."""
+        """Return all symbols in the text."""
         if self._names is None:
             self._names = frozenset(s for s in self._scanned() if s is not None)
         return self._names
@@ -306,5 +306,5 @@ class SymbolIndex:
 
 
 def enclosing_symbol(path: str, content: bytes, line: int) -> str | None:
-    """Return the symbol around one line (from 1): `Class.method`, `Class::method`, or None."""
+    """Return the symbol around a line (from 1), such as `Class.method`, or None."""
     return SymbolIndex(path, content).at(line)

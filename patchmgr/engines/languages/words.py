@@ -44,7 +44,7 @@ _BEFORE_SLASHES = re.compile(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|
 
 
 def code_of(line: bytes, language: str) -> str:
-    """Return a line without its comment and without the white space around it."""
+    """Return a line without its comment and surrounding white space."""
     text = line.decode("utf-8", "surrogateescape").strip()
     if language in _HASH:
         return _before(_BEFORE_HASH, text)
@@ -54,7 +54,7 @@ def code_of(line: bytes, language: str) -> str:
 
 
 def is_code(language: str) -> bool:
-    """Return whether the syntax of comments is known for a language."""
+    """Return whether a language is one whose comments can be recognised."""
     return language in _HASH or language in BRACED
 
 
@@ -64,7 +64,7 @@ def _before(pattern: re.Pattern[str], text: str) -> str:
 
 
 def words_of(line: bytes, language: str) -> list[str]:
-    """Return the words of a line; strings are split into words, and signs in them are marked."""
+    """Return the words of a line, including those in strings. Operators in strings are marked."""
     found: list[str] = []
     for match in _WORD.finditer(code_of(line, language)):
         if match["string"] is None:
@@ -80,7 +80,7 @@ def _is_name(word: str) -> bool:
 
 
 def parts_of(word: str) -> tuple[str, ...]:
-    """Return the parts of a name like `FileNames`, in lower case and without a plural `s`."""
+    """Return the parts of a name such as `FileNames`, in lower case and without a plural `s`."""
     found = (part.lower() for part in _PART.findall(word))
     return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
 
@@ -92,7 +92,7 @@ def is_import(line: bytes) -> bool:
 
 
 def indentation(line: bytes) -> int:
-    """Return the width of a line's indentation; a tab counts as eight."""
+    """Return the width of a line's indentation. A tab counts as eight columns."""
     text = line.expandtabs(8)
     return len(text) - len(text.lstrip())
 
@@ -103,5 +103,5 @@ def is_blank(line: bytes) -> bool:
 
 
 def all_words(lines: Sequence[bytes], language: str) -> list[str]:
-    """Return the words of all the lines as one collection."""
+    """Return the words of several lines, in one list."""
     return [word for line in lines for word in words_of(line, language)]
