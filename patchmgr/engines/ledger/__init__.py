@@ -1,1 +1,1 @@
-"""The ledger accounts for every line of a series. It shares no code with the engine."""
+"""Account for every line of a series. The ledger shares no code with the engine that it checks."""

@@ -1,4 +1,4 @@
-"""The account of files between which text may move: what the series changes, and the result."""
+"""The account of a group of files: what the series changes in them, and what the result has."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Part(Struct, frozen=True):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield the runs of consecutive added lines in hunks that were carried as text."""
+        """Yield the runs of consecutive added lines, in hunks that were carried as text."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
@@ -65,22 +65,22 @@ class Part(Struct, frozen=True):
 
 
 class Group(Struct):
-    """The changes to files between which text may move, in series order."""
+    """Changes to files between which text may move, in series order."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
 
 
 class Deltas:
-    """Changes in the counts of items (lines, pairs of lines, or words), by the fate of the hunks.
+    """How often the patches add and remove each item: a line, a pair of lines, or a word.
 
-    `net` is the sum of all changes, and `left` the sum of those that must not be in the result.
-    `come` and `gone` count the added and the removed items separately, because one change may undo
-    another. `come_left` and `gone_left` do so for the changes that must not be in the result.
+    `net` is the sum of all changes, and `left` that of the changes that must not be in the result.
+    `come` and `gone` count added and removed items separately, because one change may undo another;
+    `come_left` and `gone_left` do so for the changes that must not be in the result.
 
     If `is_exact`, the result may contain none of the items in `left`. Otherwise it may contain
-    some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
-    a joint of words, such as a dot. `beside` are items next to added ones, which may change places
+    some. If `is_netted`, an item that one change both adds and removes is not counted, unless it
+    joins words, as a dot does. `beside` holds items next to added ones, which may change places
     with them (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old
     name).
     """
@@ -96,7 +96,7 @@ class Deltas:
         self.beside: Counter[Any] = Counter()
 
     def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
-        """Add one change, given as the old and the new items."""
+        """Add the counts of one change, given as its old and its new items."""
         come, gone = Counter(new), Counter(old)
         delta = Counter(come)
         delta.subtract(gone)
@@ -125,7 +125,7 @@ class Account:
         self.sources: dict[str, str] = {}  # of what the series renames or copies, on the pin
 
     def close(self) -> list[Told]:
-        """Count the lines of the group, and return a fault for each count that does not add up."""
+        """Count the lines of the group, and return a fault for each count that is wrong."""
         for hunk, fate in self.hunks():
             self.added[fate] += len(hunk.only(b"+"))
             self.removed[fate] += len(hunk.only(b"-"))
@@ -189,7 +189,7 @@ class Account:
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Return whether lines cannot be counted: content is missing, binary, or that of a link."""
+        """Return whether lines cannot be counted: a file is missing, binary, or a link."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -199,13 +199,13 @@ class Account:
         return False
 
     def hunks(self) -> list[tuple[Hunk, Fate]]:
-        """Return all hunks of the group, each with its fate."""
+        """Return all hunks of the group with their fates."""
         return [each for part in self.parts for each in part.hunks()]
 
     # what the series does on its own side
 
     def written_end(self) -> None:
-        """Apply the patches to the files of base. Calling it again has no effect."""
+        """Apply the patches to the files of the base. A second call has no effect."""
         if not self.end:
             for part in self.parts:
                 self._fold_part(part)
@@ -285,7 +285,7 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return for each item how many copies the result lacks.
+        """Return how many copies of each item the result lacks.
 
         The number is negative if the result has too many.
         """
@@ -389,7 +389,7 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Yield one fault for each kind: items missing or surplus, from the patches or upstream."""
+        """Yield one fault for all items that are missing or surplus, by the side that has them."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
@@ -400,7 +400,7 @@ class Account:
             yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
 
     def disorder(self, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a fault for a line in the wrong place."""
+        """Return a fault for a line that is in the wrong place."""
         text = "the result has lines in an order that neither upstream nor the patches have"
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
@@ -440,12 +440,12 @@ def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditF
 
 
 def number_of(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural if needed."""
+    """Return a number with its noun, in the plural where needed."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def quoted(lines: Iterable[bytes]) -> str:
-    """Quote the longest of some lines, and name the definitions that the lines contain."""
+    """Quote the longest of some lines, and name the definitions in the lines."""
     lines = list(lines)
     named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
     text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")

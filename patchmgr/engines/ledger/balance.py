@@ -71,7 +71,7 @@ _STRIPS = (1, 0, 2, 3)
 def balance(
     patches: Sequence[Claimed], base: State, onto: State, result: State, *, cited: Cited
 ) -> Ledger:
-    """Account for each line of the patches, from the base to the result on `onto`."""
+    """Account for each line of the patches, given the base, the target `onto` and the result."""
     added, removed = Counter[Fate](), Counter[Fate]()
     faults: list[Told] = []
     evidence: list[Evidence] = []
@@ -144,11 +144,11 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """What is missing upstream of a patch's hunks that are claimed to be there, in one group.
+    """The lines of a patch that upstream is claimed to have, and those that were not found there.
 
-    `numbers` are the numbers of added and of removed lines that were searched. `lacks` are the
-    added lines that were not found, and `still` the removed lines that still exist. Layout,
-    comments and imports are ignored.
+    `numbers` counts the added and the removed lines that were searched for. `lacks` holds the added
+    lines that were not found, and `still` the removed lines that still exist. Layout, comments and
+    imports are ignored.
     """
 
     patch: str
@@ -159,7 +159,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Search the lines of absorbed hunks in upstream's files and in the cited commits."""
+    """Search for the lines of absorbed hunks in upstream's files and in the cited commits."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -260,10 +260,11 @@ def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple
 
 
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
-    """Yield a finding for each patch whose absorbed lines were not all found upstream.
+    """Yield a finding for each patch if not all its absorbed lines were found upstream.
 
-    Upstream often lands a patch with changes from review. If it has most of the patch, the finding
-    is a warning. If more than half of the lines are missing, the finding is certain.
+    As upstream often changes a patch in review, the finding is a warning. It is certain only if
+    upstream lacks more than half of the added lines, or still has more than half of the removed
+    ones.
     """
     for name in dict.fromkeys(one.patch for one in evidence):
         found = [one for one in evidence if one.patch == name]
@@ -347,7 +348,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield a fault for word counts that do not add up, in results whose layout may differ."""
+    """Yield a fault for each count of words that is wrong, in results whose layout may differ."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}
@@ -481,7 +482,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count the lines that the result lacks after a person's resolution as given up."""
+    """Count the lines that the result lacks as given up by the person who resolved the conflict."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():

@@ -1,4 +1,4 @@
-"""What an engine claims about the hunks of each patch, and the states that it refers to."""
+"""The claims of an engine about the hunks of each patch, which the ledger checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What became of a hunk, according to the engine. It decides what the ledger must prove."""
+    """What became of a hunk, according to the engine. The ledger then has to prove it."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"
@@ -25,10 +25,9 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """The claim about one file of a patch: its new paths, and the fate of each hunk.
+    """The claim about one file of a patch: its paths in the result, and the fate of each hunk.
 
-    `path` is the path in the patch, and `homes` are the paths in the result. A file without hunks
-    has one fate.
+    `path` is the path in the patch. A file without hunks has one fate.
     """
 
     path: str
@@ -37,12 +36,12 @@ class Claim(Struct, frozen=True):
 
 
 class Claimed(Struct, frozen=True):
-    """A patch and the claims about it. Files without a claim have the fate `rest`.
+    """A patch and the claims about its files. Files without a claim have the fate `rest`.
 
-    `diff` is the patch file without its header. `on_base` is false if the other patches are not
-    written on top of this one. `cited` are upstream commits that the engine names as evidence.
-    `reworded` are the texts of the patch that landed in other words, as reported. `edited` are
-    files that a person changed in addition to the patch.
+    `diff` is the patch without its header. `on_base` is false if the other patches are not written
+    on top of this one. `cited` holds the upstream commits that the engine names as evidence,
+    `reworded` the texts of the patch that landed in other words, and `edited` the files that a
+    person changed in addition to the patch.
     """
 
     name: str
@@ -57,7 +56,7 @@ class Claimed(Struct, frozen=True):
 
 
 class State(Protocol):
-    """All files at one point: the base, upstream, or the result."""
+    """All files of one state: the base, upstream, or the result."""
 
     def blob(self, path: str) -> str | None:
         """Return the id of a file's content, or None if the file does not exist."""

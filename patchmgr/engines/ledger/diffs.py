@@ -1,4 +1,4 @@
-"""The ledger's own reader of patches, independent of the engine's."""
+"""Read patches. This reader is the ledger's own, independent of the engine's."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Hunk(Struct, frozen=True):
     lines: tuple[bytes, ...]  # with their kind, without their line end
 
     def side(self, other: bytes) -> list[bytes]:
-        """Return the lines of one side: all except those marked with the sign of the other side."""
+        """Return the lines of one side: all but those with the sign of the other side."""
         return [line[1:] for line in self.lines if line[:1] != other]
 
     def only(self, kind: bytes) -> list[bytes]:
-        """Return the lines marked with a sign, without the sign."""
+        """Return the lines with a sign (`+`, `-` or space), without the sign."""
         return [line[1:] for line in self.lines if line[:1] == kind]
 
     def beside(self) -> list[bytes]:
@@ -33,7 +33,7 @@ class Hunk(Struct, frozen=True):
 
 
 class Diff(Struct):
-    """The change to one file, as the diff describes it. Ids may be abbreviated."""
+    """The change to one file, as given in a diff. Ids may be abbreviated."""
 
     old: str | None
     new: str | None
@@ -53,7 +53,7 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Read the changes in a patch file. Strip `strip` leading folders from its paths."""
+    """Read the changes to files in a diff. `strip` leading folders are removed from each path."""
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0

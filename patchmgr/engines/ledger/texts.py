@@ -1,4 +1,4 @@
-"""Lines, words and definitions of texts, and the differences between texts."""
+"""Split texts into lines, words and definitions, and compare and merge texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|/
 
 
 def lines_of(content: bytes | None) -> Lines | None:
-    """Return the lines of a text without line ends. A missing line end at the end is ignored."""
+    """Return the lines of a text without line ends. It does not matter if the last line has one."""
     if content is None:
         return None
     lines = content.split(b"\n")
@@ -30,7 +30,7 @@ def lines_of(content: bytes | None) -> Lines | None:
 
 
 def pairs_of(lines: Lines | None) -> Iterable[Pair]:
-    """Return the pairs of consecutive lines, including the start and the end of the file."""
+    """Return the pairs of consecutive lines, with the start and the end of the file as lines."""
     return () if lines is None else pairwise(chain((START,), lines, (END,)))
 
 
@@ -69,7 +69,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int) -> int | None:
-    """Return the index where some lines occur in a file, as near to `at` as possible, or None."""
+    """Return the index, as near to `at` as possible, where a file contains some lines, or None."""
     if not old:
         return min(at, len(lines))
     places = (
@@ -81,7 +81,7 @@ def position(lines: Lines, old: Lines, at: int) -> int | None:
 
 
 def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
-    """Return the lines in places that both sides changed, and the lines next to these."""
+    """Return the lines in places that both sides changed, and the lines next to them."""
     blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in blocks_of(base, theirs)]
     found: set[bytes] = set()
@@ -103,7 +103,7 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
 
 
 class Searched:
-    """The lines of a text, for many searches of consecutive lines, mostly in ascending order."""
+    """A text that is searched many times for consecutive lines, mostly from start to end."""
 
     def __init__(self, lines: Lines) -> None:
         self._text, self._at = _joined(lines), 0
@@ -117,7 +117,7 @@ class Searched:
 
 
 def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges in which two texts differ: start and end in the old, then in the new."""
+    """Yield the ranges in which two texts differ: start and end in the old, then in the new one."""
     at_old = at_new = 0
     for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):
         if at_old < end_old or at_new < end_new:
@@ -151,7 +151,7 @@ def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
 
 
 def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
-    """Merge two texts over their base, or return None if both changed a place differently."""
+    """Merge two texts over their base, or return None if both changed one place differently."""
     blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in blocks_of(base, theirs)]
     found: Lines = []
@@ -168,7 +168,8 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Yield three consecutive lines of a merge that are consecutive on neither side.
 
-    Three lines at a seam are left out, where each of the two pairs is from another side.
+    Left out are lines where the text of one side ends and that of the other begins, and each of the
+    two pairs is from one side.
     """
     pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}
@@ -186,7 +187,7 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Map the text without layout of each unique line to its position and the line itself."""
+    """Map the text without layout of each line that occurs once to its position and the line."""
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, line in enumerate(lines):
@@ -198,7 +199,7 @@ def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
 
 
 def squeezed_counts(content: bytes) -> Counter[bytes]:
-    """Count the lines of a text, ignoring their layout."""
+    """Count equal lines of a text, regardless of their layout."""
     return Counter(content.translate(None, _LAYOUT.replace(b"\n", b"")).split(b"\n"))
 
 
@@ -207,6 +208,6 @@ def _joined(lines: Lines) -> bytes:
 
 
 def is_within(lines: Lines, text: Lines) -> bool:
-    """Return whether a text contains some lines in the same order. Other lines may be between."""
+    """Return whether a text contains some lines in the same order, perhaps with others between."""
     rest = iter(text)
     return all(line in rest for line in lines)

@@ -1,4 +1,4 @@
-"""The files that upstream added or changed, which may contain moved lines."""
+"""Find the files that upstream added or changed, to search them for moved lines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Find = Callable[[str], Versions]
 class ChangedFiles:
     """The files that differ between base and target, looked up one language at a time.
 
-    `find` returns for a language the paths of its files, each with the file at the base and at the
-    target. It is called once per language, when first needed.
+    `find` returns the changed files of a language by path, each at the base and at the target. It
+    is called once per language, when first needed.
     """
 
     def __init__(self, find: Find, blobs: Blobs) -> None:
@@ -28,7 +28,7 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the files as on the new side with the patches carried so far."""
+        """Return the changed files as they are with the patches carried so far."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
@@ -40,10 +40,10 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the other files of the same language that contain all `lines` at the target only.
+        """Return the other files in a path's language that have all `lines` at the target only.
 
-        If lines are given as `beside`, only the files that contain most of them are returned, and
-        none if no file contains any. All lines are compared without white space.
+        If `beside` lines are given, only the files that contain most of them are returned, and none
+        if no file contains any. All lines are compared without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():
@@ -57,12 +57,12 @@ class ChangedFiles:
         return tuple(sorted(other for other, count in found.items() if count == best))
 
     def version(self, path: str) -> Entry | None:
-        """Return the file at the base, or None if there is none."""
+        """Return a file at the base, or None if it does not exist there."""
         found = (files[path][0] for files in self._known.values() if path in files)
         return next(found, None)
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, or None if there is no file."""
+        """Return the content of a file, or None if there is none or if it is a link."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         if entry.blob not in self._contents:
@@ -71,7 +71,7 @@ class ChangedFiles:
 
 
 class FilesOnSide:
-    """The files that upstream changed, as a search for moved lines reads them."""
+    """The files that upstream changed, with the patches carried so far."""
 
     def __init__(self, files: ChangedFiles, side: Overlay) -> None:
         self._files, self._side = files, side
@@ -81,16 +81,16 @@ class FilesOnSide:
         return sorted(self._files.of(language))
 
     def before(self, path: str) -> bytes | None:
-        """Return the text of a file at the base, or None if there is none."""
+        """Return the text of a file at the base, or None if it does not exist there."""
         return self._files.text(self._files.version(path))
 
     def after(self, path: str) -> bytes | None:
-        """Return the text of a file on the new side, or None if there is none."""
+        """Return the text of a file with the patches carried so far, or None if there is none."""
         return self._files.text(self._side.entry(path))
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a function that tells by a path's name whether it is of a language or its family.
+    """Return a function that tells whether a path is of a language, or of a related one such as C.
 
     If the language is unknown, the function returns false for every path.
     """

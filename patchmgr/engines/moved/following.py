@@ -1,4 +1,4 @@
-"""Merge the hunks of a file at the places to which upstream moved their symbols."""
+"""Merge the hunks of a file at the places to which upstream moved the symbols that they edit."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The merge of a file whose hunks belong in several places.
+    """The merge of a file whose hunks now belong in several places.
 
-    `changes` are the files of the new side that merged without a conflict. `collision` is the path,
-    the sides and the conflict of the one that did not, or None. `answers` has one answer per hunk.
-    `places` maps the number of each moved hunk to its new place.
+    `changes` holds the files that merged without a conflict. `collision` is the path, the sides and
+    the conflict of the one file that did not, or None. `answers` has one answer per hunk. `places`
+    maps the number of each moved hunk to its new place.
     """
 
     changes: Mapping[str, Entry]
@@ -34,10 +34,10 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """What is needed of the new side to follow hunks to it.
+    """The target with the patches so far, as far as moving hunks needs it.
 
-    `elsewhere` are the files that upstream changed, `entry_of` returns the file at a path. `busy`
-    are the files that must not be changed here, and `climb` merges a file.
+    `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
+    `busy` holds the files that must not be changed here, and `climb` merges a file.
     """
 
     elsewhere: Elsewhere
@@ -52,7 +52,7 @@ def follow_hunks(
 ) -> Followed | Collided:
     """Merge a file in conflict, with each hunk at the place where it belongs now.
 
-    If no new place is certain, returns the conflict, with what is known as its reason.
+    If no new place is certain, the conflict is returned, with a reason that names the likely place.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:
@@ -128,7 +128,7 @@ def _moved(answer: Answer, is_moved: bool) -> Answer:
 
 
 def _worse(one: Answer | None, other: Answer) -> Answer:
-    """Return the answer for a hunk of which one part came out so, another otherwise."""
+    """Return the answer for a hunk whose parts have two different answers."""
     if one is None or one == other:
         return other
     if CONFLICT in (one, other):
@@ -146,7 +146,7 @@ def _astray_reason(found: Relocation) -> str:
 
 
 def _places_reason(found: Relocation, home: str) -> str:
-    """Return where each part of a file belongs that cannot be carried there."""
+    """Return a reason that names the new places of a file's hunks."""
     places = dict.fromkeys(place.path for place in found.places.values())
     paths = [path for path in places if path != home]
     moved = f"upstream moved it to {', '.join(paths)}" if paths else ""

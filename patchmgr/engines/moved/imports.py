@@ -1,4 +1,4 @@
-"""Find the imports that changed lines need in another file, and add them there."""
+"""Find the imports that lines need in the file to which they moved, and add them there."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ LONGEST = 88  # columns, where a line of names gets longer than it was
 
 
 class Unsure(Exception):
-    """Raised if the imports that changed lines need cannot be determined; the message says why."""
+    """Raised when it is not certain which imports some lines need. The message gives the reason."""
 
 
 class Source(Struct, frozen=True):
-    """The import statement that binds a name; `module` is None for `import name`.
+    """The import statement that binds a name. `module` is None for `import name`.
 
     `is_for_types` says whether only type checkers run the import.
     """
@@ -47,14 +47,14 @@ class Source(Struct, frozen=True):
 
 
 def is_import_line(line: bytes, language: str) -> bool:
-    """Return whether a line is an import or an include, or begins one."""
+    """Return whether a line is, or begins, an import or an include."""
     if language in _CXX:
         return bool(_INCLUDE.match(line))
     return language == "Python" and line.startswith((b"import ", b"from "))
 
 
 def import_lines(outline: Outline) -> frozenset[int]:
-    """Return the numbers (from 0) of all lines of the imports at the top level of a file."""
+    """Return the numbers (from 0) of the lines of all top-level imports in a file."""
     if outline.language == "Python":
         nodes = _imports(_parsed(outline.content)) if outline.content else ()
         return frozenset(n for node in nodes for n in range(node.lineno - 1, _end(node)))
@@ -63,7 +63,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that changed lines of Python add to imports; empty if they change more."""
+    """Return the names that a change adds to Python imports, or none if it does anything else."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -87,14 +87,14 @@ def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
 
 
 def words_of(text: bytes) -> frozenset[bytes]:
-    """Return the words of a text, each once."""
+    """Return the set of words in a text."""
     return frozenset(_WORDS.findall(text))
 
 
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of `self` that added lines use and their new file lacks, or None."""
+    """Return an attribute of `self` that moved lines use and their new file lacks, or None."""
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
@@ -112,11 +112,11 @@ def needed_imports(
     around: bytes,
     brought: frozenset[str] = frozenset(),
 ) -> tuple[Run, ...]:
-    """Return the changes that add the imports that `added` lines need to the file `home`.
+    """Return the changes that add the imports that the `added` lines need to the file `home`.
 
-    The imports are those of the patch's side, `theirs`. Names in the text `around` the lines need
-    no import, nor do the names that the patch's new symbols bind, `brought`. Raises Unsure if a
-    name cannot be imported.
+    The imports are those of the patched file, `theirs`. No import is needed for names in the text
+    `around` the lines, or for names that new symbols of the patch bind (`brought`). Raises Unsure
+    if a name cannot be imported.
     """
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
@@ -137,7 +137,7 @@ def _includes(home: Outline, lines: Sequence[bytes]) -> Iterator[Run]:
 
 
 def _names(lines: Sequence[bytes], language: str) -> frozenset[str]:
-    """Return the names that lines may look up, without attributes and keywords of calls."""
+    """Return the names that lines may look up, without attributes and keyword arguments."""
     codes = (_STRING.sub("0", code_of(line, language)) for line in lines)
     return frozenset(name for code in codes for name in _NAME.findall(code))
 
@@ -163,12 +163,12 @@ def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Return a merged file with the imports of the patch's side that its lines need, or None.
+    """Return a merged file with the imports added that the patch's lines need, or None.
 
-    `base` and `home` are the paths of the file on the old and the new side. `names` are the names
-    that the patch's lines may use. An import is added for each of them that nothing in the merged
-    file binds. Returns None if no import is needed, or if one is not certain: the audit then
-    reports the unbound name.
+    `base` and `home` are the paths of the file before and after the rebase, and `names` the names
+    that the patch's lines may use. An import of the patched file is added for each name that
+    nothing in the merged file binds. Returns None if no import is needed or if one is not certain:
+    the audit then reports the undefined name.
     """
     content = merged
     try:
@@ -184,7 +184,7 @@ def missing_imports(
 
 
 def _undefined_names(content: bytes) -> frozenset[str]:
-    """Return the names that nothing binds where they are looked up, or none if all is open."""
+    """Return the names that are looked up but never bound, or none if that is uncertain."""
     try:
         found = messages_of(_parsed(content))
     except Unsure:
@@ -218,7 +218,7 @@ def with_import(base: str, source: Source, home: str, content: bytes, *, name: s
 
 
 def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
-    """Return where an import for type checkers goes, and its white space."""
+    """Return where to insert an import for type checkers, and its indentation."""
     for node in tree.body:
         if isinstance(node, ast.If) and _is_for_types(node):
             last = [n for n in node.body if isinstance(n, (ast.Import, ast.ImportFrom))][-1:]
@@ -228,7 +228,7 @@ def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
 
 
 def _first_import(content: bytes, source: Source) -> bytes:
-    """Return a file without imports with its first one, where libcst puts it."""
+    """Return a file with its first import, at the place that libcst chooses."""
     import libcst.codemod.visitors
 
     visitor = libcst.codemod.visitors.AddImportsVisitor
@@ -248,7 +248,7 @@ def _first_import(content: bytes, source: Source) -> bytes:
 
 
 def _joined(content: bytes, source: Source) -> bytes | None:
-    """Return the file with a name in the one import of its module, or None if there is none."""
+    """Return the file with the name added to the only import from its module, or None."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -284,7 +284,7 @@ def _joined(content: bytes, source: Source) -> bytes | None:
 
 
 def _in_lines(line: str) -> str:
-    """Return an import with a line for each name, as it is where it has a bracket or a comment."""
+    """Return an import with one name per line."""
     head, _, names = line.rstrip().partition(" import ")
     if any(sign in names for sign in "(#\\"):
         return line
@@ -306,7 +306,7 @@ def _parsed(content: bytes) -> ast.Module:
 
 
 def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
-    """Return the names of a module: the import that brings each, None for other ones."""
+    """Map each name of a module to the import that binds it, or to None if none does."""
     found: dict[str, Source | None] = {}
     typing = {
         inner
@@ -346,7 +346,7 @@ def _is_for_types(node: ast.If) -> bool:
 
 
 def _outermost(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a module, those of its branches too."""
+    """Yield the statements of a module, including those in its branches."""
     for node in body:
         yield node
         if isinstance(node, (ast.If, ast.Try, ast.With)):
@@ -365,9 +365,9 @@ def _end(node: ast.stmt) -> int:
 
 
 def _place(tree: ast.Module, statement: str) -> int:
-    """Return where an import goes: behind the last one that it sorts after, of its own kind.
+    """Return where an import goes: after the last import of its kind that sorts before it.
 
-    The module has imports.
+    The module must have imports.
     """
     word, module = statement.split(" ")[:2]
     at: int | None = None

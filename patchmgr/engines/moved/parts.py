@@ -22,9 +22,9 @@ from patchmgr.engines.text.differences import Run
 
 
 class Part(PatchedFile, frozen=True):
-    """The sides of the merge of one file of the new side.
+    """The three sides of the merge of one file.
 
-    `numbers` are, for each hunk here, the number of the patch's hunk that it is or is a part of.
+    `numbers` gives, for each hunk of the merge, the number of the patch's hunk that it comes from.
     """
 
     ours: bytes
@@ -32,7 +32,7 @@ class Part(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols of the patch that are placed before or after a neighbour, wherever that moved."""
+    """New symbols of a patch, which go before or after a neighbour, wherever that has moved."""
 
     change: Change
     neighbour: Unit
@@ -40,7 +40,11 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """The symbols that moved to one file with their new places, their changes, and new symbols."""
+    """The symbols that upstream moved to one other file, and the changes that follow them.
+
+    `moves` pairs each symbol with its new place, and `changes` each change with the symbol that it
+    edits. `guests` are new symbols that go beside a moved one.
+    """
 
     moves: tuple[tuple[Unit, Home], ...]
     changes: tuple[tuple[Change, Unit], ...]
@@ -48,15 +52,15 @@ class Removal(Struct, frozen=True):
 
     @property
     def file(self) -> Outline:
-        """The file that the symbols moved to."""
+        """The file to which the symbols moved."""
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:
-        """Return all changes that go to the file."""
+        """Return all changes that follow to the other file."""
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:
-        """Return the names, without their classes, of the new symbols that go to the file."""
+        """Return the names of the new symbols that go to the other file, without their classes."""
         units = [unit for guest in self.guests for unit in guest.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
@@ -66,9 +70,9 @@ class Removal(Struct, frozen=True):
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
-    """Return the sides of the merge of a file that symbols moved to; the new places do not overlap.
+    """Return the sides of the merge for changes that follow symbols to another file.
 
-    Raises Unsure if the changes need an import that cannot be added to the file.
+    The new places must not overlap. Raises Unsure if an import is needed that cannot be added.
     """
     file = removal.file
     lines: list[bytes] = []
@@ -90,7 +94,7 @@ def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
 def _moved_lines(
     base: Outline, unit: Unit, home: Home, lines: Sequence[bytes]
 ) -> tuple[bytes, ...]:
-    """Return lines of a unit as they are indented at its home."""
+    """Return lines of a symbol with the indentation of its new place."""
     old, new = indent_of(base.text_of(unit)), indent_of(home.outline.text_of(home.unit))
     return tuple(_ended(line) for line in reindented(lines, old, new))
 
@@ -160,10 +164,10 @@ def part_within(
     moves: Sequence[tuple[Unit, Unit]],
     changes: Sequence[Change],
 ) -> Part | None:
-    """Return the sides of the merge for changes in their own file, where symbols changed places.
+    """Return the sides of the merge for changes to a file in which upstream reordered symbols.
 
-    `moves` pairs each moved symbol with its place on the new side. Returns None if the symbols
-    around a moved one do not determine its place.
+    `moves` pairs each moved symbol with the same symbol in upstream's file. Returns None if the
+    symbols around a moved one do not determine its place.
     """
     order = list(range(len(base.lines)))
     moving = [unit for unit, _ in moves]
@@ -181,7 +185,7 @@ def part_within(
 
 
 def _at(change: Change, place: Mapping[int, int]) -> int:
-    """Return where a change starts: with its unit, or with what is behind it."""
+    """Return the line where a change starts after the symbols were reordered."""
     start, unit = change.start, change.unit
     if start in place and not (unit is not None and start == unit.end and start):
         return place[start]
@@ -196,7 +200,7 @@ def _reordered(
     there: Unit,
     moving: Sequence[Unit],
 ) -> list[int] | None:
-    """Return the lines of base with a unit at the place that it has on the new side."""
+    """Return the order of the base's lines after one unit moved to its new place, or None."""
     text, space = _with_space(base, unit)
     rest = [n for n in order if n not in text and n not in space]
     anchors = [
@@ -218,7 +222,7 @@ def _reordered(
 
 
 def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
-    """Return the lines of a unit, and the blank ones behind it, or before it at the end."""
+    """Return the lines of a unit, and the blank lines after it, or before it if none follow."""
     end = unit.end
     while end < len(base.lines) and is_blank(base.lines[end]):
         end += 1
@@ -229,7 +233,7 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the one unit of base that is a unit of the new side by name or text, if it is one."""
+    """Return the unit of base with the same name or text, if there is exactly one in each file."""
 
     def same(outline: Outline) -> list[Unit]:
         if unit.name is not None:

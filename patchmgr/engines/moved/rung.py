@@ -1,4 +1,4 @@
-"""The rung "moved": apply the hunks of a file at the places to which upstream moved their lines.
+"""Find the places to which upstream moved the lines of hunks that are in conflict.
 
 A function that moved to another file, or within its own, is found by its name and its distinctive
 lines. Lines outside functions and classes are found only if they are byte for byte the same. If
@@ -33,8 +33,8 @@ class Assignment(Struct, frozen=True):
     """The new places of the changes in a file.
 
     `moves` maps each symbol that moved to its new place, `units` a change to the moved symbol that
-    it edits, `guests` a change to the new symbols that it adds beside a moved one. `imports` are
-    the changes to imports. `lost` maps the changes without a certain place to the reason.
+    it edits, and `guests` a change to the new symbols that it adds beside a moved one. `imports`
+    holds the changes to imports. `lost` maps each change without a certain place to the reason.
     """
 
     moves: dict[Unit, Home] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return the new place of a change, or None if it stays at its place or none is certain."""
+        """Return the new place of a change, or None if it did not move or its place is unsure."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -57,7 +57,7 @@ def assign(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Assignment:
-    """Find the new places of the changes in `collided` hunks, and of others to the same symbols."""
+    """Find the new places of the changes in `collided` hunks, and in others to the same symbols."""
     work = _Finder(base, own, Search(base, own, elsewhere))
     for change in changes:
         if change.number in collided:
@@ -70,7 +70,7 @@ def assign(
 
 
 class _Finder:
-    """Finds the new places of the changes of a file, one by one."""
+    """Finds the new places of the changes in a file, one by one."""
 
     def __init__(self, base: Outline, own: Outline | None, search: Search) -> None:
         self.found = Assignment()
@@ -86,7 +86,7 @@ class _Finder:
             self._follow_unit(change)
 
     def _is_import(self, change: Change) -> bool:
-        """Return whether a change is about imports only."""
+        """Return whether a change only edits imports."""
         run = change.run
         lines = [line for line in (*run.removed, *run.added) if line.strip()]
         if all(is_import_line(line, self._base.language) for line in lines):
@@ -110,7 +110,7 @@ class _Finder:
             self.found.moves[unit] = home
 
     def _home(self, unit: Unit) -> tuple[Unit, Home] | Lost | None:
-        """Return the home of a unit or, where it has none, that of the symbol around it."""
+        """Return the new place of a unit or, if it has none, of the nearest symbol around it."""
         first: Lost | None = None
         around: Unit | None = unit
         while around is not None:
@@ -132,7 +132,7 @@ class _Finder:
         return around[0] if around else None
 
     def _follow_neighbours(self, change: Change) -> None:
-        """Let new symbols follow those beside them, if these are all in one other file."""
+        """Move new symbols with their neighbours, if these all moved to one other file."""
         before, behind = self._beside(change)
         homes = [self._search.home(unit) for unit in (*before, *behind)]
         found = [home for home in homes if isinstance(home, Home)]
@@ -150,12 +150,12 @@ class _Finder:
             self.found.guests[change] = Guest(change, neighbour, is_before=bool(behind))
 
     def _lose_if_gone(self, change: Change) -> None:
-        """Note a change of which nothing is known, unless it can stay in its file."""
+        """Record that a change has no place if upstream deleted its file."""
         if self._own is None:
             self.found.lost[change] = Lost("upstream deleted the file")
 
     def _beside(self, change: Change) -> tuple[list[Unit], list[Unit]]:
-        """Return the unit before new ones and the one behind, if there are such."""
+        """Return the units directly before and after the new ones, at most one each."""
         outer, is_named = change.brings[0].outer, change.brings[0].name is not None
         beside = [
             unit
@@ -166,7 +166,7 @@ class _Finder:
         return before, [unit for unit in beside if unit.start >= change.start][:1]
 
     def covering(self, change: Change) -> Unit | None:
-        """Return the largest moved unit that a change is in."""
+        """Return the largest moved unit around a change, or None."""
         unit = change.unit
         if unit is None:
             return None
@@ -175,7 +175,7 @@ class _Finder:
 
 
 class Place(Struct, frozen=True):
-    """Where a hunk belongs on the new side: file, symbol, and the symbol's first line (from 1)."""
+    """The new place of a hunk: file, symbol, and the first line of the symbol (from 1)."""
 
     path: str
     symbol: str | None
@@ -183,18 +183,19 @@ class Place(Struct, frozen=True):
 
 
 class Astray(Struct, frozen=True):
-    """Why the new place of a hunk is not certain, and the likely place, or None."""
+    """The reason why the new place of a hunk is not certain, and the likely place, or None."""
 
     reason: str
     likely: Place | None = None
 
 
 class Relocation(Struct, frozen=True):
-    """The places of the hunks of a file, by number.
+    """The new places of a file's hunks, and the merges that apply them there.
 
-    `parts` are the merges that replace the file's own merge, one per file of the new side. If there
-    are none, no hunk is known to have moved. `places` contains the hunks that moved, `astray` those
-    without a certain place. The latter are merged in their own file, if that still exists.
+    `parts` holds one merge for each file that gets hunks, in place of the merge of the whole file.
+    It is empty if no hunk is known to have moved. `places` maps the numbers of the hunks that
+    moved, and `astray` those of the hunks without a certain place, which are merged in their own
+    file if it still exists.
     """
 
     parts: tuple[Part, ...]
@@ -210,10 +211,10 @@ def relocate(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Relocation | None:
-    """Find the new places of the hunks, given by number, that are in conflict in their own file.
+    """Find the new places of hunks that are in conflict in their own file, given by number.
 
-    `home` is the path of the file on the new side, `ours` its text, or None if upstream deleted it.
-    Returns None if the lines of none of these hunks moved.
+    `home` is the path of that file after the rebase, and `ours` its text, or None if upstream
+    deleted it. Returns None if no lines of these hunks moved.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)
@@ -223,7 +224,7 @@ def relocate(
 
 
 class _Work:
-    """The texts of one file, the places where its changes belong, and the merges made so far."""
+    """The texts of one file, the new places of its changes, and the merges made so far."""
 
     def __init__(
         self,
@@ -266,14 +267,14 @@ class _Work:
         return self._own is not None and path == self._own.path
 
     def _is_away(self, change: Change) -> bool:
-        """Return whether a change is in another file's part, or has no file to stay in."""
+        """Return whether a change moved to another file, or its file is gone."""
         home = self._known.home_of(change)
         if home is None:
             return self._own is None
         return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
 
     def _has_followed(self, change: Change, staying: Sequence[Change]) -> bool:
-        """Return whether a change adds imports that only what moved uses: they went with it."""
+        """Return whether a change adds imports that only moved lines use. They move as well."""
         names = added_imports(change.run) if self._own is not None else frozenset()
         if not names or self._own is None:
             return False
@@ -286,12 +287,12 @@ class _Work:
         return bool(parts)
 
     def _displaced(self) -> list[tuple[Unit, Unit]]:
-        """Return the units that moved within their file, each with its new place."""
+        """Return the units that moved within their file, with their new places."""
         moves = {unit: self._known.moves[unit] for unit in self._known.units.values()}
         return [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
 
     def _removals(self) -> Iterator[Removal]:
-        """Yield what goes to each other file."""
+        """Yield the symbols and changes that go to each other file."""
         known = self._known
         used = {*known.units.values(), *(guest.neighbour for guest in known.guests.values())}
         moves: dict[str, list[tuple[Unit, Home]]] = {}
@@ -336,7 +337,7 @@ class _Work:
         return self._missing(removal)
 
     def _missing(self, removal: Removal) -> str | None:
-        """Return what the changes use of their old class, or of the patch, that does not follow."""
+        """Return a reason if the changes use a name that does not move with them, or None."""
         added, brought = removal.added(), removal.brought()
         for unit, home in removal.moves:
             is_same = unit.outer == home.unit.outer
@@ -363,7 +364,7 @@ class _Work:
         self._places.setdefault(change.number, place)
 
     def _settle_imports(self) -> None:
-        """Say where imports went whose file is gone: with what uses them."""
+        """Set the new place of imports from a deleted file: that of the lines that use them."""
         for change in self._known.imports if self._own is None else ():
             wanted = [line.strip() for line in change.run.added if line.strip()]
             taken = [

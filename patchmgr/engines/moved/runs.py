@@ -1,4 +1,4 @@
-"""Split hunks into runs of changed lines, each with the symbol it edits, and make hunks of runs."""
+"""Split hunks into runs of changed lines, find the symbol that each edits, and make new hunks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CONTEXT = 3
 
 
 class Change(Struct, frozen=True):
-    """A run of changed lines, with the number of its hunk.
+    """A run of consecutive changed lines, with the number of its hunk.
 
-    `unit` is the symbol or paragraph that it edits on the old side, or None if that is not certain.
-    `brings` are the new symbols or paragraphs, if it only adds such as a whole.
+    `unit` is the symbol or paragraph of the base that it edits, or None if that is not certain.
+    `brings` holds the new symbols or paragraphs, if the change adds only whole ones.
     """
 
     number: int
@@ -29,14 +29,14 @@ class Change(Struct, frozen=True):
 
     @property
     def start(self) -> int:
-        """The line (from 0) of the old side where it starts."""
+        """The line of the base (from 0) where the change starts."""
         return self.run.start
 
 
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
 ) -> tuple[Change, ...]:
-    """Return the changes of all hunks, in order."""
+    """Return the changes in all hunks, in order."""
     found: list[Change] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
@@ -70,7 +70,7 @@ def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Chang
 
 
 def _reach(base: Outline, unit: Unit) -> int:
-    """Return the last line before which an insertion may still be the unit's."""
+    """Return the last line before which inserted lines may still belong to a unit."""
     end = unit.end
     while unit.name is not None and end < len(base.lines) and is_blank(base.lines[end]):
         end += 1
@@ -78,7 +78,7 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit of the removed lines, in which the added ones are, too."""
+    """Return the smallest unit around the removed lines that also contains the added ones."""
     start = run.start + shift
     filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
     around = theirs.around(filled[0], filled[-1] + 1) if filled else None
@@ -90,7 +90,7 @@ def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None
 
 
 def _slid(base: Outline, run: Run) -> Iterator[Run]:
-    """Yield an insertion at each place that gives the same text."""
+    """Yield an insertion at each place where it gives the same text."""
     yield run
     lines = base.lines
     up = run
@@ -104,7 +104,7 @@ def _slid(base: Outline, run: Run) -> Iterator[Run]:
 
 
 def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
-    """Return the outermost units that added lines consist of, or none if there is more or less."""
+    """Return the outermost units in added lines, or none if the lines are not whole units."""
     found: list[Unit] = []
     for unit in theirs.units:
         is_inside = found and found[-1].has(unit.start, unit.end)
@@ -116,7 +116,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text with runs applied, which are in order; their numbers are ignored."""
+    """Return a text with runs of changed lines applied in order. Their numbers are ignored."""
     out: list[bytes] = []
     done = 0
     for _, run in runs:
@@ -129,7 +129,10 @@ def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes
 def hunks_of(
     lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
-    """Make hunks of runs; return the hunks, their first lines (from 0), and their runs' numbers."""
+    """Make hunks from runs of changed lines.
+
+    Returns the hunks, the line (from 0) where each starts, and the number of its runs.
+    """
     hunks: list[Hunk] = []
     positions: list[int] = []
     numbers: list[int] = []
@@ -150,7 +153,7 @@ def hunks_of(
 
 
 def _groups(runs: Sequence[tuple[int, Run]]) -> list[list[tuple[int, Run]]]:
-    """Return runs in groups of one number that are near each other."""
+    """Group runs that have the same number and are near each other."""
     groups: list[list[tuple[int, Run]]] = []
     for number, run in runs:
         last = groups[-1][-1] if groups else None

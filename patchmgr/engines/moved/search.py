@@ -23,20 +23,20 @@ LARGEST_CONTENT = 2_000_000  # bytes; what is larger is generated, or no source
 
 
 class Elsewhere(Protocol):
-    """The files that upstream added or changed, before and after, by their path on the new side."""
+    """The files that upstream added or changed, by path, before and after the rebase."""
 
     def paths(self, language: str) -> Sequence[str]:
-        """Return the paths of the files of a language, in a fixed order."""
+        """Return the paths of the changed files of a language, in a fixed order."""
 
     def before(self, path: str) -> bytes | None:
-        """Return the text of a file on the old side, or None if there is none."""
+        """Return the text of a file before the rebase, or None if it does not exist there."""
 
     def after(self, path: str) -> bytes | None:
-        """Return the text of a file on the new side, or None if there is none."""
+        """Return the text of a file after the rebase, or None if it does not exist there."""
 
 
 class Home(Struct, frozen=True):
-    """The new place of a symbol, and the share of its distinctive lines that are there (0 to 1)."""
+    """The new place of a symbol. `likeness` is the share of its distinctive lines found there."""
 
     outline: Outline
     unit: Unit
@@ -44,21 +44,21 @@ class Home(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The path of the file."""
+        """The path of the file with the new place."""
         return self.outline.path
 
 
 class Lost(Struct, frozen=True):
-    """The reason why no new place of a symbol is certain, and the likely place if there is one."""
+    """The reason why the new place of a symbol is not certain, and the likely place, if any."""
 
     reason: str
     likely: Home | None = None
 
 
 class Search:
-    """Searches for the symbols and paragraphs of one file of the old side, for each only once.
+    """Finds the new places of the symbols and paragraphs of one file. Each is searched for once.
 
-    `own` is the text of the same file on the new side, or None if upstream deleted it.
+    `own` is the text of the same file after the rebase, or None if upstream deleted it.
     """
 
     def __init__(self, base: Outline, own: Outline | None, elsewhere: Elsewhere) -> None:
@@ -67,7 +67,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Lost | None:
-        """Return the new place of a symbol, or why none is certain; None if it did not move."""
+        """Return the new place of a symbol, why it is not certain, or None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
@@ -123,13 +123,13 @@ class Search:
         return Lost(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
-        """Return whether lines outside of symbols may be in their file, but not as they were."""
+        """Return whether some distinctive lines of a paragraph are still in their file."""
         if unit.name is not None or self._own is None:
             return False
         return bool(self._base.telling(unit) & telling_lines(self._own.lines))
 
     def _in_own(self, unit: Unit) -> Iterator[Home]:
-        """Yield where a unit may be in its own file: not in what was there besides it."""
+        """Yield the places where a unit may be in its own file, except those of other old units."""
         if self._own is not None:
             for home in _homes(self._base, unit, self._own, is_own=True):
                 name = home.unit.name
@@ -138,7 +138,7 @@ class Search:
                     yield home
 
     def _files(self, unit: Unit, text: Sequence[bytes]) -> list[Outline]:
-        """Return the files that may have a unit, for lines that hardly any other file has."""
+        """Return the files that contain lines of a unit which hardly any other file has."""
         telling = {line.strip() for line in text if is_telling(bare(line))}
         needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
@@ -164,7 +164,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield where a unit is in a file in which it was not before."""
+        """Yield the places of a unit in a file that did not have the unit before."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:
@@ -175,7 +175,7 @@ class Search:
 
 
 def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
-    """Yield every unit of a file that may be the moved one, however unlike they are."""
+    """Yield every unit of a file that may be the moved one, however similar."""
     if unit.name is None:
         if is_own or sum(base.telling(unit).values()) >= FEWEST_LINES:
             yield from _same_text(base, unit, file)
@@ -197,7 +197,7 @@ def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) ->
 
 
 def _same_text(base: Outline, unit: Unit, file: Outline) -> Iterator[Home]:
-    """Yield the paragraphs that are a unit, byte for byte."""
+    """Yield the paragraphs that equal a unit byte for byte."""
     wanted = _chomped(base.text_of(unit))
     for there in file.units:
         if there.name is None and _chomped(file.text_of(there)) == wanted:
@@ -220,7 +220,7 @@ def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
 
 
 def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
-    """Return the home that is alike enough and better than all others, or None if none is."""
+    """Return the place that is similar enough and better than all others, or None."""
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]
@@ -236,7 +236,7 @@ def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
 
 
 def _is_around(one: Home, other: Home) -> bool:
-    """Return whether a home is around another one, or in it."""
+    """Return whether one place contains the other."""
     if one.path != other.path:
         return False
     inner, outer = sorted((one.unit, other.unit), key=lambda unit: unit.end - unit.start)
@@ -248,7 +248,7 @@ def _called(unit: Unit) -> str:
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
-    """Return whether a symbol stands in another order among the symbols of its file than before."""
+    """Return whether the order of a symbol among the symbols of its file has changed."""
     old, new = _places(base), _places(own)
     return any(
         (old[key] < unit.start) != (new[key] < there.start)
@@ -258,7 +258,7 @@ def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
 
 
 def _places(outline: Outline) -> dict[object, int]:
-    """Return where each unit starts that is the only one of its name, or of its text."""
+    """Map each name or text that only one unit has to the start of that unit."""
     found: dict[object, list[int]] = {}
     for unit in outline.units:
         key = unit.name or tuple(_chomped(outline.text_of(unit)))

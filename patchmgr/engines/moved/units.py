@@ -1,4 +1,4 @@
-"""Split a text into symbols (functions, classes), and paragraphs outside them, as `Unit`s."""
+"""Split a text into units: symbols (functions, classes) and the paragraphs outside of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HASH_COMMENTS = frozenset({"Python"})
 
 
 class Unit(Struct, frozen=True):
-    """A symbol with the comments above it, or a paragraph outside symbols, as a range of lines.
+    """A symbol with the comments above it, or a paragraph outside of symbols, as a range of lines.
 
     Lines count from 0, and `end` is exclusive. A paragraph is a run of lines without a blank one,
     and its `name` is None. `outer` is the symbol around a symbol.
@@ -33,7 +33,7 @@ class Unit(Struct, frozen=True):
 
     @property
     def leaf(self) -> str | None:
-        """The last part of the name."""
+        """The last part of the symbol's name."""
         return None if self.name is None else leaf_of(self.name)
 
     def has(self, start: int, end: int) -> bool:
@@ -42,17 +42,17 @@ class Unit(Struct, frozen=True):
 
 
 def leaf_of(name: str) -> str:
-    """Return the last part of a symbol's name: `method` of `Class.method`."""
+    """Return the last part of a symbol's name, such as `method` for `Class.method`."""
     return _MARK.split(name)[-1]
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the full name of the symbol `leaf` in `outer`, joined by `::` or `.` as in `outer`."""
+    """Return the full name of the symbol `leaf` in `outer`, joined by `::` or `.` as `outer` is."""
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
 
 class Outline:
-    """A text split into units, which are in the order of their starts, outer before inner ones."""
+    """A text split into units, in the order of their first lines, outer before inner units."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -67,7 +67,7 @@ class Outline:
 
     @cached_property
     def symbols(self) -> tuple[str | None, ...]:
-        """The name of the symbol around each line, or None."""
+        """The name of the symbol around each line, or None outside of symbols."""
         return tuple(self._index.at(number + 1) for number in range(len(self.lines)))
 
     @cached_property
@@ -79,11 +79,11 @@ class Outline:
 
     @cached_property
     def names(self) -> Counter[str]:
-        """How many symbols have each name."""
+        """The number of symbols with each name."""
         return Counter(unit.name for unit in self.units if unit.name is not None)
 
     def named(self, name: str) -> tuple[Unit, ...]:
-        """Return the symbols with a full name."""
+        """Return the symbols with a full name. Several may have the same name."""
         return tuple(unit for unit in self.units if unit.name == name)
 
     def around(self, start: int, end: int) -> Unit | None:
@@ -96,7 +96,7 @@ class Outline:
         return self.lines[unit.start : unit.end]
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count the occurrences of each distinctive line of a unit, without white space."""
+        """Count equal distinctive lines of a unit, regardless of white space."""
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
@@ -141,7 +141,7 @@ def _scopes(symbol: str) -> list[str]:
 
 
 def is_comment(line: bytes, language: str) -> bool:
-    """Return whether a line begins with a sign that starts or continues a comment."""
+    """Return whether a line begins with the characters of a comment."""
     start = line.lstrip()
     if language in _HASH_COMMENTS:
         return start.startswith(b"#")
@@ -149,7 +149,7 @@ def is_comment(line: bytes, language: str) -> bool:
 
 
 def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count the occurrences of each distinctive line, without white space."""
+    """Count equal distinctive lines, regardless of white space."""
     return Counter(line for line in map(bare, lines) if is_telling(line))
 
 
@@ -162,7 +162,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Return lines with the indentation `old` replaced by `new`; other lines are unchanged."""
+    """Replace the indentation `old` of some lines by `new`. Lines without it stay as they are."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines
