@@ -1,1 +1,1 @@
-"""Rebase a series from one upstream state to another, merging each file by a ladder of methods."""
+"""Rebase a series from one upstream state to another. Each file is merged as simply as possible."""

@@ -1,8 +1,8 @@
-"""Find the later patches that a conflict blocks, and the upstream commits that caused it.
+"""Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
-Until a person resolves a conflict, nobody knows which lines will stand there. The new side goes on
-with upstream's lines, and a second version of the file, with the patch's lines, is kept as well. If
-a later patch has the same result on both versions, the conflict does not block it.
+Until a person resolves a conflict, nobody knows which lines will be there. The rebase goes on with
+upstream's lines, and a second version of the file, with the patch's lines, is kept as well. If a
+later patch has the same result on both versions, the conflict does not block it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace
 
 
 class Left(Struct, frozen=True):
-    """A conflict left in the file at `path`; `origin` is its patch, and the path where it arose.
+    """A conflict left in the file at `path`. `origin` is its patch, and the path where it arose.
 
-    `theirs` is the file of the new side with the patch's lines at the places in conflict, or None
-    if the whole file is unknown. `whole` are the paths that no later patch may touch. `causes` are
-    the upstream commits that caused the conflict, once they are known.
+    `theirs` is the rebased file with the patch's lines at the places in conflict, or None if the
+    whole file is unknown. `whole` holds the paths that no later patch may touch, and `causes` the
+    upstream commits that caused the conflict, once they are known.
     """
 
     origin: Origin
@@ -59,7 +59,7 @@ class Left(Struct, frozen=True):
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
 ) -> tuple[Left, Entry | None]:
-    """Return the conflict of a file as left unresolved, and the file with upstream's lines.
+    """Return the conflict of a file as it is left, and the file with upstream's lines in its place.
 
     The file is None if all of it is unknown.
     """
@@ -75,7 +75,7 @@ def leave(
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
-    """Return the text with every region resolved as ours, and the text with every one as theirs.
+    """Return a text with every region resolved as ours, and a text with every region as theirs.
 
     Returns None if there are no regions, or if their bounds are not certain.
     """
@@ -98,13 +98,13 @@ def is_edit(step: FileStep) -> bool:
 
 
 def paths_of(step: FileStep) -> tuple[str, ...]:
-    """Return the paths of a file before and after its change."""
+    """Return the paths that a file has before and after a change."""
     paths = (step.change.old_path, step.change.new_path)
     return tuple(path for path in paths if path is not None)
 
 
 def touched_by(result: FileResult) -> frozenset[str]:
-    """Return the paths of the new side that the change of a file concerns."""
+    """Return the paths, after the rebase, that a patch's change to one file concerns."""
     conflict = () if result.conflict is None else (result.conflict.new_path,)
     return frozenset((result.home, *result.changes, *conflict))
 
@@ -116,8 +116,8 @@ def met_by(
 
     `ours` is the file with upstream's lines in the conflict, `result` the change applied to it, and
     `other` the change applied to the file with the patch's lines. The change must not touch the
-    lines in conflict, nor have them in its context, nor touch their function, nor use a name that
-    they define.
+    lines in conflict, have them in its context, touch their function, or use a name that they
+    define.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -147,7 +147,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict extended by the change of a file that it blocks."""
+    """Return a conflict that also covers the change that it blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -159,12 +159,12 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
 
 
 def block_whole(left: Left, paths: Collection[str]) -> Left:
-    """Return a conflict with its own file, and the files at `paths`, wholly unknown."""
+    """Return a conflict that covers its own file, and the files at `paths`, as a whole."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict after the change of a file that it does not block."""
+    """Return a conflict after a later change to its file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -181,7 +181,7 @@ def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
 
 
 def _places(conflict: FileConflict | None) -> object:
-    """Return the places in conflict, to be compared; what has none is like nothing else."""
+    """Return the regions in conflict, to compare them. A conflict without any equals no other."""
     if conflict is None:
         return None
     if resolved_both_ways(conflict) is None:
@@ -190,13 +190,13 @@ def _places(conflict: FileConflict | None) -> object:
 
 
 def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
-    """Return a file after the change, at whatever path, or None if it is deleted."""
+    """Return a file after a change, also at a new path, or None if it is deleted."""
     after = result.changes.get(path, before)
     return result.changes.get(result.home) if after is None else after
 
 
 def _edits(before: Entry, after: Entry | None, blobs: Blobs) -> list[tuple[list[bytes], ...]]:
-    """Return the changed lines of a file, the old ones with their context."""
+    """Return the changes to a file: old lines with their context, and new lines."""
     if after is None or before.blob == after.blob:
         return []
     old, new = (split_lines(blobs.read(entry.blob)) for entry in (before, after))
@@ -218,7 +218,7 @@ def _blocks(old: bytes, new: bytes) -> tuple[Block, ...]:
 
 
 def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
-    """Return the functions in which two texts of a file differ; a class is none."""
+    """Return the functions in which two texts of a file differ. A class does not count."""
     found: set[str] = set()
     blocks = _blocks(old, new)
     for content, changed in (
@@ -242,7 +242,7 @@ def _added(old: bytes, new: bytes) -> bytes:
 
 
 def _brought(without: bytes, with_it: bytes) -> set[bytes]:
-    """Return the names that occur in a file only because of the lines in conflict."""
+    """Return the names that a file contains only because of the lines in conflict."""
     added = _added(without, with_it)
     names = {word for word in _words(added) if _NAME.match(word)}
     return (names | set(_DEFINED.findall(added))) - _words(without)
@@ -255,10 +255,10 @@ def _words(text: bytes) -> set[bytes]:
 def pass_on_causes(
     judged: Sequence[Judged], before: Sequence[Left] = ()
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
-    """Return the patches, each blocked one with the causes of the conflicts that block it.
+    """Give each blocked patch the causes of the conflicts that block it.
 
-    `before` are the conflicts left before the first patch. The second value are the conflicts left
-    after the last patch, with their causes.
+    `before` holds the conflicts left before the first patch. Those left after the last patch are
+    returned as well, with their causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []
@@ -273,7 +273,7 @@ def pass_on_causes(
 
 
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[Sighting, ...]]]:
-    """Yield the causes of each file that a patch leaves in conflict, all where none names it."""
+    """Yield the causes of each file that a patch leaves in conflict, or all of its causes."""
     every = one.outcome.cause
     for result in one.files:
         if result.conflict is not None:

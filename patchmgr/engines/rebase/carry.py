@@ -1,4 +1,4 @@
-"""Apply the changes of one patch to the new side, all files at once."""
+"""Apply the changes of one patch to upstream's new files, all files together."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Return the result of each file of a patch on the new side, which is not changed yet.
+    """Return the result of applying a patch to each of its files, without changing `side`.
 
     A path that one file of the patch leaves is free for the others, unless its change is in
     conflict.
@@ -68,7 +68,7 @@ def carry_files(
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
     """Return a file's change without the dropped hunks, which become part of its base.
 
-    `dropped` are numbers of hunks in this file. At least one hunk must be left.
+    `dropped` holds the numbers of hunks within this file. At least one hunk must be left.
     """
     assert step.base is not None
     content = blobs.read(step.base.blob)
@@ -79,7 +79,7 @@ def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> Fil
 
 
 def _dropped_of(step: FileStep, dropped: set[int]) -> set[int]:
-    """Return the hunks that can be left out: of a file that stays what and where it is."""
+    """Return the hunks that can be left out: none if the file is moved or its mode changes."""
     change = step.change
     has_header = change.is_rename or change.is_copy or change.old_mode != change.new_mode
     is_there = step.base is not None and step.theirs is not None and change.hunks
@@ -94,7 +94,7 @@ def carry_rest(
     side: NewSide,
     tools: Tools,
 ) -> tuple[FileResult, ...]:
-    """Apply the files of a patch without the dropped hunks, numbered across the whole patch.
+    """Apply a patch without the dropped hunks, which are numbered across the whole patch.
 
     A file that is created, deleted or moved, or whose mode changes, is applied whole.
     """
@@ -130,7 +130,7 @@ def carry_rest(
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
-    """Return the path of the new side that a change leaves, as a tuple; empty for other changes."""
+    """Return the path that a deletion or rename leaves free, as a tuple, empty for others."""
     homes = (side.home(path) for path in left_path(change))
     return tuple(home for home in homes if home != change.new_path)
 
@@ -146,7 +146,7 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
-    """Carry one half of a replacement; what changes is with the creation."""
+    """Carry the deletion or creation of a replaced file. The creation has all its changes."""
     path = step.change.path
     ours = work.side.files.entry(path)
     sides = Sides(old.base, ours, new.theirs)
@@ -218,7 +218,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 def _with_header(
     sides: Sides, change: FilePatch, answers: tuple[Answer, ...], *, moves: tuple[str, str]
 ) -> tuple[Answer, ...]:
-    """Add the answer for the mode and the move, where those for the content do not imply it."""
+    """Add answers for the mode and the move, unless the answers for the content imply them."""
     header = _header_answer(sides, change, moves)
     if header is None:
         return answers
@@ -230,7 +230,7 @@ def _with_header(
 
 
 def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> Answer | None:
-    """Return what became of the mode and the move, or None if the patch changes neither."""
+    """Return the answer for a change of mode or path, or None if the patch changes neither."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     is_absorbed = [moves[0] == moves[1]] if change.is_rename else []
     if base and ours and theirs and base.mode != theirs.mode:
@@ -247,7 +247,7 @@ def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> A
 def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
-    """Carry hunks to where upstream put what they change; the collision where that is not known."""
+    """Merge hunks at the places to which upstream moved their lines, or return the conflict."""
     from patchmgr.engines.moved.following import NewSide, follow_hunks
 
     tools, files = work.tools, work.side.files
@@ -282,11 +282,11 @@ def _follow(
 def _merge_change(
     work: Work, step: FileStep, sides: Sides
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Merge a changed file by all rungs.
+    """Merge a changed file by all methods.
 
-    What a person has solved in this rebase is theirs, and no rung is asked. What upstream seems
-    to have in other words is for a person, and no merge puts it in once more. What is dropped is
-    held against the proofs that it may not be. The imports that its lines need come along.
+    If a person resolved the file in this rebase, the text merge alone is done. Hunks that upstream
+    seems to have in other words are proposed to a person. Each absorbed hunk must pass the proofs,
+    and missing imports are added.
     """
     tools, proposals = work.tools, tuple[Proposal, ...]()
     blobs, text = tools.blobs, tools.text
@@ -319,7 +319,7 @@ def _climb_on(
 
 
 def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
-    """Return the merge, or a collision where a text merge took one of several places for a hunk."""
+    """Return the merge, or a conflict if the text merge chose one of several places for a hunk."""
     base, ours = sides.base, sides.ours
     if base is None or ours is None or base == ours or {base.mode, ours.mode} - FILE_MODES:
         return merged
@@ -337,7 +337,7 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
     """Return whether a hunk fits in more places than before, and the symbol around it is gone.
 
-    Where there are no symbols, none of the places has more of the lines above it than another.
+    Without symbols, the place with most of the lines above the hunk must be the only one.
     """
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
@@ -379,7 +379,7 @@ _PYTHON = (".py", ".pyi")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Return a merged Python file with those imports of the patch added that its new lines need.
+    """Add the patch's imports that the new lines of a merged Python file need.
 
     Lines of the patch that upstream already has do not count as new.
     """
@@ -410,19 +410,19 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
 
 
 def _brought(answer: Answer, is_moved: bool) -> Answer:
-    """Return the answer for a hunk whose file got an import that no text merge gives."""
+    """Return the answer for a hunk of a file to which an import was added."""
     if answer not in (CARRIED_TEXT, DRIFTED_TEXT):
         return answer
     return CARRIED_MOVED if is_moved else STRUCTURAL
 
 
 def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozenset[bytes]:
-    """Return the words of the lines that hunks add which upstream does not have."""
+    """Return the words of added lines, in hunks that upstream does not have."""
     pairs = zip(hunks, answers, strict=False)
     texts = (hunk.added_text() for hunk, answer in pairs if answer[0] is not Verdict.ABSORBED)
     return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
 def _imported_words(text: bytes, imports: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
-    """Return the words of all imports of a text, and a few more."""
+    """Return the words in all imports of a text, and a few more."""
     return frozenset(w for found in imports.findall(text) for w in _WORD.findall(found))

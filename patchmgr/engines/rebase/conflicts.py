@@ -1,4 +1,4 @@
-"""The last step of the ladder: return a conflict, or apply a person's resolution of it."""
+"""Return the conflict of a file that nothing could merge, or apply a person's resolution."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def collision(
 
 
 def _candidates(collided: Collided, offers: Offers | None) -> tuple[tuple[Suggestion, ...], ...]:
-    """Return what each region could become, with what others made of it."""
+    """Return the possible texts of each region, including resolutions by others."""
     if collided.marked is None or offers is None:
         return collided.suggestions
     regions = [one.region for one in split_marked(collided.marked).regions]
@@ -97,7 +97,10 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Add the hunks that upstream seems to have to a conflict; propose "absorbed" if it has all."""
+    """Add to a conflict the hunks that upstream seems to have.
+
+    If upstream seems to have all of them, the conflict is proposed to be absorbed.
+    """
     if result.conflict is None or not proposals:
         return result
     is_all = len(proposals) == result.answers.count(CONFLICT)
@@ -116,10 +119,10 @@ Content = bytes | None
 def _known(
     work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
 ) -> tuple[Content] | Conflicted | None:
-    """Return what a person made of a file, or None if nobody did.
+    """Return a person's resolution of a file, or None if there is none.
 
-    Where the file has changed since, as the conflict of an earlier patch was resolved, that is
-    brought in; a conflict where it cannot be.
+    If the file has changed since, as an earlier conflict was resolved, the change is merged into
+    the resolution, which can give a conflict.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
@@ -138,7 +141,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return a file's content as shown to a person; a submodule is shown as its line in a diff."""
+    """Return a file's content as shown to a person. A submodule is shown as in a diff."""
     if entry is None:
         return None
     if entry.mode == GITLINK:
@@ -147,11 +150,11 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 
 
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
-    """Return the file that a person's resolution makes: content and mode.
+    """Return the file, with content and mode, that a person's resolution makes.
 
-    It is a link if the content is the link of one side, or if every side is a link; a last line
-    feed is not part of a link. Its mode is that of the side that changed it. Raises PatchmgrError
-    "bad-resolution" if it must be a link and the content is not one.
+    It is a link if the content is the link of one side, or if every side is a link; the last line
+    feed is not part of the link. Its mode is that of the side that changed the mode. Raises
+    PatchmgrError "bad-resolution" if it must be a link and the content is not one.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

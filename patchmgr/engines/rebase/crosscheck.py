@@ -1,8 +1,8 @@
 """Find merges without a conflict that a person should still check.
 
-These are files that both sides changed, and whose merge defines something twice, or adds a line of
-a form that the other side replaced everywhere. Undefined names and calls that do not fit are found
-by the audit.
+These are merges of files that both sides changed. They define something twice, or add a line in a
+form that the other side replaced everywhere. Undefined names and calls that do not fit are left to
+the audit.
 
 In every language, the check also looks for a new use of a name in a form that the other side
 changed everywhere: a call got one more argument, or an attribute became a method. None of 662
@@ -44,12 +44,11 @@ _QUOTED = re.compile(r"`([^`]+)`")
 def check_merged(
     states: States, *, suspect_all: SuspectAll
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
-    """Start to check the merged files for suspicious places, and return a function for the result.
+    """Start to check the merged files, and return a function that waits for the findings.
 
-    That function waits for the checks. It returns the findings, each with the last patch that
-    changes the file, without the findings about names that it is given as already reported.
-    `suspect_all` starts the checks of merges, and returns a function for their findings. Files in
-    conflict are not checked.
+    The function takes the findings of other checks, and leaves out names that these already report.
+    Each finding comes with the last patch that changes the file. `suspect_all` starts the checks of
+    merges, and returns a function for their findings. Files in conflict are not checked.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
@@ -80,7 +79,7 @@ def check_merged(
 def check_file(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
 ) -> tuple[str, ...]:
-    """Return warnings about the merge of base, upstream and fork of a file without a conflict."""
+    """Return warnings about a clean merge of a file, given base, upstream and fork in `sides`."""
     if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     fault = new_fault(path, sides[1:], merged)
@@ -92,19 +91,19 @@ def check_file(
 
 
 def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
-    """Return the lines and uses of a kind that the other side replaced everywhere."""
+    """Return added lines and uses in a form that the other side replaced everywhere."""
     return (*outdated_lines(texts, counted), *outdated_uses(texts, merged, counted))
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:
-    """Return whether a sentence is about one of some names, or about one's last part."""
+    """Return whether a sentence is about one of some names, or about the last part of one."""
     quoted = {text.removeprefix("if ") for text in _QUOTED.findall(sentence)}
     quoted |= {text.rpartition(".")[2] for text in quoted}
     return any(s in quoted or s.rpartition(".")[2] in quoted for s in symbols if s)
 
 
 def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
-    """Return a suspicion, with its line where what it quotes is one line only."""
+    """Return a finding, with its line if only one line contains what it quotes."""
     quoted = next(iter(_QUOTED.findall(sentence)), None)
     said = merged.split("\n")
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
@@ -115,7 +114,7 @@ def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
 def _merged_texts(
     paths: Sequence[str], sides: Sequence[Files], after: Files
 ) -> tuple[dict[str, str], dict[str, Texts]]:
-    """Return the merged files that both sides changed, and those sides."""
+    """Return the merged files that both sides changed, and their texts on those sides."""
     merges: dict[str, str] = {}
     texts: dict[str, Texts] = {}
     for path in paths:
@@ -169,7 +168,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether a side has a name still, but no such use of it, and the merge has one."""
+    """Return whether the merge uses a name in a way that a side which has the name does not."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False
@@ -197,7 +196,7 @@ def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
 
 
 def _kinds(text: str, start: int) -> str | None:
-    """Return the kinds of a call's arguments, or None if the call has no end."""
+    """Return the kinds of a call's arguments, or None if the call does not end."""
     kinds: list[str] = []
     depth, is_first = 0, True
     for match in islice(_ARGUMENT.finditer(text, start), _LONGEST):

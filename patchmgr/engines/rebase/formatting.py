@@ -1,6 +1,6 @@
-"""Merge as text after the base and the patch's side are formatted with upstream's formatter.
+"""Merge as text after formatting the base and the patch's side with upstream's formatter.
 
-For each language, it is checked that formatting changed nothing but the layout.
+For each language, it is checked that formatting changed only the layout.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """A language: how to tell whether texts differ only in layout, and whether a merge is correct.
+    """The checks for one language: do two texts differ only in layout, and is a merge correct?
 
     `is_sound` takes the merge, and then base, upstream and fork in the same format.
     """
@@ -51,14 +51,14 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the language of a file by its name, or None if merges in it cannot be checked."""
+    """Return the checks for the language of a file, or None if its merges cannot be checked."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
 
 
 def is_same_python(one: bytes, other: bytes) -> bool:
-    """Return whether two Python texts differ only in layout: same syntax tree, and same comments.
+    """Return whether two Python texts have the same syntax tree and the same comments.
 
     The layout of docstrings may differ. A text that does not parse equals no other.
     """
@@ -70,7 +70,7 @@ def is_same_python(one: bytes, other: bytes) -> bool:
 
 @lru_cache(maxsize=8)
 def _python(text: str) -> tuple[bytes, Counter[str]] | None:
-    """Return what stands for the syntax tree, and the comments without their white space."""
+    """Return a digest of the syntax tree, and the comments without white space."""
     tree = parse_python(text)
     if tree is None:
         return None
@@ -85,7 +85,7 @@ def _python(text: str) -> tuple[bytes, Counter[str]] | None:
 
 
 def _simplify(tree: ast.AST) -> None:
-    """Drop what formatters are free to choose: `u""`, `del (a, b)`, the layout of docstrings."""
+    """Remove what formatters may change: `u""`, `del (a, b)`, the layout of docstrings."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
             node.kind = None
@@ -144,11 +144,11 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Merge with base and fork in upstream's format; None if there is a conflict or any doubt.
+    """Merge a file with base and fork in upstream's format, or return None.
 
-    Upstream's own text is not formatted. The merge must differ from upstream's text and mean the
-    same as a text merge of all three formatted sides, and formatting it again must change no line
-    of the patch.
+    The result is None if there is a conflict or any doubt. Upstream's own text is not formatted.
+    The merge must differ from it and mean the same as a text merge of all three formatted sides.
+    Formatting the merge again must change no line of the patch.
     """
     notation = notation_of(path)
     if notation is None:
@@ -163,12 +163,11 @@ def merge_formatted(
 
 
 def may_be_layout(marked: bytes) -> bool:
-    """Return whether formatting might resolve all regions of a text with conflict markers.
+    """Return whether formatting might resolve all conflict regions of a text.
 
     It cannot if both sides replace the same words by different ones, or if both change words but
-    keep what stands between them. Brackets, commas and quotes do not count as words here, as
-    formatters add and remove them. A region with imports is never ruled out, as formatters sort
-    imports.
+    keep what is between them. Brackets, commas and quotes do not count as words here, as formatters
+    add and remove them. A region with imports is never ruled out, as formatters sort imports.
     """
     for found in split_marked(marked).regions:
         region = found.region
@@ -187,7 +186,7 @@ def may_be_layout(marked: bytes) -> bool:
 
 
 def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block]) -> bool:
-    """Return whether a side has something else between words that it keeps, or around them."""
+    """Return whether a side changes what is between or around words that it keeps."""
     starts = [(0, 0), *((block.old_end + 1, block.new_end + 1) for block in changes)]
     ends = [*((block.old_start, block.new_start) for block in changes), (len(base), len(side))]
     between, now = base[::2], side[::2]
@@ -196,7 +195,7 @@ def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block])
 
 
 def stability(before: bytes, after: bytes) -> float:
-    """Return the share of lines of a text that formatting leaves unchanged, from 0 to 1."""
+    """Return the share of lines that formatting a text leaves unchanged, from 0 to 1."""
     old, new = (Counter(split_lines(side)) for side in (before, after))
     return (old & new).total() / most if (most := max(old.total(), new.total())) else 1.0
 
@@ -218,7 +217,7 @@ def _merged(
 def _is_proved(
     merged: bytes, base: bytes, upstream: bytes, fork: bytes, notation: Notation
 ) -> bool:
-    """Return whether the merge has lines of its sides alone, and says what these say."""
+    """Return whether a merge has only lines of its sides, and means the same as they do."""
     old, new = Counter(split_lines(upstream)), Counter(split_lines(merged))
     if not new - old <= Counter(split_lines(fork)) or not old - new <= Counter(split_lines(base)):
         return False
@@ -228,7 +227,7 @@ def _is_proved(
 
 
 def _is_settled(merged: bytes, again: bytes | None, upstream: bytes, tidy: bytes) -> bool:
-    """Return whether formatting the merge changes no line that it does not change of upstream's."""
+    """Return whether formatting the merge changes only lines that it also changes in upstream's."""
     if again is None:
         return False
     if upstream == tidy:

@@ -18,7 +18,7 @@ def is_sound(merged: str, texts: Texts) -> bool:
     """Return whether all counts in a merged text can result from those in its sides.
 
     Brackets and `#if`s must close as they do in the sides. Each token, include, macro and
-    definition must occur as often as the edits of both sides imply. None may occur twice that
+    definition must occur as often as the edits of both sides imply. None may occur twice if it
     occurs once in each side.
     """
     sides = (texts.base, texts.upstream, texts.fork)
@@ -48,7 +48,7 @@ def _counted(tokens: Sequence[Token]) -> Counter[str]:
 
 
 def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
-    """Return whether each count of the merge, `now`, can result from the counts of its sides.
+    """Return whether the counts of a merge (`now`) can result from the counts of its sides.
 
     If one side left a count of the base unchanged, the merge must have the other side's. If both
     changed it, their edits may be the same or may add up.
@@ -66,7 +66,7 @@ def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
 
 
 def brackets_close(tokens: Sequence[Token]) -> bool:
-    """Return whether every bracket is closed; no two branches of an `#if` may share a bracket."""
+    """Return whether every bracket is closed. No two branches of an `#if` may share a bracket."""
     due: list[str] = []
     for token in tokens:
         if token.kind != "sign":
@@ -79,7 +79,7 @@ def brackets_close(tokens: Sequence[Token]) -> bool:
 
 
 def directives_close(tokens: Sequence[Token]) -> bool:
-    """Return whether every `#if` has an `#endif`, with each `#else` and `#elif` between the two."""
+    """Return whether every `#if` has an `#endif`, with its `#else` and `#elif` between the two."""
     depth = 0
     for word in _directive_words(tokens):
         if word.startswith("el") and not depth:
@@ -117,9 +117,9 @@ def _directives(_: str, tokens: Sequence[Token]) -> Counter[str]:
 
 
 def _definitions(text: str, _: Sequence[Token]) -> Counter[str] | None:
-    """Count the stretches of lines that are in one symbol, or None if symbols are not clear.
+    """Count the ranges of lines in one symbol, or return None if symbols are not clear.
 
-    What holds other symbols is interrupted by each of them, and not counted.
+    A symbol with others inside is split by each of them, and not counted.
     """
     names = cxx_symbols(text.encode("utf-8", "surrogateescape"))
     if not any(names) and "{" in text:

@@ -1,4 +1,4 @@
-"""The merge ladder for one file: a list of methods (rungs), of which the first to succeed is used.
+"""Merge one file by the first method that succeeds. The methods are called rungs of a ladder.
 
 The rungs here: upstream did not change the file, upstream made the same change, git's three-way
 merge, and the same merge without the hunks that upstream already has. The result is the new state
@@ -39,10 +39,10 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """One file at base, ours and theirs; None if a side has no such file.
+    """One file at base, ours and theirs. A side without the file is None.
 
-    `hunks` lead from base to theirs and start at `positions` (0-based lines of base). The language
-    is told from `path`.
+    `hunks` lead from base to theirs and start at `positions` (lines of base, from 0). The language
+    is determined from `path`.
     """
 
     base: Entry | None
@@ -54,7 +54,7 @@ class Sides(Struct, frozen=True):
     path: str = ""
 
     def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
-        """Return the three contents, or None if any side is not a text file."""
+        """Return the texts of base, ours and theirs, or None if any of them is not a text file."""
         entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
         texts = [blobs.read(entry.blob) for entry in entries]
         if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):
@@ -62,16 +62,16 @@ class Sides(Struct, frozen=True):
         return texts[0], texts[1], texts[2]
 
     def each(self, answer: Answer) -> tuple[Answer, ...]:
-        """Return the same answer once for each hunk, and at least once."""
+        """Repeat an answer for each hunk, but at least once."""
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str, marked: bytes | None = None) -> Collided:
-        """Return a conflict that covers the whole file."""
+        """Return a conflict of the whole file."""
         return Collided(reason, marked, self.each(CONFLICT))
 
 
 class Merged(Struct, frozen=True):
-    """The merged file (None if it is deleted), and one answer per hunk (at least one).
+    """The merged file (None if deleted), and one answer for each hunk, or one without hunks.
 
     If there are hunks, the answers are about them and not about a change of mode. `reliability` is
     the measured reliability of a structural merge, for each region.
@@ -83,12 +83,11 @@ class Merged(Struct, frozen=True):
 
 
 class Collided(Struct, frozen=True):
-    """The conflict of a file: the reason, the text with markers, and one answer per hunk.
+    """The conflict of a file: the reason, the text with markers, and one answer for each hunk.
 
-    `marked` is None if the file has no text to mark. `texts` are base, ours and theirs of the
-    marked text. Hunks left out of the merge because upstream has them are part of that base.
-    `suggestions` are possible texts for each region. `has_moved` says whether upstream moved the
-    lines elsewhere.
+    `marked` is None if the file is not a text. `texts` holds base, ours and theirs of the marked
+    text; hunks that upstream already has are part of that base. `suggestions` are possible texts
+    for each region. `has_moved` says whether upstream moved the lines elsewhere.
     """
 
     reason: str
@@ -100,7 +99,7 @@ class Collided(Struct, frozen=True):
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    """Merge one file by the rungs of this module."""
+    """Merge one file by the methods of this module."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if theirs is None and ours is not None and sides.is_moved:
         # A conflict in git, too: what upstream moves it for may use it at its new place.
@@ -179,7 +178,7 @@ def _merge_text(
 def _merge_rest(
     file: PatchedFile, ours: bytes, there: Collection[int], text: TextMerge
 ) -> tuple[Merge, tuple[Answer, ...]]:
-    """Merge the hunks that upstream does not have; those that it has become part of the base."""
+    """Merge the hunks that upstream does not have. The others become part of the base."""
     left = file.without(there)
     if not left.hunks:
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
@@ -193,7 +192,7 @@ def _merge_rest(
 def judge_hunks(
     file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Return the answer for each hunk of a text merge; `merged` is None if the merge has conflicts.
+    """Return the answer for each hunk of a text merge. If it has conflicts, `merged` is None.
 
     A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if its lines,
     context included, are applied as they are, at whatever position.
@@ -219,7 +218,7 @@ def judge_hunks(
 
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
-    """Return the answer for one hunk by merging it alone."""
+    """Return the answer for one hunk, found by merging it alone."""
     return _judge(ours, hunk, text.merge(base, ours, apply_one(base, hunk, position)))
 
 

@@ -1,4 +1,4 @@
-"""Rebase a series: apply its patches one by one to its own base and to the new upstream."""
+"""Rebase a series: apply its patches one by one, on its own base and on the new upstream state."""
 
 from __future__ import annotations
 
@@ -37,13 +37,12 @@ from patchmgr.model.snapshot import Entry
 
 
 class Item(Struct, frozen=True):
-    """A patch to rebase; `refusal` is the reason why a condition leaves it out, else None.
+    """A patch to rebase. `refusal` is the reason why a condition leaves it out, or None.
 
-    `absorption` is the part of it that upstream has, or None if that is not known. `steps` are its
-    changes to the side that it is written against, or None if they are not computed yet. Either all
-    patches that are in have them, or none. `is_on_base` says whether the patches after it are
-    written on top of it. `promise` returns what the patch ensures but a tree with the patch lacks,
-    or None if it lacks nothing.
+    `absorption` says which part of the patch upstream has, or is None if that is not known. `steps`
+    are its changes to the state that it is written against, or None if they are not computed yet,
+    for all patches that are not left out. `is_on_base` says whether later patches are written on
+    top of it. `promise` returns what the patch ensures but a tree with the patch lacks, or None.
     """
 
     patch: Patch
@@ -57,11 +56,11 @@ class Item(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """The outcome of a patch, and its files after each step, used to find evidence and causes.
+    """The outcome of a patch and the results for its files, which show evidence and causes.
 
-    `decision` is the person's decision that was applied. `blockers` are the conflicts that block
-    the patch, and `left` all conflicts left after it. `edited` are the files that a person changed
-    besides the patch's own changes.
+    `decision` is the person's decision that was applied. `blockers` holds the conflicts that block
+    the patch, and `left` all conflicts left after it. `edited` holds the files that a person
+    changed in addition to the patch.
     """
 
     outcome: PatchOutcome
@@ -76,9 +75,10 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Leave the patches named in `reasons` out of the new side only.
+    """Leave the patches named in `reasons` out of the rebased series, but not out of its base.
 
-    Later patches are written on top of them. Every patch that is in gets its steps on the old side.
+    Later patches are written on top of them, so each patch gets the steps that it makes on its
+    base.
     """
     if not reasons:
         return tuple(items)
@@ -116,10 +116,10 @@ def rebase_series(
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
     """Rebase a series from one upstream state to another, in memory.
 
-    The merge bases are the states of the series after each patch. Returns one judged patch per
-    item, in order, and the files of the new side that differ from upstream's (None: deleted). If a
-    patch is in conflict, the new side goes on with upstream's lines. Later changes that touch the
-    lines in conflict, or the conflicts `left` before, are blocked. All others are applied.
+    The merge bases are the states of the series after each patch. Returns the outcomes of the
+    patches, in order, and the rebased files that differ from upstream's (None: deleted). After a
+    conflict, the rebase goes on with upstream's lines. Later changes that touch these lines, or the
+    conflicts `left` before, are blocked. All others are applied.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})
@@ -145,7 +145,7 @@ def rebase_series(
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:
-    """Name the commits that landed the patch and took it back or changed it since."""
+    """Name the upstream commits that landed the patch and later reverted or changed it."""
     found = item.absorption
     if found is None:
         return judged
@@ -159,7 +159,7 @@ def _with_history(judged: Judged, item: Item) -> Judged:
 
 
 def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
-    """Make a conflict of a patch that came through, but whose promise the new side breaks."""
+    """Put a patch in conflict if the rebased tree breaks what the patch ensures."""
     if item.promise is None or judged.outcome.is_left:
         return judged
     reason = item.promise(run.side.files)
@@ -215,7 +215,7 @@ def _carry(run: _Run, item: Item) -> Judged:
 
 
 def _take_edits(run: _Run, edits: Edits) -> str | None:
-    """Put what a person changed into the new side; return the file where it does not fit."""
+    """Apply a person's changes to other files. Return a file to which one does not apply."""
     blobs, misfit = run.tools.blobs, None
     for path, (before, after) in edits.items():
         ours = run.side.files.entry(path)
@@ -231,7 +231,7 @@ def _take_edits(run: _Run, edits: Edits) -> str | None:
 
 
 def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> Judged:
-    """Say of a patch that a person changed more than it did."""
+    """Record in the outcome of a patch that a person changed other files with it."""
     verdict, reason = judged.outcome.verdict, judged.outcome.reason
     more = {Verdict.UNCHANGED: Verdict.MODIFIED, Verdict.ABSORBED: Verdict.PARTIAL}
     if misfit is not None:
@@ -243,7 +243,7 @@ def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> J
 
 
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Say whether a file is unknown as a whole; note what blocks it, and what that blocks now."""
+    """Return whether an earlier conflict covers the whole file, and record what it blocks."""
     paths = paths_of(step)
     found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
     for left in found:
@@ -254,9 +254,9 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether merges of the text tell that a file's change meets a conflict.
+    """Return whether text merges alone show that a conflict blocks the change of a file.
 
-    That spares what meets it a search for another way in.
+    If so, no other way to merge the file need be tried.
     """
     path = run.side.home(step.change.path)
     ours = run.side.files.entry(path)
@@ -278,9 +278,9 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Return what a merge of the text makes of the file with a conflict's lines in it.
+    """Return the text merge of a change with the file that has the conflict's lines.
 
-    None where it takes more than that, as it does without these lines.
+    Returns None if a text merge does not suffice there, or did not without these lines.
     """
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
@@ -292,7 +292,7 @@ def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult
 
 
 def _text_result(step: FileStep, path: str, ours: Entry | None, tools: Tools) -> FileResult:
-    """Return what a merge of the text makes of a file, or nothing if it collides."""
+    """Return the result of a text merge, which has no changes if there is a conflict."""
     change = step.change
     is_moved = path != change.path
     sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
@@ -307,7 +307,7 @@ def _without_blocked(
     carried_on: Callable[[NewSide], Sequence[FileResult]],
     blockers: dict[Origin, str],
 ) -> tuple[FileResult, ...]:
-    """Leave out the files whose change meets a conflict; note what blocks them, and so on."""
+    """Leave out the files whose changes a conflict blocks, and record what blocks them."""
     blobs = run.tools.blobs
     homes = [{run.side.home(p) for p in paths_of(result.step)} for result in results]
     tried: list[tuple[Left, int, FileResult]] = []
@@ -343,7 +343,7 @@ def _without_blocked(
 
 
 def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
-    """Leave out a patch that a person decided upstream has."""
+    """Leave out a patch that upstream has according to a person."""
     step = Step(decision.commit or "", decision.subject, "", {})
     every = frozenset(range(sum(step.size for step in steps)))
     absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
@@ -359,7 +359,7 @@ def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
 
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
-    """Leave out a patch that upstream has; it touches nothing, so nothing blocks it."""
+    """Leave out a patch that upstream has. Nothing can block it, as it changes nothing."""
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
         FileResult(step, run.side.home(step.change.path), (answer,) * step.size) for step in steps
@@ -371,7 +371,7 @@ def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorp
 
 
 def _follow(run: _Run, step: FileStep) -> None:
-    """Note where later patches find a file that a patch moved which is not carried."""
+    """Record the new paths of files that a patch moves, also if the patch is not carried."""
     old, new = step.change.old_path, step.change.new_path
     if step.change.is_rename and old is not None and new is not None:
         home = run.side.home(old)
@@ -380,7 +380,7 @@ def _follow(run: _Run, step: FileStep) -> None:
 
 
 def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
-    """Write the results to the new side: first what is deleted, then what is created."""
+    """Write the results to the rebased files: first the deleted, then the created ones."""
     rest: dict[str, Entry | None] = {}
     for result in results:
         if result.conflict is not None:
@@ -420,7 +420,7 @@ def _judge(
 
 
 def patch_verdict(hunks: Sequence[HunkOutcome], *, has_conflict: bool) -> Verdict:
-    """Return the verdict of a patch from those of its hunks: the first in order that holds."""
+    """Return the verdict of a patch, which follows from the verdicts of its hunks."""
     verdicts = {hunk.verdict for hunk in hunks}
     if has_conflict or Verdict.CONFLICT in verdicts:
         return Verdict.CONFLICT
@@ -440,7 +440,7 @@ def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = Non
 
 
 def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
-    """Return one outcome an answer; what is not a hunk has line 0."""
+    """Return one outcome for each answer. A change that is not a hunk has line 0."""
     change = result.step.change
     side = result.step.theirs if result.step.theirs is not None else result.step.base
     content = shown_content(side, tools.blobs) or b""
@@ -467,14 +467,14 @@ def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
 
 
 def _least(found: Sequence[Reliability]) -> Reliability | None:
-    """Return the least sure of some merges: those that were right in the smallest share."""
+    """Return the lowest reliability, or None if there is none."""
     return min(found, key=lambda one: (one.right or 0) / (one.of or 1), default=None)
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return the symbol around a hunk where upstream has it: its class may have a new name.
+    """Return upstream's symbol around a hunk, as the class may have a new name.
 
-    Of several places, the one in a symbol of the same last name counts.
+    Of several places, the one in a symbol with the same last name counts.
     """
     hunk = result.step.change.hunks[number]
     behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
@@ -498,9 +498,9 @@ def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) ->
 
 
 def _changed_lines(step: FileStep) -> tuple[int, ...]:
-    """Return the 1-based line of each hunk's first change on the side with the symbols.
+    """Return the line (from 1) of each hunk's first change, where the hunk was applied.
 
-    This is where the hunk went, which its header may not say.
+    The header of the hunk may name another line.
     """
     lines: list[int] = []
     drift = 0

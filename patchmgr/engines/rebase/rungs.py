@@ -1,4 +1,4 @@
-"""The rungs of the merge ladder after the text merge, in their order."""
+"""The methods of the merge ladder (rungs) that are tried after the text merge, in order."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _ANSWERS: dict[How, Answer] = {
 
 
 class Solved(Struct, frozen=True):
-    """The merged text, and the rung that made it.
+    """A merged text, and the method that made it.
 
-    `used` are the ids of the recorded resolutions in it, `reliability` is the measured reliability
-    of a structural merge, for each region.
+    `used` holds the ids of the recorded resolutions in it, and `reliability` the measured
+    reliability of a structural merge, for each region.
     """
 
     content: bytes
@@ -55,8 +55,8 @@ class Solved(Struct, frozen=True):
 class Unsolved(Struct, frozen=True):
     """The conflict that is left to a person: the text with markers, or None for a binary file.
 
-    `used` are the ids of the recorded resolutions already in the text. `suggestions` are the
-    possible texts of each region, the likeliest first.
+    `used` holds the ids of the recorded resolutions in the text, and `suggestions` the possible
+    texts of each region, the likeliest first.
     """
 
     marked: bytes | None
@@ -65,10 +65,10 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """A file still in conflict after the rungs so far, with its three texts.
+    """A file that is still in conflict, with the three texts to merge.
 
     If a recorded resolution was replayed, all three texts contain it, and `used` lists its id.
-    `is_upstream_ours` says whether upstream's side is the one that the markers call `ours`.
+    `is_upstream_ours` says whether the markers call upstream's side `ours`.
     """
 
     marked: bytes
@@ -82,7 +82,7 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Replay recorded resolutions: resolve the regions that a person resolved before."""
+    """Replay the recorded resolutions of regions that a person resolved before."""
     if mergers.recall is None:
         return left
     whole = whole_sides(left.marked)
@@ -103,7 +103,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge as text with base and the patch's side in upstream's format."""
+    """Merge as text, with base and the patch's side in upstream's format."""
     if mergers.formatter is None or not may_be_layout(left.marked):
         return left
     content = merge_formatted(
@@ -118,7 +118,7 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge by the structure of the file; if that fails, keep its candidates as suggestions."""
+    """Merge by the structure of the file, or add the texts that this gives as suggestions."""
     if mergers.structure is None:
         return left
     marked = left.marked
@@ -144,7 +144,7 @@ RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Return the result of the first rung that merges the file, else the conflict that is left."""
+    """Return the result of the first method that merges the file, or else the conflict."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -156,9 +156,9 @@ def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved
 def climb_on(
     sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
 ) -> Merged | Collided:
-    """Merge a file of a patch that the text merge left in conflict.
+    """Try to merge a file of a patch that the text merge left in conflict.
 
-    If the result has upstream's own text in all regions, they stay in conflict: no merge may decide
+    If the result is upstream's own text in all regions, they stay in conflict: no merge may decide
     that an edit is not needed. Imports are the exception, as upstream may have the same names in
     another form.
     """
@@ -192,7 +192,7 @@ def climb_on(
 
 
 def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
-    """Return whether a merge has upstream's text alone, or in all regions that git left open."""
+    """Return whether a merge is upstream's text, wholly or in all regions that git left open."""
     is_guess = found.how is How.STRUCTURAL
     return found.content == ours or (is_guess and _text(found.content) == around)
 
@@ -203,7 +203,7 @@ def _breaks(content: bytes, *sides: bytes) -> bool:
 
 
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
-    """Return the answers with another one for what was in conflict."""
+    """Replace the answers of hunks in conflict."""
     return tuple(answer if a == CONFLICT else a for a in collided.answers)
 
 

@@ -1,4 +1,4 @@
-"""Find the newest state to which a series rebases without a conflict, by trying few rebases."""
+"""Find the newest upstream state to which a series rebases cleanly, with few trial rebases."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ def longest_stretch(
 ) -> int:
     """Return the newest state tried to which the series at `start` rebases without a conflict.
 
-    Returns `start` only if `start + 1` was tried and is in conflict. `suspects` returns the states
-    that conflicts so far name as their cause. States without and with a conflict may alternate. The
-    search therefore goes from suspect to suspect, and tries one state after the first that is in
-    conflict. It halves the range only if no suspect is named.
+    Returns `start` only if `start + 1` was tried and gives a conflict. `suspects` returns the
+    states that earlier conflicts name as their causes. As clean states and conflicts may alternate,
+    the search goes from suspect to suspect, and tries one state beyond the first conflict. It
+    halves the range only if there are no suspects.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

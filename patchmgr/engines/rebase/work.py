@@ -38,7 +38,7 @@ Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The tools that merge texts; a rung whose tool is None is skipped.
+    """The tools that merge texts. A method whose tool is None is skipped.
 
     `recall` finds recorded resolutions, `formatter` formats as upstream does, and `structure`
     merges by the structure of a file.
@@ -51,14 +51,14 @@ class Mergers(Struct, frozen=True, kw_only=True):
 
 
 class Tools(Mergers, frozen=True):
-    """The tools and a person's input that a rebase needs, besides the series and the two sides.
+    """What a rebase needs besides the series and the upstream states: tools, and a person's input.
 
-    `nobody` is the author of patches that name none. `solved` are a person's resolutions, by patch
-    name and path; None deletes the file. `solved_on` is upstream's side as the person saw it.
-    `on_patch` is called before each patch. `asks` says whether hunks that upstream seems to have in
-    other words are left to a person. `elsewhere` are the files to which upstream may have moved
-    changed lines, `offers` looks up the resolutions of others. `edits` are, by patch, a person's
-    changes to other files, each before and after.
+    `nobody` is the author of patches that name none. `solved` holds a person's resolutions, by
+    patch name and path (None deletes the file), and `solved_on` upstream's side as the person saw
+    it. `on_patch` is called before each patch. `asks` says whether a person is asked about hunks
+    that upstream seems to have in other words. `elsewhere` holds the files to which upstream may
+    have moved lines, and `offers` looks up resolutions by others. `edits` holds, by patch, a
+    person's changes to other files, before and after.
     """
 
     blobs: Blobs
@@ -74,10 +74,10 @@ class Tools(Mergers, frozen=True):
 
 
 class FileResult(Struct, frozen=True):
-    """The result for one file of a patch on the new side; `changes` is empty if it is in conflict.
+    """The result for one file of a patch. `changes` is empty if the file is in conflict.
 
-    There is one answer per hunk, or one for a change without hunks, and one more for a mode or a
-    move whose verdict differs from the hunks'. `proposals` are for the hunks in conflict that
+    There is one answer for each hunk, or one for a change without hunks, and one more for a mode or
+    a move with another verdict than the hunks. `proposals` concern the hunks in conflict that
     upstream seems to have. `reliability` is the measured reliability of a structural merge, for
     each region. `places` maps the number of a hunk to the place to which upstream moved its lines.
     """
@@ -96,8 +96,8 @@ class FileResult(Struct, frozen=True):
 class UpstreamRange(Struct, frozen=True):
     """Two states of upstream, and the files that it moved between them.
 
-    `renames` maps the path of a moved file to its path in onto, `arrivals` the path of a new file
-    of the series to its path there, as upstream moved its folder.
+    `renames` maps the old path of a moved file to its path in `onto`. `arrivals` does so for new
+    files of the series in a folder that upstream moved.
     """
 
     base: Tree
@@ -107,9 +107,9 @@ class UpstreamRange(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """The new side before a patch; `homes` maps old paths to new ones where these differ.
+    """Upstream's new files with the patches so far. `homes` maps old paths to new ones that differ.
 
-    `arrivals` does the same for new files of the series whose folder upstream moved.
+    `arrivals` does so for new files of the series in a folder that upstream moved.
     """
 
     files: Overlay
@@ -117,19 +117,19 @@ class NewSide(Struct, frozen=True):
     arrivals: Mapping[str, str] = field(default_factory=dict)
 
     def home(self, path: str) -> str:
-        """Return the path on the new side of a file of the old side."""
+        """Return the path that a file has after the rebase."""
         return self.homes.get(path, path)
 
     def arrival(self, path: str) -> str:
-        """Return the path on the new side for a file that a patch creates."""
+        """Return the path, after the rebase, of a file that a patch creates."""
         return self.arrivals.get(path, path)
 
 
 class Work(Struct, frozen=True):
-    """One patch to apply; `leaving` are the paths of the new side that it deletes or moves away.
+    """One patch to apply. `leaving` holds the paths that it deletes or moves away.
 
-    `replaced` maps a path to its deletion and its creation, the two of which are a change of type.
-    `taken` are the paths to which hunks of the patch were moved.
+    If a file changes its type, `replaced` maps its path to the deletion and the creation. `taken`
+    holds the paths of other files to which hunks of the patch were moved.
     """
 
     patch: str

@@ -1,1 +1,1 @@
-"""Report what a series changes of its upstream: counts, groups, and what a reviewer asks for."""
+"""Report what a series changes in its upstream: counts, groups, and answers for a reviewer."""

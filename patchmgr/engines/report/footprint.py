@@ -1,4 +1,4 @@
-"""Count what a series changes of its upstream, patch by patch and symbol by symbol."""
+"""Count what a series changes in its upstream, patch by patch and symbol by symbol."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def footprint(
 ) -> Footprint:
     """Return the footprint of a series from its patches, in order, and the squashed `changes`.
 
-    `net` maps the path of each net change to the counts of `git diff --numstat` from the pin to the
-    head, or None for a binary file. Raises KeyError if a path is missing.
+    `net` maps each path to the counts of `git diff --numstat` from pin to head, or to None for a
+    binary file. Raises KeyError if a path is missing.
     """
     by_path = _patches_by_path(patches)
     real = [change for change in changes if not _is_passing(change, net)]
@@ -79,7 +79,7 @@ def _patches_by_path(patches: Sequence[Patch]) -> dict[str, tuple[str, ...]]:
 
 
 def _is_passing(change: FileChange, net: Net) -> bool:
-    """Return whether the path ends as it began."""
+    """Return whether the series leaves the path as it was."""
     is_in_place = change.renamed_from is None and change.old_mode == change.new_mode
     return is_in_place and _is_same(change, net)
 
@@ -182,7 +182,7 @@ def _tallies(
     *,
     order: Sequence[str] = (),
 ) -> tuple[Tally, ...]:
-    """Group the files: in the given order, else with most changed lines first."""
+    """Group files by `key`, in the given order, or else with the most changed lines first."""
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
         groups.setdefault(key(file), []).append(file)
@@ -193,7 +193,7 @@ def _tallies(
 
 
 class TouchedFile(Struct, frozen=True):
-    """The change of one file by a patch: its contents if available, and the symbols it touches.
+    """A patch's change to one file: the contents, if known, and the symbols that it touches.
 
     `before` is empty if the patch creates the file. `is_upstream` says whether the file exists at
     the pin.
@@ -207,7 +207,7 @@ class TouchedFile(Struct, frozen=True):
 
 
 class _File(Struct, frozen=True):
-    """A file after some patches; `pinned` has its symbols at the pin, None for a new file."""
+    """A file after some patches. `pinned` has its symbols at the pin, or is None for a new file."""
 
     content: bytes | None
     pinned: SymbolIndex | None
@@ -220,7 +220,7 @@ class _Line(Struct, frozen=True):
 
 
 class Walk:
-    """The files of a series, followed patch by patch."""
+    """The files of a series, from patch to patch."""
 
     def __init__(self, changes: Sequence[FileChange]) -> None:
         self._indexes: dict[tuple[str, bytes], SymbolIndex] = {}
@@ -229,7 +229,7 @@ class Walk:
         self._files = dict(self._pinned)
 
     def step(self, patch: Patch) -> tuple[TouchedFile, ...]:
-        """Return the files that the next patch changes, and advance to the state after it."""
+        """Return the files that the next patch changes, and go on to the state after that patch."""
         pairs = [(self._before(change), change) for change in patch.files]
         steps = tuple(self._step(before, change) for before, change in pairs)
         for change in patch.files:
@@ -262,7 +262,7 @@ class Walk:
         return _File(content, self._index(path, content))
 
     def _index(self, path: str, content: bytes | None) -> SymbolIndex:
-        """Return the symbols of a content, or none if nobody read it."""
+        """Return the symbols of a text. A text that is not known has none."""
         known = b"" if content is None else content
         return self._indexes.setdefault((path, known), SymbolIndex(path, known))
 
@@ -284,7 +284,7 @@ def _touches(
 
 
 def _applied(change: FilePatch, before: bytes | None) -> tuple[bytes | None, tuple[int, ...]]:
-    """Return the content behind the change and where its hunks start; unknown stays unknown."""
+    """Return the content after a change and the lines where its hunks start, if they are known."""
     stated = tuple(h.old_start - (1 if h.old_count else 0) for h in change.hunks)
     if before is None or change.binary is not None:
         return None, stated
@@ -295,7 +295,7 @@ def _applied(change: FilePatch, before: bytes | None) -> tuple[bytes | None, tup
 def _lines(
     hunks: Sequence[Hunk], positions: Sequence[int], old: SymbolIndex, new: SymbolIndex
 ) -> Iterator[_Line]:
-    """Yield the changed lines of all hunks, each with its symbol on its own side."""
+    """Yield the changed lines of all hunks, with the symbol around each on its own side."""
     drift = 0
     for hunk, position in zip(hunks, positions, strict=True):
         run: list[_Line] = []
@@ -316,7 +316,7 @@ def _lines(
 
 
 def _settled(run: list[_Line]) -> Iterator[_Line]:
-    """Count each blank line of a run of changes with the code before it, else behind it."""
+    """Assign each blank line in a run of changes to the code before it, or else after it."""
     code = [i for i, line in enumerate(run) if not line.is_blank]
     for index, line in enumerate(run):
         if not line.is_blank or not code:
@@ -330,7 +330,7 @@ State = tuple[Footprint, Sequence[OwnCommit]]
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Compare a series before and after; a state is None if the series does not exist there."""
+    """Compare the footprint of a series before and after. None means that there is no series."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (
@@ -341,7 +341,7 @@ def compared(name: str, before: State | None, after: State | None) -> ComparedFo
 
 
 def _touched(footprint: Footprint | None) -> Iterator[Touched]:
-    """Yield the files that a series touches, and the symbols of upstream."""
+    """Yield the files that a series touches, and the upstream symbols."""
     if footprint is None:
         return
     yield from ((file.path, None) for file in footprint.files)

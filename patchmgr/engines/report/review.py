@@ -1,7 +1,7 @@
 """Collect what a reviewer asks for: subsystems, gated sites, and hotspots.
 
-A hotspot is a symbol that the series touches and upstream often changes, so that the next conflict
-is likely there.
+A hotspot is a symbol that the series touches and that upstream changes often, so that the next
+conflict is likely to be there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
-    """Return the subsystems, those with most changed lines first; each file is counted in one."""
+    """Return the subsystems with their files, those with the most changed lines first.
+
+    Each file is counted in one subsystem.
+    """
     groups: dict[str, list[FileFootprint]] = {}
     for file in files:
         groups.setdefault(_part_of(file, rule), []).append(file)
@@ -67,7 +70,7 @@ def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ..
 
 
 def part_of_files(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[tuple[str, str], ...]:
-    """Return each file's path with its subsystem."""
+    """Return the path and the subsystem of each file."""
     return tuple((file.path, _part_of(file, rule)) for file in files)
 
 
@@ -78,7 +81,7 @@ def _part_of(file: FileFootprint | PatchFile, rule: Subsystems) -> str:
 def parts_of_patches(
     patches: Sequence[PatchFootprint], rule: Subsystems
 ) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
-    """Return for each patch the number of lines that it changes in each subsystem."""
+    """Return, for each patch, the number of lines that it changes in each subsystem."""
     found = []
     for patch in patches:
         lines: dict[str, int] = {}
@@ -90,16 +93,16 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Finds the changed sites of one file; it can be sent to another process.
+    """Finds the changed sites of one file. It can be sent to another process.
 
-    `defaults` are the values of the project's settings when no variable is set.
+    `defaults` holds the values of the project's settings if no environment variable is set.
     """
 
     words: Words
     defaults: Mapping[str, object] = {}
 
     def __call__(self, texts: Texts) -> tuple[ChangedSite, ...]:
-        """Return the changed sites of the file; empty if its texts are the same."""
+        """Return the changed sites of a file, or none if its texts are the same."""
         if texts.old == texts.new:
             return ()
         if language(texts.path, texts.new) == "Python":
@@ -111,7 +114,7 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return the judge for a series, with the defaults of the project's settings."""
+    """Return the judge for a series, which knows the defaults of the project's settings."""
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 
@@ -119,7 +122,7 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[Texts, ...]:
-    """Return the upstream files of code that a series edits, except tests and vendored code."""
+    """Return the upstream code files that a series edits, without tests and vendored code."""
     found = []
     for change in changes:
         path, before, after = change.path, change.before, change.after
@@ -136,7 +139,7 @@ def texts_of(
 def with_owners(
     footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
 ) -> tuple[ChangedSite, ...]:
-    """Return the sites, each with the patches that change it; those all users run come first."""
+    """Return the sites with the patches that change them. Sites that all users run come first."""
     owners = _owners(footprint)
     by_path = {file.path: file.patches for file in footprint.files}
     sites = [
@@ -165,7 +168,7 @@ def hotspots(
     changes: Sequence[tuple[str, str, str]],
     names: Mapping[str, str],
 ) -> tuple[Hotspot, ...]:
-    """Return the touched symbols of upstream, the most often changed first.
+    """Return the touched upstream symbols, those that upstream changed most often first.
 
     Each of `changes` is a commit, a path and a hunk heading. `names` maps a path to the file's
     latest path.
@@ -196,7 +199,7 @@ def hotspots(
 
 
 def heading_name(heading: str) -> str:
-    """Return the function or class named in a hunk's heading, or "" if none is."""
+    """Return the function or class that the heading of a hunk names, or "" if it names none."""
     found = (pattern.search(heading) for pattern in _HEADING_NAMES)
     return next((match[1] for match in found if match is not None), "")
 
@@ -234,9 +237,9 @@ def find_risks(
     files: Sequence[FileFootprint],
     known_variables: Callable[[Sequence[str]], frozenset[str]],
 ) -> tuple[Risk, ...]:
-    """Return the risks of the squashed series, by kind and path.
+    """Return the risks of the squashed series, sorted by kind and path.
 
-    `known_variables` returns those of the given names that occur anywhere in upstream's tree.
+    `known_variables` returns which of the given names occur anywhere in upstream's tree.
     """
     by_path = {change.path: change for change in changes}
     found: list[Risk] = []

@@ -1,4 +1,4 @@
-"""Group paths into subsystems: by the series' own globs, by labels or owners, else by folders."""
+"""Group paths into subsystems: by the globs of the series, by labels or owners, or by folders."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _ANY = "**"
 
 
 class _Glob(Struct, frozen=True):
-    """The parts of a glob: an expression each, None for any number of parts."""
+    """The components of a glob, as regular expressions. None stands for any number of folders."""
 
     parts: tuple[re.Pattern[str] | None, ...]
     is_folder: bool
 
 
 class Globs:
-    """A list of globs; each matches a path or a folder that contains the path."""
+    """A list of globs. A glob matches a path if it matches the path or a folder around it."""
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._globs = tuple(map(_parsed, globs))
 
     def match(self, path: str) -> bool:
-        """Return whether any of the globs matches a path or a folder that contains it."""
+        """Return whether any of the globs matches a path or a folder that contains the path."""
         names = path.split("/")
         return any(_matches(glob, names) for glob in self._globs)
 
@@ -43,7 +43,7 @@ def _expression(part: str) -> re.Pattern[str]:
 
 
 def _matches(glob: _Glob, names: Sequence[str]) -> bool:
-    """Follow all ways through the parts at once: `reached` are numbers of parts that matched."""
+    """Try all ways to match components at once. `reached` counts those matched so far."""
     end = len(glob.parts)
     reached = _through(glob, {0})
     for at, name in enumerate(names):
@@ -63,7 +63,7 @@ def _matches(glob: _Glob, names: Sequence[str]) -> bool:
 
 
 def _through(glob: _Glob, reached: set[int]) -> set[int]:
-    """Add what is reached by letting `**` stand for nothing."""
+    """Add what is reached if `**` matches nothing."""
     for number in sorted(reached):
         while number < len(glob.parts) and glob.parts[number] is None:
             number += 1
@@ -86,9 +86,9 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return for each line of CODEOWNERS a name with its glob; the last glob that matches counts.
+    """Return a name and a glob for each line of CODEOWNERS. The last glob that matches counts.
 
-    The name is the section's, or else the path at the start of the glob.
+    The name is that of the section, or else the path at the start of the glob.
     """
     found: list[tuple[str, tuple[str, ...]]] = []
     section = ""
@@ -106,7 +106,7 @@ def read_codeowners(content: bytes) -> Rules:
 
 
 def read_labeler(content: bytes) -> Rules:
-    """Return the labels of a labeler.yml in order, each with its globs."""
+    """Return the labels in a labeler.yml in order, with the globs of each."""
     found: dict[str, list[str]] = {}
     label = ""
     for line in content.decode("utf-8", "replace").splitlines():
@@ -135,7 +135,7 @@ SETTINGS, LABELS, OWNERS, FOLDERS = "series.toml", "labels", "CODEOWNERS", "fold
 
 
 class Subsystems(Struct, frozen=True):
-    """The rule that names the subsystem of a path; `source` names where the rule is from."""
+    """A rule that names the subsystem of a path. `source` says where the rule comes from."""
 
     source: str
     _rules: tuple[tuple[str, Globs], ...]
@@ -156,7 +156,10 @@ def subsystems(
     read: Callable[[str], bytes | None],
     fallback: Callable[[str], str],
 ) -> Subsystems:
-    """Return a project's rule; `read` returns a file of the pin, `fallback` a path's top folder."""
+    """Return a project's rule for subsystems.
+
+    `read` returns a file at the pin, and `fallback` the top folder of a path.
+    """
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())
         return _made(SETTINGS, rules, fallback)
@@ -180,7 +183,7 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
     """Return a rule that names a path by its top folder, or by two if most paths share the first.
 
-    If `paths` are not all paths, `among` is the number of all.
+    If `paths` are only some of the paths, `among` is the number of all.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among

@@ -1,4 +1,4 @@
-"""Read the saved facts of rebases as values: the patches applied, resolved and dropped."""
+"""Read the facts that earlier rebases saved: which patches were applied, resolved and dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
-    """Return every patch of the syncs; one in several has its first verdict that is a loss."""
+    """Return every patch of the rebases once, with its first verdict that is a loss, if any."""
     found: dict[str, Carried] = {}
     for patch in _patches(rows):
         known = found.get(patch["name"])
@@ -64,7 +64,7 @@ def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
 
 
 def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
-    """Return the measured reliabilities of some evidence or proposals, without repetitions.
+    """Return the measured reliability of each kind of evidence or proposal, once.
 
     Facts saved by an older version have none.
     """
@@ -81,7 +81,7 @@ def _patches(rows: Sequence[Row]) -> list[Row]:
 
 
 def solved_of(rows: Sequence[Row]) -> Iterator[Solved]:
-    """Yield each file that git's text merge could not merge alone, and each still in conflict."""
+    """Yield each file that git's text merge alone could not merge, including those in conflict."""
     for row in rows:
         solutions = list(row.get("solutions", {}).values())
         for patch in row["outcome"]["patches"]:
@@ -144,7 +144,7 @@ def _solution(
 
 
 def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the old and new paths of all files that the patches of the syncs touch."""
+    """Return the old and new paths of all files that the patches touch."""
     paths = {
         str(path)
         for patch in _patches(rows)
