@@ -1,1 +1,1 @@
-"""Apply, place, reorder and compare patches, and select those that a state needs."""
+"""Apply, place, reorder and compare patches, and select those that an upstream state needs."""

@@ -1,4 +1,4 @@
-"""Check claims that a file, or one symbol of it, has certain bytes."""
+"""Check claims that a file, or one symbol in it, has certain bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
 
 
 def digest_of(content: bytes) -> str:
-    """Return the digest of bytes as a claim states it: sha256, in hex."""
+    """Return the digest of some bytes in the form used in claims: sha256, in hex."""
     return hashlib.sha256(content).hexdigest()
 
 

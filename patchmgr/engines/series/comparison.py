@@ -32,7 +32,10 @@ class OwnCommit(Struct, frozen=True):
 
 
 def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[ComparedPatch, ...]:
-    """Compare the patches of two states: those of the new one in order, then the dropped ones."""
+    """Compare the patches in two states of a series.
+
+    The result lists the patches of the new state in order, and then the dropped ones.
+    """
     pairs = _pairs(old, new)
     taken = {before.id for before in pairs.values()}
     left = [commit for commit in old if commit.id not in taken]
@@ -45,7 +48,7 @@ def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[
 
 
 def _pairs(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> dict[str, OwnCommit]:
-    """Pair commits by what they change, then by their subject, each once."""
+    """Pair commits that make the same change, and then commits with the same subject."""
     pairs: dict[str, OwnCommit] = {}
     free = list(old)
     for key in (_change, lambda commit: commit.subject):
@@ -73,7 +76,7 @@ def _compared(before: OwnCommit | None, after: OwnCommit) -> ComparedPatch:
 
 
 def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
-    """Return how two versions of a patch differ; a different message counts as a change."""
+    """Return how two versions of a patch differ. A different message counts as a change."""
     if before.message != after.message:
         return Sameness.CHANGED
     if _without_ids(before.diff) == _without_ids(after.diff):
@@ -84,7 +87,7 @@ def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
 
 
 def patch_sameness(old: Patch, new: Patch) -> Sameness:
-    """Return how two versions of a patch differ in their effect, not in their text."""
+    """Return how two versions of a patch differ in what they change, whatever their headers."""
     if [_skeleton(file) for file in old.files] != [_skeleton(file) for file in new.files]:
         return Sameness.CHANGED
     pairs = [
@@ -103,7 +106,7 @@ def patch_sameness(old: Patch, new: Patch) -> Sameness:
 
 
 def _skeleton(file: FilePatch) -> tuple[object, ...]:
-    """Return what a change does besides its hunks; a mode that stays need not be said."""
+    """Return what a change to a file does besides its hunks."""
     modes = (file.old_mode, file.new_mode) if file.old_mode != file.new_mode else ()
     is_new = file.old_path is None
     mode = (file.new_mode or REGULAR,) if is_new else () if file.new_path is None else modes
@@ -111,7 +114,7 @@ def _skeleton(file: FilePatch) -> tuple[object, ...]:
 
 
 def _without_ids(diff: bytes) -> list[bytes]:
-    """Return a diff without the ids of its blobs, which tell of the files around the change."""
+    """Return a diff without blob ids, which also depend on the rest of each file."""
     return [_INDEX.sub(b"index", line) for line in diff.split(b"\n")]
 
 
@@ -120,7 +123,7 @@ def _positionless(diff: bytes) -> list[bytes]:
 
 
 def _change(commit: OwnCommit) -> tuple[bytes, ...]:
-    """Return the lines that a diff adds and removes, and its files."""
+    """Return the file names in a diff, and the lines that it adds and removes."""
     lines = _positionless(commit.diff)
     return tuple(line for line in lines if not line.startswith((b" ", b"@@", b"index")) and line)
 

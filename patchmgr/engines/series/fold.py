@@ -1,4 +1,4 @@
-"""Apply patches to a tree one after the other, exactly as written."""
+"""Apply patches to a tree one after the other, exactly as they are written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from patchmgr.model.snapshot import GITLINK, REGULAR, Entry
 
 
 class FileStep(Struct, frozen=True):
-    """The change of one file by a patch, on the side that the patch is written against.
+    """A patch's change to one file, in the state that the patch is written against.
 
-    `base` is the file before (at the old path), `theirs` the file after (at the new path), or None
-    if there is none. `positions` are the lines of base (from 0) at which the hunks start.
+    `base` is the file before the change (at the old path) and `theirs` the file after it (at the
+    new path), or None if there is no such file. `positions` holds the line of base (from 0) at
+    which each hunk starts.
     """
 
     change: FilePatch
@@ -32,12 +33,12 @@ class FileStep(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The number of verdicts for the file: one per hunk, and at least one."""
+        """The number of verdicts for the file: one for each hunk, but at least one."""
         return max(1, len(self.change.hunks))
 
 
 class Overlay:
-    """A tree with changed files on top of it."""
+    """A tree with some files changed, without writing it."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -65,20 +66,20 @@ class Overlay:
         return (name for name in below if self.entry(name) is not None)
 
     def set(self, path: str, entry: Entry | None) -> None:
-        """Put a file at the path, or delete it."""
+        """Put a file at the path, or delete the file there if `entry` is None."""
         if path not in self._changed:
             for folder in parents_of(path):
                 self._inside.setdefault(folder, {})[path] = None
         self._changed[path] = entry
 
     def changes(self) -> Mapping[str, Entry | None]:
-        """Return the files that differ from the tree below, by path; None is a deleted file."""
+        """Return the files that differ from the tree, by path, with None for a deleted file."""
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return the path of a parent or directory that prevents a file at the path, or None.
+        """Return the path of the file or directory that prevents a file at this path, or None.
 
-        Files that are `leaving` do not prevent it.
+        Files that are `leaving` do not count.
         """
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
@@ -95,7 +96,7 @@ class Overlay:
 
 
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
-    """Apply a patch to the side it is written against, and return what it did to each file.
+    """Apply a patch to the tree that it is written against, and return its change to each file.
 
     Raises PatchmgrError "bad-patch" if it does not apply exactly.
     """
@@ -110,7 +111,7 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
 
 def left_path(change: FilePatch) -> tuple[str, ...]:
-    """Return the path that a deletion or a rename leaves, as a tuple; empty for other changes."""
+    """Return the path that a deletion or a rename leaves free, as a tuple, or an empty tuple."""
     is_leaving = change.new_path is None or change.is_rename
     return (change.old_path,) if is_leaving and change.old_path is not None else ()
 
@@ -147,9 +148,9 @@ def _step_file(
 
 
 def _makes(side: Overlay, change: FilePatch) -> bool:
-    """Return whether a plain diff makes the file that it names on both sides: `@@ -0,0 +1 @@`.
+    """Return whether a plain diff with one name on both sides creates the file: `@@ -0,0 +1 @@`.
 
-    Only the tree can tell: where the file is there and empty, the same diff fills it.
+    The tree decides, because the same diff also fills an existing empty file.
     """
     path = change.old_path
     if path is None or path != change.new_path or side.entry(path) is not None:
@@ -161,7 +162,7 @@ def _makes(side: Overlay, change: FilePatch) -> bool:
 def _content(
     name: str, change: FilePatch, base: Entry | None, blobs: Blobs
 ) -> tuple[str, tuple[int, ...]]:
-    """Return the blob after the change, and where its hunks start."""
+    """Return the blob of a file after a change, and where the hunks of the change start."""
     is_changed = bool(change.hunks) or change.binary is not None
     if base is not None and not is_changed:
         return base.blob, ()
@@ -189,12 +190,12 @@ def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> b
 
 
 def _is_named(name: str | None, content: bytes) -> bool:
-    """Return whether an id may be the content's; an id that is not a full sha1 always may."""
+    """Return whether an id may be that of some content. An id that is no full sha1 always may."""
     return name is None or not is_full_id(name) or name == blob_id(content)
 
 
 def _gitlink(name: str, change: FilePatch, base: Entry | None) -> str:
-    """Return the commit that a submodule change names, or the empty blob if it is deleted."""
+    """Return the commit that a submodule is changed to, or the empty blob if it is deleted."""
     lines = [line for hunk in change.hunks for line in hunk.lines]
     old = [] if base is None else [b"-Subproject commit %s\n" % base.blob.encode()]
     if [line for line in lines if line[:1] == b"-"] != old:

@@ -1,4 +1,4 @@
-"""Find upstream commits whose messages say that they fix, revert or restore a patch of a series."""
+"""Find upstream commits that claim to fix, revert or restore what a patch of the series does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PICKED = re.compile(rb"^\(cherry picked from commit ([0-9a-f]{7,40})", re.MULTI
 
 
 def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
-    """Return the upstream names of a patch: ids of commits, and pull requests as `#N`."""
+    """Return the upstream commits and pull requests of a patch, as ids and as `#N`."""
     named = tuple(named_in(patch, repository))
     found = {one.commit for one in named} | {f"#{one.pull}" for one in named if one.pull}
     found |= {match.decode() for match in _PICKED.findall(patch.message)}
@@ -42,7 +42,7 @@ Commits = Mapping[str, tuple[str, str]]
 
 
 def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
-    """Return commits (id and subject) by the first digits of the id and by pull request `#N`."""
+    """Return the id and subject of each commit, by the first digits of its id and by `#N`."""
     found = dict[str, tuple[str, str]]()
     for commit, subject in commits:
         found[commit[:SHORT]] = found[f"#{pull_number(subject)}"] = commit, subject
@@ -50,7 +50,7 @@ def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
 
 
 def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str, str] | None:
-    """Return the id and subject of the commit that is the patch upstream, or None if none is."""
+    """Return the id and subject of the upstream commit that is the patch, or None if none is."""
     for name in sorted(names_of(patch, repository)):
         commit, subject = commits.get(name if name[0] == "#" else name[:SHORT], ("", ""))
         if commit and (name[0] == "#" or commit.startswith(name)):
@@ -59,7 +59,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words to search for: every message that names one of `names` contains one of them."""
+    """Return words, at least one of which is in every message that refers to one of `names`."""
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
 
@@ -69,7 +69,7 @@ def follow_ups(
 ) -> Iterator[FollowUp]:
     """Yield the commits whose messages refer to the upstream commit of a patch.
 
-    Commits that the series itself carries are left out.
+    Commits that are in the series itself are left out.
     """
     known = {patch.name: names_of(patch, repository) for patch in patches}
     carried = {name for names in known.values() for name in names}
@@ -86,7 +86,7 @@ def follow_ups(
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
-    """Yield what a commit says that it does, and to what."""
+    """Yield what a commit claims to do, and to which commit or pull request."""
     title = _REVERT.match(subject)
     pull = None if title is None else pull_number(title["title"])
     if pull is not None:

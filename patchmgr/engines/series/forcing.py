@@ -1,4 +1,4 @@
-"""Apply as many hunks of a patch as possible, and reject the others: for `push --force`."""
+"""Apply as many hunks of a patch as possible, and reject the others, for `push --force`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class RejectedHunks(Struct, frozen=True):
 
 
 def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunks, ...]:
-    """Apply the hunks that fit, and return the rejected ones.
+    """Apply the hunks of a patch that fit, and return the rejected ones.
 
-    Running it again on the same side gives the same result. Raises PatchmgrError "bad-patch" if a
-    change without text hunks does not apply, as it cannot be written as a reject.
+    The same patch on the same tree always gives the same result. Raises PatchmgrError "bad-patch"
+    if a change without text hunks does not apply, as it cannot be written as a reject.
     """
     rejected: list[RejectedHunks] = []
     for change in patch.files:
@@ -38,7 +38,7 @@ def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunk
 
 
 def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
-    """Apply the hunks that have a place, to a file that stays where it is."""
+    """Apply the hunks that fit, unless the file is created, deleted, renamed or copied."""
     entry = None if change.old_path is None else side.entry(change.old_path)
     if entry is None or change.new_path is None or change.is_rename or change.is_copy:
         return RejectedHunks(change, change.hunks)

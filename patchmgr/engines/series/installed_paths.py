@@ -2,8 +2,8 @@
 
 Folder names are not interpreted. `src/`, `lib/`, `python/`, a folder that is installed under
 another name, and copies that a package keeps with its data are all found by content. A file is
-where its content is, if that is only one place and no other file of the repository fits better
-there. A new file, or one with other content, goes where the files next to it in the repository are.
+installed where its content is, if that is only one place and no other file of the repository fits
+better there. A new or changed file belongs with the files next to it in the repository.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NAMESAKES = 16
 
 
 class Source(Protocol):
-    """The files of the repository: all of them if `is_whole`, else those that patches name."""
+    """The files of a repository: all of them if `is_whole`, or else those that patches name."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether all files are known."""
+        """Whether all files of the repository are known."""
 
     def names(self, folder: str) -> Collection[str]:
-        """Return the names of the files directly in the folder."""
+        """Return the names of the files directly in a folder."""
 
     def files(self) -> Iterable[str]:
         """Yield the paths of all known files."""
@@ -41,7 +41,7 @@ class Source(Protocol):
 
 
 class InstalledPaths:
-    """The installed paths of a repository's files, found among the files listed in RECORD."""
+    """The places where a repository's files are installed, among the files listed in RECORD."""
 
     def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
         self._known = frozenset(path for path in known if not _is_apart(path))
@@ -58,7 +58,7 @@ class InstalledPaths:
         self._origins = cache(self._find_origins)
 
     def find(self, path: str) -> str | None:
-        """Return the installed path of a file of the repository, or None if it is not installed."""
+        """Return the installed path of a repository file, or None if it is not installed."""
         return self._place(path)
 
     def _find_place(self, path: str) -> str | None:
@@ -68,7 +68,7 @@ class InstalledPaths:
         return self._pair(path) or self._beside(path) or self._named(path)
 
     def place_new(self, path: str) -> str | None:
-        """Return where a new file is to be installed, or None if no similar file is installed."""
+        """Return where to install a new file, or None if no similar file is installed."""
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped
@@ -82,13 +82,13 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether the package lacks a file although it contains similar files next to it."""
+        """Return whether the package lacks a file but has similar ones from the same folder."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)
 
     def _has_like(self, path: str, folder: str) -> bool:
-        """Return whether a file of a folder is installed that has the path's suffix."""
+        """Return whether a file in a folder is installed that has the same suffix."""
         kind = path.rpartition(".")[2]
         names = (name for name in self._source.names(folder) if name.rpartition(".")[2] == kind)
         return any(self.find(_join(folder, name)) is not None for name in names)
@@ -100,7 +100,7 @@ class InstalledPaths:
         return None if home is None else _join(home, name)
 
     def _find_folders(self) -> dict[str, str]:
-        """Return which folder of the repository is installed as which, for all that are."""
+        """Map each installed folder to the repository folder that it comes from."""
         votes: dict[str, list[str]] = defaultdict(list)
         for path in self._files():
             place = self.find(path)
@@ -110,7 +110,7 @@ class InstalledPaths:
         return {folder: most for folder, most in ranked.items() if most is not None}
 
     def _find_pair(self, path: str) -> str | None:
-        """Return the one place that has the content of a file, and has it from that file."""
+        """Return the only place that has the content of a file and no other origin, or None."""
         if path in self._known and self._source.is_same(path, path):
             return path
         for end in _ends(path):
@@ -128,7 +128,7 @@ class InstalledPaths:
         return found[0] if len(found) == 1 and self._origins(found[0]) == [path] else None
 
     def _find_origins(self, place: str) -> list[str]:
-        """Return the files with the content of an installed one whose paths are most like its."""
+        """Return the files with the content at a place whose paths are most like that place."""
         if self._source.is_same(place, place):
             return [place]
         named = self._files_by_name().get(_split(place)[1], ())
@@ -137,20 +137,20 @@ class InstalledPaths:
         return [path for path in same if _shared(path, place) == most]
 
     def _is_anothers(self, path: str, place: str) -> bool:
-        """Return whether another file of the repository is what the place has."""
+        """Return whether another file of the repository is installed at a place."""
         origins = self._origins(place)
         depth = _shared(path, place)
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
 
     def _beside(self, path: str) -> str | None:
-        """Return where the files beside it are, if the package has one of its name there."""
+        """Return the place of a file next to the files of its folder, if it is installed there."""
         folder, name = _split(path)
         home = self._home(folder)
         place = None if home is None else _join(home, name)
         return None if place not in self._known or self._is_anothers(path, place) else place
 
     def _named(self, path: str) -> str | None:
-        """Return the place that is the path, or all of its end, as long as no other file fits."""
+        """Return the place whose path is that of a file, or its end, if no other file fits."""
         ends = [end for end in (path, *_ends(path)) if end in self._known]
         ends = ends[:1] if path in self._known else ends
         if len(ends) != 1 or self._is_anothers(path, ends[0]):
@@ -162,7 +162,7 @@ class InstalledPaths:
         return None if is_unsure else ends[0]
 
     def _find_home(self, folder: str) -> str | None:
-        """Return the folder of the package that has the files of a folder."""
+        """Return the folder of the package in which the files of a folder are installed."""
         names = self._source.names(folder)
         beside = [_join(folder, name) for name in islice(names, _LOOKED_AT)]
         home = self._voted(beside, self._pair, folder)
@@ -188,7 +188,7 @@ class InstalledPaths:
         return _most((_split(place)[0] for path in paths if (place := look(path))), folder)
 
     def _home_below(self, folder: str) -> str | None:
-        """Return where a folder must be that has all below it in the same places."""
+        """Return where a folder is, if everything below it is installed under the same names."""
         prefix = folder + "/"
         below = islice((one for one in self._files() if one.startswith(prefix)), _LOOKED_AT)
         return _most(self._heads(below, prefix), folder)
@@ -202,7 +202,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return the end of a folder's path that is a package, with what is not yet in it."""
+        """Return the place of a new folder, by the end of its path that starts with a package."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:
@@ -211,7 +211,7 @@ class InstalledPaths:
 
 
 def _is_apart(path: str) -> bool:
-    """Return whether a path of RECORD is metadata, or is in no folder of packages."""
+    """Return whether a path in RECORD is metadata or outside the folder of packages."""
     top, _, rest = path.partition("/")
     if ".." in path.split("/") or path.startswith("/"):
         return True
@@ -227,7 +227,7 @@ def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _most(votes: Iterable[str], folder: str) -> str | None:
-    """Return what most say, or of several the one that is most like the folder; None if none is."""
+    """Return the most frequent vote, or of several the one most like the folder, or None."""
     counts = Counter(islice(votes, _ENOUGH))
     ranked = sorted(((n, _shared(one, folder), one) for one, n in counts.items()), reverse=True)
     is_tie = len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]

@@ -1,7 +1,7 @@
 """Apply the changes of patches in another order, or to other files.
 
-A state maps the paths of files that differ from the pin to the files; None is a deleted file. A
-layer is the change of one patch between two states.
+A state maps the paths of the files that differ from the pin to these files, or to None if they are
+deleted. A layer is the change of one patch between two states.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ State = Mapping[str, "Entry | None"]
 
 
 class Layer(Struct, frozen=True):
-    """The change of one patch: for each path, the file before and after."""
+    """The change that one patch makes: each file before and after, by path."""
 
     name: str
     files: Mapping[str, tuple[Entry | None, Entry | None]]
 
 
 class Collision(Struct, frozen=True):
-    """A layer that does not apply to a state: its patch, the file in conflict, and the reason."""
+    """A conflict when a patch is applied to a state: the patch, the file, and the reason."""
 
     name: str
     path: str
@@ -42,7 +42,7 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """What is needed to apply layers: the files of the pin, the contents, and git's merge."""
+    """The files of the pin, on which states are based, and the ports to read and merge files."""
 
     pin: Tree
     blobs: Blobs
@@ -53,7 +53,7 @@ class Ground(Struct, frozen=True):
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a file; empty if there is none, or if it is not a plain file."""
+        """Return the content of a file, or an empty one if there is none or it is not regular."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
@@ -65,7 +65,7 @@ class Ground(Struct, frozen=True):
         return side
 
     def between(self, name: str, old: State, new: State) -> Layer:
-        """Return the layer with the changes from one state to another."""
+        """Return the changes from one state to another as a layer."""
         pairs = {p: (self.entry(old, p), self.entry(new, p)) for p in (*old, *new)}
         return Layer(name, {path: pair for path, pair in pairs.items() if pair[0] != pair[1]})
 
@@ -75,7 +75,7 @@ class Ground(Struct, frozen=True):
 
 
 def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple[State, ...]:
-    """Return the state before the first patch and after each, with patches applied as written.
+    """Apply patches as written, and return the state before the first and after each patch.
 
     Raises PatchmgrError "bad-patch" if a patch does not apply.
     """
@@ -88,7 +88,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a layer to a state; files that differ from the layer's are merged as git does."""
+    """Apply a layer to a state. Files that differ from the layer's are merged as git does."""
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
         ours = ground.entry(state, path)
@@ -104,14 +104,14 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a state lacks a layer: applying it in reverse changes nothing."""
+    """Return whether a state does not contain a layer: applying it in reverse changes nothing."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
 
 
 def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Return the state, or why a file of the layer cannot be there: a folder, or a file above."""
+    """Return the state, or a collision if another path is in the way of a file of the layer."""
     side = ground.overlay(state)
     for path, (_, theirs) in layer.files.items():
         obstacle = side.obstacle(path) if theirs is not None else None
@@ -121,7 +121,10 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Apply layers in order; return the start and the state after each, or the first conflict."""
+    """Apply layers in order.
+
+    Returns the start and the state after each layer, or the first conflict.
+    """
     states: list[State] = [start]
     for layer in layers:
         found = lay(ground, layer, states[-1])
@@ -132,13 +135,13 @@ def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[Stat
 
 
 def layers_of(ground: Ground, names: Sequence[str], states: Sequence[State]) -> tuple[Layer, ...]:
-    """Return the layer of each patch, given the states before the first and after each."""
+    """Return the layer of each patch, given the states before the first and after each patch."""
     pairs = zip(names, pairwise(states), strict=True)
     return tuple(ground.between(name, old, new) for name, (old, new) in pairs)
 
 
 def sharers(layers: Sequence[Layer], path: str, *, but: str) -> tuple[str, ...]:
-    """Return the names of the layers that touch a path, except the layer `but`."""
+    """Return the names of the layers other than `but` that touch a path."""
     return tuple(layer.name for layer in layers if path in layer.files and layer.name != but)
 
 
@@ -166,7 +169,7 @@ _NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 def dependencies(
     ground: Ground, layers: Sequence[Layer], states: Sequence[State]
 ) -> dict[str, tuple[Need, ...]]:
-    """Return for each patch the patches that it directly needs, nearest first.
+    """Return, for each patch, the patches that it directly depends on, nearest first.
 
     `states` are those before the first layer and after each.
     """
@@ -187,7 +190,7 @@ def dependencies(
 
 
 def _by_lines(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) -> Iterator[Need]:
-    """Yield what the last layer cannot pass on its way down, nearest first."""
+    """Yield the patches below which the last layer cannot be moved, nearest first."""
     carried = [layers[-1]]
     for at in range(len(layers) - 2, -1, -1):
         other = layers[at]
@@ -200,7 +203,7 @@ def _by_lines(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) 
 
 
 def _meet(one: Layer, other: Layer) -> bool:
-    """Return whether two layers have a file in common, or one a file in the other's folder."""
+    """Return whether two layers share a file, or one has a file in a folder of the other's name."""
     if not one.files.keys().isdisjoint(other.files):
         return True
     places = [{f"{path}/" for path in layer.files} for layer in (one, other)]
@@ -208,9 +211,9 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return the file for which the carried layers cannot go below another, or None if they can.
+    """Return the file for which layers cannot change places with another, or None if they can.
 
-    They can where they have a place without it, and it has one on them that makes the same files.
+    They can if both orders apply and give the same files.
     """
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)
@@ -222,7 +225,7 @@ def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: Sta
 
 
 class _Names(Struct, frozen=True):
-    """The names that a layer defines anew, and the words that it writes, each with its language."""
+    """The names that a layer newly defines, and the words that it writes, with their languages."""
 
     defined: frozenset[tuple[str, bytes]]
     written: frozenset[tuple[str, bytes]]
@@ -244,6 +247,6 @@ class _Names(Struct, frozen=True):
         return cls(frozenset(defined), frozenset(written))
 
     def uses(self, other: _Names) -> str | None:
-        """Return a name that this layer uses but does not define, and another one defines."""
+        """Return a name that this layer uses and the other one defines, or None."""
         shared = (self.written - self.defined) & other.defined
         return min(shared)[1].decode("utf-8", "replace") if shared else None

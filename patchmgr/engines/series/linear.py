@@ -18,9 +18,9 @@ Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
 
 
 class Piece(Struct):
-    """A future patch: the commit that it is from, and the files after it, by path.
+    """A patch of the future series: the commit that it comes from, and the changed files by path.
 
-    `is_rest` says whether its changes were made in a merge commit itself.
+    `is_rest` says whether the merge commit itself made the changes.
     """
 
     commit: str
@@ -38,10 +38,10 @@ class Remark(Struct, frozen=True):
 
 
 class Line:
-    """A linear series of patches on an upstream tree, whose end is always a tree of the fork.
+    """A linear series of patches on an upstream tree, which follows a fork commit by commit.
 
-    `want` of each step is the fork's tree after that step, and conflicts are resolved as in it. If
-    a difference to it is left at the end, the difference becomes a patch of its own.
+    `want` is the fork's tree after a commit. Conflicts are resolved as in that tree, and a
+    remaining difference from the tree becomes a patch of its own.
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -60,11 +60,11 @@ class Line:
         return {path for piece in self.pieces for path in piece.after}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file after the last patch, or None if there is none."""
+        """Return a file as it is after the last patch, or None if it does not exist."""
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
-        """Append a commit as a patch; files that differ from its parent's are merged."""
+        """Append a commit as a patch, as `git cherry-pick` does."""
         piece = Piece(commit, {})
         for path, (old, new) in changes.items():
             is_lost = old is not None and self.entry(path) is None
@@ -87,7 +87,7 @@ class Line:
         want: Tree,
         merge: str,
     ) -> None:
-        """Rebase the patches onto another upstream state; `changed` are the paths that differ."""
+        """Rebase the patches onto another upstream state, which differs at the `changed` paths."""
         old_tree, self._tree = self._tree, tree
         touched = self.paths()
         for path in sorted(touched.intersection(changed)):
@@ -112,9 +112,9 @@ class Line:
             self._top.update(piece.after)
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
-        """Append a patch with the differences between the last patch and the fork's tree, if any.
+        """Append a patch with what the fork's tree changes after the last patch, if anything.
 
-        `differing` are the paths at which the fork's tree differs from upstream's.
+        `differing` holds the paths at which the fork's tree differs from upstream's.
         """
         rest: dict[str, Entry | None] = {}
         for path in sorted({*differing, *self._top}):
@@ -131,7 +131,7 @@ class Line:
         want: Entry | None,
         where: tuple[str, str, str],
     ) -> Entry | None:
-        """Merge a file; a conflict is resolved as in the fork's tree."""
+        """Merge a file. A conflict is resolved as in the fork's tree."""
         base, ours, theirs = sides
         if theirs in (base, ours):
             return ours
@@ -156,7 +156,7 @@ class Line:
         return Entry(mode, self._blobs.add(content))
 
     def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
-        """Resolve a text in conflict by recorded resolutions, else as in the fork's tree."""
+        """Resolve a text in conflict by recorded resolutions, or else as in the fork's tree."""
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:
@@ -175,8 +175,8 @@ class Line:
 class Closest(Struct, frozen=True):
     """The upstream commit most similar to a tree, and the number of commits up to it.
 
-    `changed` is the number of paths that upstream changed up to then. `taken` are those of them
-    that the tree has as upstream has.
+    `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
+    them at which the tree has upstream's file.
     """
 
     commit: str
@@ -188,7 +188,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the step after which upstream is most similar to a tree, or None if none is closer."""
+    """Return the commit after which upstream is most similar to a tree, or None if `start` is."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

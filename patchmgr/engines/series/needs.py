@@ -1,8 +1,8 @@
 """Select the patches that an upstream state needs, by the conditions in their headers.
 
-A series on its pin consists of the patches needed there. A patch that the target does not need is
-left out on the new side only. A patch that only the target needs is merged with the version that
-its diff names as base, and the patches after it are not written on top of it.
+On its pin, a series consists of the patches needed there. In a rebase, a patch that the target does
+not need is left out. A patch that only the target needs is merged with the version that its diff
+names as base, and later patches are not written on top of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Question = Literal["refusal", "failure", "broken promise"]
 
 
 class Views(Struct, frozen=True):
-    """The two states of a rebase that predicates are evaluated on, and access to other states."""
+    """The two states of a rebase to evaluate predicates on, and access to other states."""
 
     base: State
     onto: State
@@ -43,7 +43,10 @@ class Views(Struct, frozen=True):
 
 
 def has_conditions(patches: Sequence[Patch]) -> bool:
-    """Return whether any header has a condition; raise "bad-predicate" if one cannot be parsed."""
+    """Return whether any patch has a condition in its header.
+
+    Raises PatchmgrError "bad-predicate" if a condition cannot be parsed.
+    """
     conditions = [_conditions(patch) for patch in patches if patch.has_conditions]
     return not all(found.are_empty for found in conditions)
 
@@ -68,7 +71,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Return the patches that a state does not need, each with the reason."""
+    """Return the patches that a state does not need, with the reason for each."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -78,7 +81,7 @@ def _refusal(patch: Patch, state: State, states: States) -> str | None:
 
 
 def _told_of(patch: Patch, question: Question, state: State, states: States) -> str | None:
-    """Answer a question about the conditions of a patch; an error names the patch."""
+    """Answer a question about the conditions of a patch. An error message names the patch."""
     from patchmgr.engines.series import predicates  # most patches have no conditions
 
     ask = {
@@ -103,9 +106,9 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
-    """Yield the patches whose `Valid-While` fails on the new side, even if they merged.
+    """Yield the patches whose `Valid-While` fails on the target, even if they merged.
 
-    Patches left out on the new side are not checked. On the pin, all have been checked before.
+    Patches that the target does not need are not checked. On the pin, all were checked before.
     """
     if views is None or views.onto is views.base:
         return
@@ -118,10 +121,11 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Return the items with their patches' conditions applied; unchanged if no patch has one.
+    """Return the items of a rebase after the conditions of their patches were evaluated.
 
-    Otherwise every patch that is in gets its steps, and so does one that is left out only on the
-    new side. Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
+    Patches that a state does not need are marked. Unless no patch has a condition, the changes of
+    all other patches are computed. Raises PatchmgrError with the patch's name if a predicate cannot
+    be evaluated.
     """
     if not has_conditions([item.patch for item in items if item.refusal is None]):
         return tuple(items)
@@ -155,7 +159,7 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
 
 
 def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
-    """Give steps to a patch that the base does without: on the base, else on what it names."""
+    """Compute the changes of a patch that only the target needs, on the base or a named version."""
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))
     except PatchmgrError as fault:
@@ -168,7 +172,7 @@ def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) ->
 
 
 def _steps_on_named(patch: Patch, old: Overlay, blobs: Blobs) -> tuple[FileStep, ...]:
-    """Apply a patch to the versions that its index lines name, as git am -3 does."""
+    """Apply a patch to the versions that its index lines name, as `git am -3` does."""
     named = Overlay(old)
     for change in patch.files:
         if change.old_path is None:

@@ -1,4 +1,4 @@
-"""Find the patch that a name means, and compute orders of patches."""
+"""Find the patch that a name refers to, and compute new orders of patches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEWEST = 4  # digits of an id
 
 
 def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") -> str:
-    """Return the one patch of a series that a given word means, by the rules of `matching`.
+    """Return the one patch of a series that a word refers to, by the rules of `matching`.
 
     Raises PatchmgrError "unknown-patch", with the nearest names, if none or several match.
     """
@@ -32,18 +32,18 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
 
 
 def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrError:
-    """Return the error for a word that names no patch, with the nearest names as its hint."""
+    """Return the error for a word that names no patch. Its hint lists the nearest names."""
     close = get_close_matches(given, names, n=3, cutoff=0.4)
     hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
     return PatchmgrError("unknown-patch", message, (hint,))
 
 
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
-    """Return the names of all patches of a series that a given word may mean.
+    """Return the names of all patches of a series that a word may refer to.
 
-    This is the patch with that name (with or without `.patch`) or number (from 1). If there is
-    none, it is every patch whose name starts with the word. A path to a patch, from the workspace
-    or from `series/`, counts as its name.
+    These are the patch with that name (with or without `.patch`) or number (from 1). If there is
+    none, they are all patches whose names start with the word. A path to a patch, from the
+    workspace or from `series/`, counts as its name.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):
@@ -59,24 +59,24 @@ def _is_number(given: str) -> bool:
 
 
 def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the conflict ids that start with `given`; none if it has fewer than four digits."""
+    """Return the conflict ids that start with `given`, or none if it is too short."""
     return tuple(one for one in ids if one.startswith(given)) if len(given) >= FEWEST else ()
 
 
 def file_name(given: str) -> str:
-    """Return the file name of a new patch; `.patch` is added unless it has a patch suffix."""
+    """Return the file name of a new patch: `.patch` is added unless the name has a patch suffix."""
     return given if given.endswith((SUFFIX, ".diff")) else given + SUFFIX
 
 
 def beside(names: Sequence[str], name: str, *, other: str, is_behind: bool) -> tuple[str, ...]:
-    """Return the order with one patch moved directly before or after another one."""
+    """Return the names with one patch moved directly before or after another one."""
     rest = [each for each in names if each != name]
     at = rest.index(other) + is_behind
     return (*rest[:at], name, *rest[at:])
 
 
 def together(names: Sequence[str], name: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return the order with `others` moved next to the patch `name`; their own order is kept."""
+    """Return the names with `others` moved next to the patch `name`, in their own order."""
     members = [each for each in names if each == name or each in others]
     rest = [each for each in names if each == name or each not in others]
     at = rest.index(name)

@@ -14,24 +14,24 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """The new content, and the line of the old one (from 0) at which each hunk was applied."""
+    """The new content, and the line of the old content (from 0) at which each hunk was applied."""
 
     content: bytes
     positions: tuple[int, ...]
 
 
 class Rejected(Struct, frozen=True):
-    """The index (from 0) of the first hunk that has not exactly one place, and the reason."""
+    """The index (from 0) of the first hunk that does not have exactly one place, and the reason."""
 
     index: int
     reason: str
 
 
 class PatchedFile(Struct, frozen=True):
-    """The change of a file by a patch: the texts before and after, and the hunks.
+    """A patch's change to one file: the texts before and after, and the hunks.
 
-    `path` is the name of the file in the patch, `positions` are the lines of base (from 0) at which
-    the hunks start.
+    `path` is the name of the file in the patch. `positions` holds the line of base (from 0) at
+    which each hunk starts.
     """
 
     path: str
@@ -50,16 +50,17 @@ MOST_PLACES = 99
 
 
 def split_lines(content: bytes) -> list[bytes]:
-    """Split a content into lines at line feeds only, as git does; the line feeds are kept."""
+    """Split content into lines at line feeds only, as git does. Each line keeps its line feed."""
     return BytesIO(content).readlines()
 
 
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context line and removed line must match.
 
-    If a hunk does not fit at its stated line, shifted by the drift of earlier hunks, it is applied
-    at another place after the earlier hunks, if only one fits. A hunk with less context on one side
-    was cut off by the start or end of the file, and fits only there.
+    Later hunks are expected to be off by as many lines as earlier ones were. If a hunk does not fit
+    where it is expected, it is applied at the only other place after the earlier hunks where it
+    fits. A hunk with less context on one side was cut off by the start or end of the file, and fits
+    only there.
     """
     lines = split_lines(content)
     out: list[bytes] = []
@@ -99,7 +100,7 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
-    """Return whether a hunk at the file's start or end is put there (as git apply demands)."""
+    """Return whether a hunk that the start or end of its file cut off would be placed there."""
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
     if leading < trailing and hunk.old_start <= 1 and at > 0:
@@ -154,7 +155,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
 def _same_from(
     old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the first and last place with nothing but equal lines between a done one and it."""
+    """Yield the ranges of places for the next hunk that have only equal lines before them."""
     last = -1
     for first in done:
         if first > last:
@@ -163,7 +164,7 @@ def _same_from(
 
 
 def _first_difference(old: list[bytes], new: list[bytes], at: int, *, drift: int) -> int:
-    """Return the first place from `at` where the lines differ, or the end of one text."""
+    """Return the first place from `at` on where the texts differ, or the end of one of them."""
     end, size = min(len(old), len(new) - drift), 64
     while at < end:
         some = old[at : min(at + size, end)]
@@ -175,7 +176,7 @@ def _first_difference(old: list[bytes], new: list[bytes], at: int, *, drift: int
 
 
 def _occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -> Iterator[int]:
-    """Yield where a part is in the lines and begins at a place from the first to the last."""
+    """Yield the places between `first` and `last` at which some lines occur."""
     if not part:
         yield from range(first, last + 1)
         return
@@ -200,9 +201,9 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply the hunks of the given numbers to the content.
+    """Apply some of the hunks, given by number, to the content.
 
-    Returns the new content, and the other hunks with their positions in it.
+    Returns the new content, and the other hunks with their positions in the new content.
     """
     lines = split_lines(content)
     kept: list[Hunk] = []

@@ -1,4 +1,4 @@
-"""Evaluate predicates on an upstream state, with the reason for the answer."""
+"""Evaluate predicates on an upstream state, and give the reason for each answer."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Evaluation(Struct, frozen=True):
 def evaluate(predicate: Predicate, own: State, states: States) -> Evaluation:
     """Return whether a predicate holds on a state of the series' own upstream.
 
-    Parts are evaluated from left to right until the answer is known. Raises PatchmgrError if a part
-    cannot be evaluated.
+    The parts of the predicate are evaluated from left to right until the answer is known. Raises
+    PatchmgrError if a part cannot be evaluated.
     """
     if isinstance(predicate, Not):
         found = evaluate(predicate.part, own, states)
@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return the reason why a state with the patch lacks what the patch ensures, or None."""
+    """Return why a state, which includes the patch, lacks what the patch ensures, or None."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
@@ -91,9 +91,9 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
 
 
 def failure(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return the reason why a patch is not valid on a state of its upstream, or None if it is.
+    """Return the reason why a patch is not valid on an upstream state, or None if it is valid.
 
-    The reason does not name the state's ref, so that it is the same for every name of the state.
+    The reason does not contain the ref of the state, so it is the same for every name of the state.
     """
     if conditions.valid_while is None:
         return None
@@ -102,7 +102,7 @@ def failure(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def _written(ref: WrittenRef, own: State) -> str:
-    """Return the ref that a file names, if all lines that match name the same."""
+    """Return the ref that a file contains, if all matching lines contain the same one."""
     text = _text(ref.path, own)
     wanted = f"which should name a ref by {_quoted(ref.regex)}"
     if text is None:
@@ -156,7 +156,7 @@ def _pattern(claim: PatternFound, state: State) -> Evaluation:
 
 
 def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
-    """Return the lines (from 1) inside of a symbol; raise where the file cannot be understood."""
+    """Return the lines (from 1) of a symbol. Raises PatchmgrError if the file cannot be parsed."""
     index = SymbolIndex(path, text.encode("utf-8", "surrogateescape"))
     inside = tuple(f"{symbol}{separator}" for separator in (".", "::"))
     lines = text.split("\n")
@@ -172,7 +172,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
 
 
 def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
-    """Return whether lines without any symbol have a word that may be the definition of one."""
+    """Return whether a line outside of symbols may define a symbol after all."""
     name = re.escape(re.split(r"[.]|::", symbol)[-1])
     before = r"\b(?:class|def)\s+" if language(path) == "Python" else r"\b"
     word = re.compile(rf"{before}{name}\b")
@@ -189,7 +189,7 @@ def _text(path: str, state: State) -> str | None:
 
 
 def _searched(line: str) -> str:
-    """Return a line as RE2 takes it: a byte that is not UTF-8 stands as a question mark."""
+    """Return a line for RE2, with a question mark for each byte that is not UTF-8."""
     return line.encode("utf-8", "replace").decode()
 
 

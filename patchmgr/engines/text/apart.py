@@ -1,11 +1,11 @@
-"""Merge two versions of a text whose changes lie far apart, with git's own result, without git.
+"""Merge two versions of a text whose changes lie far apart, exactly as git does but without git.
 
 The result of a merge depends on how git's histogram diff pairs lines. This module answers only if
 every possible pairing gives the same result. A line that occurs once in each text pairs with itself
-or with nothing. Of several runs of equal lines, the diff takes the longest. A run is therefore kept
-if it contains such single lines, and is longer from the first to the last of them than any run
-without one can be. No change can slide over a line that occurs once. Between two kept runs, every
-diff will do: if only one side differs there, its text is the merge.
+or with nothing. Of several runs of equal lines, the diff takes the longest. So a run is certain if
+it contains such unique lines, and is longer from the first to the last of them than any run without
+one can be. No change can slide over a unique line. Between two certain runs, the pairing does not
+matter if only one side differs there: the merge has its text.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Text:
 
     @property
     def single(self) -> dict[bytes, int]:
-        """The index of each line that occurs once, in order."""
+        """The index of each line that occurs only once, in order."""
         if self._single is None:
             self._single = singles(self.lines)
         return self._single
 
 
 class Change:
-    """A range of lines of a base, and the range of lines of a side that replaces it."""
+    """A range of lines of the base, and the range of lines of one side that replaces it."""
 
     __slots__ = ("end", "new_end", "new_start", "start")
 
@@ -53,9 +53,9 @@ class Change:
 
 
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
-    """Return the changes from base to a side; each covers every way to pair the lines.
+    """Return the changes from base to one side, or None if they are not certain.
 
-    Returns None if the changes are not certain.
+    Each change is wide enough to cover every way in which a diff can pair the lines.
     """
     if base.is_binary or side.is_binary:
         return None
@@ -81,10 +81,10 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
 
 
 def _narrow(base: Text, side: Text) -> Change | None:
-    """Return the change of a side that has only one, of few lines, if it is certain.
+    """Return the only change of a side, if it is short and certain, or None.
 
-    What the base has once, outside of it, the side has once as well, unless the change brings it:
-    the other lines of the side need not be counted.
+    A line outside of it that is unique in the base is unique in the side too, unless the change
+    adds it. So the other lines of the side need not be counted.
     """
     old, new = base.lines, side.lines
     shift, most = len(new) - len(old), min(len(old), len(new))
@@ -107,7 +107,7 @@ def _narrow(base: Text, side: Text) -> Change | None:
 
 
 def _widest(places: Sequence[int], size: int) -> int:
-    """Return the most lines in a row that have none of the places, which are in order."""
+    """Return the greatest number of consecutive lines without any of the places, given in order."""
     gaps = map(sub, (*places, size), (-1, *places))
     return int(max(gaps)) - 1
 
@@ -136,7 +136,10 @@ def merge_apart(
     our_changes: Sequence[Change] | None,
     their_changes: Sequence[Change] | None,
 ) -> bytes | None:
-    """Merge two sides by their changes; None if those of one side are not known, or if any meet."""
+    """Merge two sides by their changes from the base.
+
+    Returns None if the changes of one side are not known, or if changes of both sides meet.
+    """
     if our_changes is None or their_changes is None:
         return None
     changes = [(change, ours) for change in our_changes]

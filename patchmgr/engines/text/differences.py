@@ -23,7 +23,7 @@ _Run = tuple[int, int, int]
 
 
 class Block(Struct, frozen=True):
-    """A range of old lines, and the new lines that replace it (from 0, the end exclusive)."""
+    """A range of old lines, and the range of new lines that replaces it (from 0, end exclusive)."""
 
     old_start: int
     old_end: int
@@ -32,7 +32,7 @@ class Block(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """A run of changed lines of a hunk: its first line in the base (from 0), and both sides."""
+    """Consecutive changed lines of a hunk: the first line in the base (from 0), and both sides."""
 
     start: int
     removed: tuple[bytes, ...]
@@ -44,7 +44,7 @@ class Run(Struct, frozen=True):
         return self.start + len(self.removed)
 
     def gap(self, block: Block) -> int:
-        """Return the number of lines of base between the run and a block; 0 if they touch."""
+        """Return the number of base lines between the run and a block, or 0 if they touch."""
         return max(0, block.old_start - self.end, self.start - block.old_end)
 
     @property
@@ -54,7 +54,7 @@ class Run(Struct, frozen=True):
 
 
 def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
-    """Yield the runs of changed lines of a hunk that starts at line `position` of base (from 0)."""
+    """Yield the runs of changed lines in a hunk that starts at line `position` of base (from 0)."""
     line = start = position
     removed: list[bytes] = []
     added: list[bytes] = []
@@ -83,22 +83,22 @@ def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
 
 
 def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of numbers (from 0) of matching equal lines, increasing on both sides.
+    """Return the pairs of numbers (from 0) of matching equal lines, in order on both sides.
 
-    Lines that occur once in both texts are matched first, as in a patience diff. Between them the
-    longest runs are matched.
+    Lines that occur once in both texts are matched first, as in a patience diff. Between them, the
+    longest runs of equal lines are matched.
     """
     runs = matched_runs(old, new)
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
 
 def matched_runs(old: Lines, new: Lines) -> Iterator[_Run]:
-    """Yield `matched_lines` as runs: the first line in each text, and the number of lines."""
+    """Yield the pairs of `matched_lines` as runs: first line in each text, and number of lines."""
     return _runs(old, new, (0, 0), 0)
 
 
 def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
-    """Yield the runs of equal lines, by where they start in both texts and how many they are."""
+    """Yield the runs of equal lines: where each starts in both texts, and its number of lines."""
     most = min(len(old), len(new))
     head = equal_at_start(old, new, most)
     tail = equal_at_start(reversed(old), reversed(new), most - head)
@@ -132,7 +132,7 @@ def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterato
 
 
 def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
-    """Yield runs of pairs whose lines follow one another in both texts."""
+    """Group pairs of lines into runs that are consecutive in both texts."""
     following = ((i + 1, j + 1) for i, j in pairs)
     ends = compress(count(1), map(ne, pairs[1:], following))
     for start, end in pairwise((0, *ends, len(pairs))):
@@ -140,5 +140,5 @@ def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
-    """Return pairs of indexes of lines that occur once in both texts, the most that keep order."""
+    """Return the indexes of lines that occur once in both texts, as many as are in one order."""
     return [*zip(*anchors(singles(old), singles(new)), strict=True)]

@@ -1,4 +1,4 @@
-"""Find signs that a resolved file is unfinished: conflict markers, or code that does not parse."""
+"""Find signs that a file is not fully resolved: conflict markers, or code that does not parse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARKER = re.compile(rb"\s*(?:<{7}|\|{7}|={7}|>{7})(?:\s.*)?$", re.DOTALL)
 
 
 def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes] | None:
-    """Return the line number (from 1) and the line of the first conflict marker, or None.
+    """Return the first conflict marker and its line number (from 1), or None if there is none.
 
     A line that a side also contains is no marker: a heading in reStructuredText may be `=======`.
     """
@@ -27,8 +27,8 @@ def leftover_marker(content: bytes, sides: Iterable[bytes]) -> tuple[int, bytes]
 def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
     """Return the line (from 1) and the message of a new syntax error, or None if there is none.
 
-    Returns None if a side does not parse either: the file may be for another version of Python, or
-    not be a module.
+    The result is also None if a side does not parse: the file may be for another version of Python,
+    or may not be a module.
     """
     fault = new_fault(path, sides, content) if sides else None
     return None if fault is None else (fault.line or 1, fault.what)

@@ -17,7 +17,7 @@ _MARKERS = tuple(
 
 
 class MarkedRegion(Struct, frozen=True):
-    """A conflict region, and its bytes in the text with the markers."""
+    """A conflict region, and the bytes of the region including its markers."""
 
     region: Region
     raw: bytes
@@ -30,7 +30,7 @@ class MarkedRegion(Struct, frozen=True):
 
 
 class MarkedText(Struct, frozen=True):
-    """The regions of a text with conflict markers, and the clean texts around them."""
+    """The regions of a text with conflict markers, and the clean texts between them."""
 
     texts: tuple[bytes, ...]
     regions: tuple[MarkedRegion, ...]
@@ -41,7 +41,7 @@ class MarkedText(Struct, frozen=True):
         return not any(has_marker(text) for text in self.texts)
 
     def with_each(self, parts: tuple[bytes, ...]) -> bytes:
-        """Return the text with each region replaced by one of `parts`."""
+        """Return the text with one of `parts` in place of each region."""
         pairs = zip(self.texts, (*parts, b""), strict=True)
         return b"".join(text + part for text, part in pairs)
 
@@ -56,14 +56,14 @@ def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def has_marker(text: bytes) -> bool:
-    """Return whether any line of a text looks like a conflict marker of git."""
+    """Return whether any line of a text looks like one of git's conflict markers."""
     return any(marker.search(b"\n" + text) for marker in _MARKERS)
 
 
 def split_marked(marked: bytes) -> MarkedText:
     """Parse a text with conflict markers.
 
-    A marker that is out of order, and a region without an end, count as clean text.
+    Markers in the wrong order, and a region without an end, count as clean text.
     """
     texts, regions = [b""], []
     for raw, region in _pieces(marked):
@@ -76,7 +76,7 @@ def split_marked(marked: bytes) -> MarkedText:
 
 
 def _pieces(marked: bytes) -> Iterator[tuple[bytes, Region | None]]:
-    """Yield text and regions in order, with their lines."""
+    """Yield the pieces of a text in order, each with its region, or None for clean text."""
     text, start, at = b"\n" + marked, 1, 1
     sides: list[bytes] = []
     while found := _MARKERS[len(sides)].search(text, at - 1):

@@ -1,4 +1,4 @@
-"""Let a person choose hunks one by one, as in `git add --patch`."""
+"""Let a person choose hunks one by one, as `git add --patch` does."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk of a file: both whole texts, and the blocks of changed lines in the hunk.
+    """A hunk to choose: both texts of its file, and the blocks of changed lines in the hunk.
 
-    `whole` describes a file that can only be chosen as a whole, like `new file` or `binary file`.
-    It is empty for a hunk.
+    `whole` describes a file that can only be chosen as a whole, such as `new file` or `binary
+    file`. It is empty for a hunk.
     """
 
     path: str
@@ -30,13 +30,13 @@ class Offer(Struct, frozen=True):
     whole: str = ""
 
     def parts(self) -> tuple[Offer, ...]:
-        """Return the smaller hunks that a hunk can be split into, or only itself if it cannot."""
+        """Return the smaller hunks into which a hunk can be split, or only the hunk itself."""
         if self.whole or len(self.blocks) < 2:
             return (self,)
         return tuple(replace(self, blocks=(block,)) for block in self.blocks)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines of the hunk as in a diff, its `@@` line first."""
+        """Yield the lines of the hunk as in a diff, starting with its `@@` line."""
         if self.whole:
             yield self.whole.encode() + b"\n"
         if not self.blocks:
@@ -62,7 +62,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file; one for a file that is created, deleted or to be chosen whole."""
+    """Return the hunks of a file, or a single offer if it can only be chosen as a whole."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -81,7 +81,7 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Describe a change of mode, or that something is not a plain file; "" for other changes."""
+    """Describe a change of mode, or an entry that is not a regular file, or return ""."""
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:
@@ -91,7 +91,10 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """What a person chose of a file: whether all of it, and the text with and without the hunks."""
+    """A person's choice in one file: the text with the chosen hunks, and the text with the others.
+
+    `is_whole` says whether the file could only be chosen as a whole.
+    """
 
     is_whole: bool
     taken: bytes
@@ -99,7 +102,7 @@ class Chosen(Struct, frozen=True):
 
 
 def choices(offers: Sequence[Offer], choose: Chooser) -> dict[str, Chosen]:
-    """Let a person choose hunks, and return the choice per file, without files that have none."""
+    """Let a person choose hunks, and return the choice for each file with a chosen hunk."""
     found: dict[str, list[Offer]] = {}
     for offer in choose(offers):
         found.setdefault(offer.path, []).append(offer)
@@ -114,7 +117,7 @@ def _choice(own: Sequence[Offer]) -> Chosen:
 
 
 def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block]) -> bytes:
-    """Return the old text with the chosen blocks replaced by those of the new text."""
+    """Return the old text with the chosen blocks replaced by their new lines."""
     lines = list(old)
     for block in sorted(taken, key=lambda each: each.old_start, reverse=True):
         lines[block.old_start : block.old_end] = new[block.new_start : block.new_end]

@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 
 
 def origins(versions: Sequence[tuple[str | None, bytes]]) -> tuple[str | None, ...]:
-    """Return for each line of the last version the name of the version that introduced it.
+    """Return, for each line of the last version, the name of the version that introduced it.
 
-    The versions are in order, the oldest first. Lines end at line feeds only.
+    The versions are given in order, the oldest first. Lines end at line feeds only.
     """
     owner: list[str | None] = []
     before: list[bytes] = []
@@ -33,7 +33,7 @@ def _carried(
 
 
 def _common_ends(before: Sequence[bytes], after: Sequence[bytes]) -> tuple[int, int]:
-    """Count the lines that two texts have in common at the start, and in the rest at the end."""
+    """Count the equal lines at the start of two texts, and those at the end of the rest."""
     most = min(len(before), len(after))
     start = 0
     while start < most and before[start] == after[start]:

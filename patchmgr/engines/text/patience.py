@@ -1,4 +1,4 @@
-"""The parts of a patience diff: the lines that occur once, and those of them that are in order."""
+"""The steps of a patience diff: find lines that occur once, and those in the same order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Return the index of each line that occurs once, in order."""
+    """Return the index of each line that occurs only once, in order."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
     again.difference_update(last.values())
@@ -25,9 +25,9 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the indexes, in each text, of the longest run of lines that occur once in both.
+    """Return the indexes, in both texts, of unique lines that are in the same order in both.
 
-    The run increases in both texts; other lines may stand between its lines.
+    As many lines as possible are returned. Other lines may be between them.
     """
     shared = [*filter(new.__contains__, old)]
     places, others = [*map(old.__getitem__, shared)], [*map(new.__getitem__, shared)]
@@ -38,12 +38,12 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 
 
 def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
-    """Return the number of equal items before the first that differs, at most `most`."""
+    """Return the number of equal items before the first difference, but at most `most`."""
     return min(most, next(compress(count(), map(ne, old, new)), most))
 
 
 def longest_rising(places: Sequence[int]) -> list[int]:
-    """Return the indexes of the longest increasing subsequence; all numbers must be different."""
+    """Return the indexes of the longest increasing subsequence. No number may occur twice."""
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []

@@ -12,10 +12,10 @@ _CONTEXT = 20  # lines; a longer context says no more
 
 
 def exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
-    """Return for each region the start and end of its resolution, if all clean texts are unchanged.
+    """Return the start and end of each region's resolution, if nothing else was changed.
 
-    None stands for a region next to a clean text that occurs in several places. Returns None if a
-    clean text does not occur. All texts are whole lines.
+    `texts` are the clean texts between the regions, as whole lines. A region next to a clean text
+    that occurs in several places gets None. The result is None if a clean text does not occur.
     """
     first = _places(texts, resolved)
     if first is None:
@@ -30,7 +30,7 @@ def exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, .
 
 
 def _places(texts: Sequence[bytes], resolved: bytes) -> list[int] | None:
-    """Return the first place of each text behind those before it."""
+    """Return the first place of each text after those before it, or None if one has no place."""
     if not resolved.startswith(texts[0]):
         return None
     places, at = [0], len(texts[0])
@@ -46,7 +46,7 @@ def _places(texts: Sequence[bytes], resolved: bytes) -> list[int] | None:
 
 
 def _places_from_end(texts: Sequence[bytes], resolved: bytes) -> list[int]:
-    """Return the last place of each text before those behind it; all of them have one."""
+    """Return the last place of each text before those after it. All texts must occur."""
     end = len(resolved) - len(texts[-1])
     places = [end]
     for text in reversed(texts[1:-1]):
@@ -74,10 +74,10 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return for each region the start and end of the text between the lines around the region.
+    """Return the start and end of each region's resolution, found by the lines around the region.
 
-    None stands for a region whose lines before or after do not occur exactly once, in the clean
-    texts and in the resolved one. Other changes do not matter.
+    A region gets None if the lines before or after it are not unique in the clean texts and in the
+    resolved text. Changes elsewhere do not matter.
     """
     spans: list[Span | None] = []
     number = len(texts) - 1

@@ -1,4 +1,4 @@
-"""Tell which lines are distinctive, and remove white space from lines."""
+"""Decide which lines are distinctive, and remove white space from lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def bare(line: bytes) -> bytes:
 
 
 def is_telling(line: bytes) -> bool:
-    """Return whether a line without white space is distinctive: a brace or a `return` is not."""
+    """Return whether a line is distinctive, unlike a brace or a `return`.
+
+    The line is given without white space.
+    """
     if len(line) < _SHORTEST or line in _BARE:
         return False
     return _LETTERS.match(line, 0, 200) is not None
