@@ -1,4 +1,4 @@
-"""Findings of the audit, which are faults that a clean merge can hide, and the ledger of lines."""
+"""Audit findings, which are faults that a clean merge can hide, and the ledger of patch lines."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Sums(Struct, frozen=True):
-    """Numbers of patch lines: carried, landed by upstream, in conflict, or given up."""
+    """The numbers of patch lines that are carried, landed by upstream, in conflict, or given up."""
 
     carried: int = 0
     upstream: int = 0
@@ -84,5 +84,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Return whether there is no fault, apart from those that are not certain."""
+        """Return whether every line is accounted for; faults that are not certain do not count."""
         return not any(fault.is_certain for _, fault in self.faults)

@@ -63,7 +63,7 @@ class Checked(Struct, frozen=True):
 
 
 def gate_of(name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = "") -> Gate:
-    """Return the result of a gate, which failed if there are problems and passed otherwise."""
+    """Return the result of a gate: failed if there are problems, otherwise passed."""
     standing = Standing.FAILED if problems else Standing.PASSED
     return Gate(name, standing, looked_at, problems, note)
 

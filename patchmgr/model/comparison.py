@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Sameness(str, Enum):
-    """How a patch differs between two states."""
+    """How much a patch differs between two states of its series, if at all."""
 
     IDENTICAL = "byte-identical"
     POSITION = "position only"
@@ -34,12 +34,12 @@ class ComparedPatch(Struct, frozen=True):
 
     @property
     def is_other(self) -> bool:
-        """Return whether the patch makes another change now, or is in only one of the states."""
+        """Return whether the patch makes another change now, or only one state has the patch."""
         return self.sameness in (Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED)
 
 
 class ComparedSeries(Struct, frozen=True):
-    """Two states of a series, each as the name given by the user and a commit id.
+    """Two states of a series, each given as the user's name for it and a commit id.
 
     `identical` lists the paths that the series touches in either state and whose content is the
     same in both branches; `different` lists the other paths that it touches.

@@ -21,7 +21,7 @@ class Ruling(str, Enum):
 
 
 class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
-    """Some lines of an upstream file, at any place in it.
+    """Lines of an upstream file, recognized by their content wherever they are in the file.
 
     `path` is the path that the patch names. `digest` is computed from `lines` lines, with white
     space and blank lines left out. If `lines` is 0, it is the digest of the whole file, or empty if

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """One thing that a patch does, and the symbol it does it in.
+    """One edit that a patch makes, and the symbol in which it makes the edit.
 
     `symbol` is written as `Class.method`, and is empty for code outside of any symbol.
     """

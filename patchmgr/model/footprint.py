@@ -12,7 +12,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Kind(str, Enum):
-    """What happens to a file; a file that is renamed may also be edited."""
+    """What a series does to a file; a renamed file may also be edited."""
 
     NEW = "new"
     EDITED = "edited"
@@ -140,13 +140,13 @@ class Tally(Struct, frozen=True):
 
 
 class Footprint(Struct, frozen=True):
-    """What a series changes of its upstream.
+    """What a series changes in its upstream.
 
     The rows of `kinds` add up to `total`, and so do those of `areas`, `builds`, `languages` and
     `folders`; in the last two, all vendored files are one row with the name of their area.
-    `passing` lists the paths that patches touch but that end as they are at the pin. `skipped`
-    lists the patches that are not carried, each with the reason. `review` answers a reviewer's
-    questions, and is None if only numbers were asked for.
+    `passing` lists the paths that patches change but whose final content is the same as at the pin.
+    `skipped` lists the patches that are not carried, each with the reason. `review` answers a
+    reviewer's questions, and is None if only numbers were asked for.
     """
 
     series: str

@@ -10,7 +10,7 @@ from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
 class PullEffect(str, Enum):
-    """The effect of a pull request on a series; if several apply, the first of this list.
+    """The effect of a pull request on a series; of several effects, the one listed first.
 
     The effect is `UNKNOWN` if the pull request changes files of the series, but no longer merges
     into upstream.

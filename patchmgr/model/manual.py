@@ -16,7 +16,7 @@ class Kind(Enum):
 
 
 class Block(Struct, frozen=True):
-    """A paragraph or a list item, which is a single line, or some lines of code."""
+    """A paragraph or list item on a single line, or several lines of code."""
 
     kind: Kind
     text: str

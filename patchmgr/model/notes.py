@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Carried(Struct, frozen=True):
-    """What became of one patch of the series; `how` lists how the verdicts on hunks came about."""
+    """What became of a patch of the series; `how` lists how verdicts on its hunks were reached."""
 
     name: str
     subject: str
@@ -20,7 +20,7 @@ class Carried(Struct, frozen=True):
 
 
 class Arrival(Struct, frozen=True):
-    """An upstream commit (or release) that came in; `pull` is the pull request in its subject."""
+    """A new upstream commit (or release); `pull` is the pull request that its subject names."""
 
     commit: str
     subject: str
@@ -63,7 +63,7 @@ class Dropped(Struct, frozen=True, rename={"is_whole": "whole"}):
 
 
 class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
-    """Upstream's changes to the files that the series touches in one subsystem."""
+    """Upstream's changes in one subsystem to files that the series touches."""
 
     subsystem: str
     arrivals: tuple[Arrival, ...]
@@ -87,12 +87,12 @@ _KEYS = {
 
 
 class SyncNote(Struct, frozen=True, rename=_KEYS):
-    """All facts about a sync that a maintainer records.
+    """The facts about a sync that a maintainer records.
 
-    `upstream_commits` is the number of commits that came in, `commits_back` the number that went
-    out, and `unit` the word for one of them. `identical` lists the files of the series whose
-    content is the same as before, `changed` the other ones. `is_complete` is true if facts were
-    available for every hunk. `preview` and `fallback` are names of tags.
+    `upstream_commits` is the number of commits that are new in upstream, `commits_back` the number
+    that only the old state has, and `unit` the word for one of them. `identical` lists the files of
+    the series whose content is the same as before, `changed` the other ones. `is_complete` is true
+    if facts were available for every hunk. `preview` and `fallback` are names of tags.
     """
 
     series: str

@@ -1,4 +1,4 @@
-"""The change that a command made, as a value from which it can be undone and redone."""
+"""A record of what a command changed, from which the change can be undone and redone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{40}\Z")]
 
 
 class OperationKind(str, Enum):
-    """Whether an operation is an ordinary one, an undo, or a redo."""
+    """Whether an operation is the change of a command, an undo, or a redo."""
 
     DONE = "done"
     UNDO = "undo"
@@ -20,7 +20,7 @@ class OperationKind(str, Enum):
 
 
 class Turned(Struct, frozen=True, array_like=True):
-    """A file of the workspace that changed: the sha256 before and after, None for no file."""
+    """A changed file of the workspace: its sha256 before and after, or None if it is missing."""
 
     path: str
     before: Sha256 | None
@@ -28,7 +28,7 @@ class Turned(Struct, frozen=True, array_like=True):
 
 
 class KeptFile(Struct, frozen=True, array_like=True):
-    """A file of a target: git's mode, the sha256 of its content, and permission bits if known."""
+    """A file of a target: its mode in git, its sha256, and its permission bits if known."""
 
     mode: Annotated[str, Meta(pattern=r"^(100644|100755|120000)\Z")]
     sha256: Sha256
@@ -40,7 +40,7 @@ class KeptFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedFile(Struct, frozen=True, array_like=True):
-    """A file of a target that changed: its state before and after, None for no file."""
+    """A changed file of a target: its state before and after, or None if it is missing."""
 
     path: str
     before: KeptFile | None
@@ -48,7 +48,7 @@ class TurnedFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedTarget(Struct, frozen=True):
-    """The change of a target; `before` and `after` are the sha256 of its record, or None."""
+    """The changes to a target; `before` and `after` are the sha256 of its record, or None."""
 
     root: str
     files: tuple[TurnedFile, ...]
@@ -57,7 +57,7 @@ class TurnedTarget(Struct, frozen=True):
 
 
 class TurnedRef(Struct, frozen=True, array_like=True):
-    """A ref of a store that changed: its commit before and after, None where there is no ref."""
+    """A changed ref of a store: its commit before and after, or None if it is missing."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -66,7 +66,7 @@ class TurnedRef(Struct, frozen=True, array_like=True):
 
 
 class Operation(Struct, frozen=True):
-    """One change of a workspace and of the targets that changed together with it.
+    """A change to a workspace, and to the targets that changed together with it.
 
     `of` lists the numbers of the operations that an undo reverted or a redo repeated. `at` is the
     time in seconds since 1970.
@@ -82,7 +82,7 @@ class Operation(Struct, frozen=True):
     refs: tuple[TurnedRef, ...] = ()
 
     def contents(self) -> frozenset[str]:
-        """Return the sha256 of every content that the operation refers to."""
+        """Return the sha256 of every file version that the operation refers to."""
         named = [sha for file in self.files for sha in (file.before, file.after)]
         for target in self.targets:
             named += [target.before, target.after]

@@ -15,7 +15,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Verdict(str, Enum):
-    """What became of a patch; the verdict on a hunk is one of the first four or `conflict`."""
+    """What became of a patch; hunks have no `partial`, `blocked` or `skipped`."""
 
     UNCHANGED = "unchanged"
     MODIFIED = "modified"
@@ -117,7 +117,7 @@ class Sighting(Struct, frozen=True):
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to do what some hunks of a patch do, in other words.
+    """An upstream commit that seems to do in a different way what some hunks of a patch do.
 
     `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names the
     commit, or None. `reliability` says how often such a proposal was right.
@@ -133,7 +133,7 @@ class Likely(Struct, frozen=True):
 
 
 class Resemblance(Struct, frozen=True):
-    """Lines of upstream that begin at `line` (from 1), and the hunk's lines that they resemble.
+    """Lines of upstream that start at `line` (from 1), and the lines of a hunk that they resemble.
 
     `commit` is the upstream state with these lines, or None if it is the new state.
     """
@@ -146,7 +146,7 @@ class Resemblance(Struct, frozen=True):
 
 
 class Wording(Struct, frozen=True):
-    """A part of a patch that upstream landed in other words, with upstream's and our text."""
+    """A part of a patch that upstream landed in a different form, with the text of both forms."""
 
     path: str
     upstream: bytes
@@ -189,8 +189,8 @@ class PatchOutcome(Struct, frozen=True):
     deleted file; for a patch in conflict, it holds the part that merged. `reuses_diff` is true if
     the patch file stays as it is. `history` lists upstream commits and what each did to the patch's
     change: landed, evolved, reverted or gone. If upstream moved the landed lines, `now_in` is the
-    file that contains them now. `superseded` lists the parts that landed in other words, and
-    `likely` the commits that seem to do the same in other words. `finding` is what a person can
+    file that contains them now. `superseded` lists the parts that landed in a different form, and
+    `likely` the commits that seem to do the same as the patch. `finding` is what a person can
     decide about. `warnings` are suspicious places in a merge without conflict, each beginning with
     the path, and `findings` come from the audit of the result. `description` and `drop_when` are
     taken from the header: why the patch exists, and when it may be dropped.
@@ -257,7 +257,7 @@ class SeriesOutcome(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch is left for a person."""
+        """Return whether a patch of the series is in conflict or blocked."""
         return any(patch.is_left for patch in self.patches)
 
     def count(self, verdict: Verdict) -> int:
@@ -266,12 +266,15 @@ class SeriesOutcome(Struct, frozen=True):
 
 
 class TargetOutcome(Struct, frozen=True):
-    """What became of some series on one of several targets; `onto` is the name of the target."""
+    """What became of some series when they were rebased onto one of several targets.
+
+    `onto` is the name of the target.
+    """
 
     onto: str
     series: tuple[SeriesOutcome, ...]
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch of one of the series is left for a person."""
+        """Return whether a patch of one of the series is in conflict or blocked."""
         return any(outcome.has_conflicts for outcome in self.series)

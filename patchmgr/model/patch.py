@@ -1,4 +1,4 @@
-"""A patch: a header that gives the reason, and the changes to some files."""
+"""A patch: a header that explains the change, and the changes to some files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Hunk(Struct, frozen=True):
 
 
 class BinaryChange(Struct, frozen=True):
-    """The forward half of a git binary patch: the whole new content, or a delta to the old one."""
+    """The forward half of a git binary patch: the new content, or a delta to the old content."""
 
     method: str
     payload: bytes
@@ -132,7 +132,7 @@ class Patch(Struct, frozen=True):
         return self.says("Description") or next(plain, None)
 
     def author_or(self, nobody: Author) -> Author:
-        """Return the author and date in the header; what is missing is taken from `nobody`."""
+        """Return the author and date of the header, with `nobody` for what the header lacks."""
         author = self.author or nobody
         return author if author.date else replace(author, date=nobody.date)
 

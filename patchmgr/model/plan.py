@@ -1,4 +1,4 @@
-"""A plan: the steps in which a series is rebased to an upstream state, each of them tried."""
+"""A plan: the steps by which to rebase a series to an upstream state, with a trial of each step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 class PlannedPatch(Struct, frozen=True):
-    """What a step does to a patch; `places` and `reason` describe a patch that needs a person."""
+    """What a step does to a patch; `places` and `reason` are set if a person must resolve it."""
 
     series: str
     name: str
@@ -73,7 +73,7 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """One rebase to a later state: over commits without conflicts, or over one that causes some.
+    """A rebase to a later state, over commits without conflicts or over one that causes some.
 
     `patches` are the patches that change. `assuming` is about the patches that earlier steps left
     in conflict. `start` maps each series to its digest before the step. `is_back` is true if the
@@ -100,7 +100,7 @@ class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
 
 
 class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
-    """The steps from the pin to a state, which is `commits` upstream commits (or releases) away.
+    """The steps from the pin to an upstream state that is `commits` commits (or releases) away.
 
     `is_merge` is true if each step is a merge into a branch.
     """
@@ -117,7 +117,7 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     is_merge: bool = False
 
     def command(self, step: PlanStep) -> str:
-        """Return the command that the user runs to take a step."""
+        """Return the command with which the user carries out a step."""
         if self.is_merge:
             return f"git merge {step.onto.commit[:12]}"
         return f"patchmgr rebase {self.series[0]} --onto plan:{step.number}"

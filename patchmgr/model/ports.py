@@ -18,7 +18,7 @@ class Blobs(Protocol):
         """Return the content of a blob; raise PatchmgrError if it is missing."""
 
     def add(self, content: bytes) -> str:
-        """Keep a new content until the run ends and return its id."""
+        """Store new content until the run ends, and return its blob id."""
 
 
 class Tree(Protocol):
@@ -35,16 +35,16 @@ class Tree(Protocol):
 
 
 class Kept(Protocol):
-    """Answers cached by earlier runs; a question is everything that its answer depends on.
+    """A cache of answers from earlier runs, by everything that an answer depends on.
 
-    The program itself is not part of a question.
+    The cache takes the version of the program into account by itself.
     """
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer as the only item of a list, or None if it is not cached."""
+        """Return a list that contains only the cached answer, or None if there is no answer."""
 
     def put(self, question: Iterable[str | bytes], answer: Any) -> None:
-        """Cache an answer that can be written as JSON."""
+        """Cache an answer, which must be a value that JSON can represent."""
 
 
 class TextMerge(Protocol):
@@ -62,10 +62,10 @@ Style = Callable[[bytes], "bytes | None"]
 
 
 class Formatter(Protocol):
-    """The formatters that are configured in upstream's own tree."""
+    """The formatters that upstream's own files configure."""
 
     def styles(self, path: str) -> Sequence[Style]:
-        """Return the styles that upstream may format the file at the path in, likeliest first."""
+        """Return the styles that upstream may use for a file, the likeliest first."""
 
 
 class Step(Struct, frozen=True):
@@ -96,4 +96,4 @@ class History(Protocol):
         """Return the steps that touch any of the paths, oldest first."""
 
     def before(self, commit: str) -> str:
-        """Return the state before the commit of a step."""
+        """Return the upstream state directly before a commit."""

@@ -16,7 +16,7 @@ class NamedRef(Struct, frozen=True):
 
 
 class WrittenRef(Struct, frozen=True):
-    """A state whose name is read from a file of the series' own upstream, by a regular expression.
+    """A state whose name is found by a regular expression in a file of the series' own upstream.
 
     The name is the text that the group of `regex` matches.
     """
@@ -115,7 +115,7 @@ class Contents(Protocol):
 
 
 class State(Struct, frozen=True):
-    """A state of an upstream that conditions can be checked against.
+    """An upstream state for which conditions can be evaluated.
 
     `label` is its name in messages. `version` is the version of a release, None for any other
     state.
@@ -129,7 +129,7 @@ class State(Struct, frozen=True):
 
 
 class States(Protocol):
-    """Access to the states of upstreams other than the current one."""
+    """Finds states of upstreams other than the current one."""
 
     def state(self, upstream: str, ref: str | None) -> State:
         """Return a state of an upstream, or the tracked state if `ref` is None.

@@ -6,20 +6,20 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Receives the progress of one task at a time."""
+    """A receiver for the progress of one task at a time."""
 
     def start(self, label: str, total: int | None) -> None:
         """Begin a task of `total` bytes, or of unknown size if `total` is None."""
 
     def advance(self, amount: int) -> None:
-        """Add to the bytes that are done; a negative amount takes some back."""
+        """Add to the number of bytes done; a negative amount subtracts from it."""
 
     def done(self) -> None:
         """End the task, whether it succeeded or not."""
 
 
 class Quiet:
-    """Receives progress and shows nothing."""
+    """A receiver of progress that shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
         """Do nothing."""

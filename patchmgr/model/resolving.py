@@ -13,7 +13,7 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class OpenConflict(Struct, frozen=True):
-    """A conflict of a rebase in progress: its work order, and its file, or None for a finding."""
+    """A conflict of a rebase in progress: its work order, and its file unless it is a finding."""
 
     order: WorkOrder
     file: FileConflict | None
@@ -25,7 +25,7 @@ class OpenConflict(Struct, frozen=True):
 
 
 class Taken(str, Enum):
-    """How a region is resolved: by a side, both in an order, a candidate, or edited text."""
+    """How a region is resolved: with one side, both sides in order, a candidate, or edited text."""
 
     OURS = "ours"
     THEIRS = "theirs"
@@ -126,7 +126,7 @@ class Resolving(Struct, frozen=True):
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
         """Return the state `step` regions (or conflicts) further on, or back if `step` is negative.
 
-        The first one follows the last one.
+        After the last one comes the first one again.
         """
         if not self.places:
             return self

@@ -1,4 +1,4 @@
-"""What a reviewer asks about a series besides numbers: subsystems, gates, hotspots and risks."""
+"""What a reviewer asks about a series: subsystems, gates, hotspots and risks."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Hotspot(Struct, frozen=True):
 
 
 class RiskKind(str, Enum):
-    """The kinds of surprises for somebody who takes over the series."""
+    """The kinds of changes that may surprise somebody who takes over the series."""
 
     RUNS = "runs by being there"
     BINARY = "binary"
@@ -83,7 +83,7 @@ class RiskKind(str, Enum):
 
 
 class Risk(Struct, frozen=True):
-    """One risk: the file, and in `what` the line, requirement or variable."""
+    """A risk in one file; `what` is the line, requirement or variable that causes it."""
 
     kind: RiskKind
     path: str

@@ -65,7 +65,7 @@ class SeriesFile(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """A patch that another patch needs, because of lines of a file or a name that it defines."""
+    """A patch that another patch needs, for lines of a file or for a name that it defines."""
 
     patch: str
     path: str | None = None
@@ -73,7 +73,7 @@ class Need(Struct, frozen=True):
 
 
 class GraphPatch(Struct, frozen=True):
-    """A patch of a series, and the patches that it needs directly, nearest first."""
+    """A patch of a series, and the patches that it directly needs, nearest first."""
 
     name: str
     needs: tuple[Need, ...]

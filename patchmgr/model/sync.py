@@ -16,7 +16,7 @@ from patchmgr.model.work_order import WorkOrder
 
 
 class CarriedSeries(Struct, frozen=True):
-    """A series after those steps of a plan that cause no conflict, compared with before."""
+    """A series after the steps of a plan that cause no conflict, compared with its state before."""
 
     note: SyncNote
     before: Footprint
@@ -89,7 +89,7 @@ class PullCheck(Struct, frozen=True):
 
     @property
     def left(self) -> tuple[PlannedPatch, ...]:
-        """Return the patches in conflict, and those that are blocked by one."""
+        """Return the patches that are in conflict, or blocked by one that is."""
         return tuple(p for p in self.patches if p.verdict in (Verdict.CONFLICT, Verdict.BLOCKED))
 
 

@@ -18,7 +18,7 @@ class SideText(Struct, frozen=True):
 
 
 class OrderedCandidate(Struct, frozen=True):
-    """A candidate text for a region: its number from 1, and how often such texts were right."""
+    """A text offered for a region: its number, from 1, and how often such texts were right."""
 
     number: int
     text: str
@@ -45,8 +45,7 @@ class OrderedRegion(Struct, frozen=True):
 class SymbolSides(Struct, frozen=True):
     """The whole text of a symbol on each side; None on a side without the symbol.
 
-    If the audit or the ledger rejected a merge without conflict, `result` is the symbol's text in
-    it.
+    `result` is its text in the merge, if the audit or the ledger rejected a merge without conflict.
     """
 
     name: str
