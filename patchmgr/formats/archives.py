@@ -1,4 +1,4 @@
-"""Read the files of an sdist or a wheel in bounded memory, safe to write into a tree."""
+"""Read the files of an sdist or a wheel with bounded memory, and refuse unsafe members."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK
 
 
 class Kind(enum.Enum):
-    """The kind of an archive member. A member of any other kind is refused while reading."""
+    """The kind of an archive member; other kinds are refused when an archive is read."""
 
     FILE = "file"
     DIRECTORY = "directory"
@@ -34,7 +34,7 @@ class Kind(enum.Enum):
 
 
 class Member(Struct, frozen=True):
-    """A member of an archive, of which only the size and the kind have been checked.
+    """A member of an archive; only its size and kind have been checked.
 
     `mtime` is in seconds. For a symbolic link, `content` is its target. For a hard link, `target`
     is the name of the earlier member with the same content.
@@ -49,9 +49,9 @@ class Member(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """Limits on the unpacked content of an archive.
+    """Limits on the unpacked size of an archive.
 
-    It may have at most `ratio` times the size of the archive, or `free_bytes` if that is more.
+    The larger of `ratio` times the archive's size and `free_bytes` is allowed.
     """
 
     members: int = 500_000
@@ -62,7 +62,7 @@ class Limits(Struct, frozen=True):
 
 
 class Budget:
-    """Counts the members and bytes read from an archive, and raises an error above the limits."""
+    """A counter of the members and bytes read from an archive, which enforces the limits."""
 
     def __init__(self, limits: Limits, archive_size: int) -> None:
         self._limits = limits
@@ -83,12 +83,12 @@ class Budget:
 
 
 def bad(reason: str) -> PatchmgrError:
-    """Return the error for a refused archive; the caller puts its name before `reason`."""
+    """Return the error for an unusable archive; the caller puts its name before `reason`."""
     return PatchmgrError("bad-archive", reason)
 
 
 def refused(name: str, reason: str) -> PatchmgrError:
-    """Return the error for a member that causes its archive to be refused."""
+    """Return the error for an archive that is refused because of one member."""
     shown = name if len(name) < 200 else name[:200] + "..."
     return bad(f"is refused: its member {shown!a} {reason}")
 
@@ -100,8 +100,8 @@ _LONGEST = 4096
 def safe_path(name: str) -> str:
     """Return the path of a member without empty and `.` components.
 
-    Raises ValueError for a path that could lead out of the tree, or that some file system takes
-    for a path in git's own directory.
+    Raises ValueError for a path that could lead out of the tree, or that some file system would
+    resolve to git's own directory.
     """
     if len(name) > _LONGEST:
         raise ValueError("has too long a name")
@@ -118,7 +118,7 @@ def safe_path(name: str) -> str:
 
 
 def is_inside(link: str, target: str) -> bool:
-    """Return whether a symbolic link at the path `link` can only lead to a path inside the tree.
+    """Return whether a symbolic link at the path `link` stays inside the tree.
 
     `..` is allowed only at the start of the target: a name before it could itself be a link.
     """
@@ -147,10 +147,10 @@ _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath
 
 
 def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
-    """Yield the members of an unpacked tar stream; memory is bounded by the largest file.
+    """Yield the members of an uncompressed tar stream; memory is bounded by the largest file.
 
-    tarfile decodes the headers but does not walk the stream: it would read extended headers of
-    any claimed size into memory, and take twice as long.
+    tarfile decodes the headers, but does not walk the stream: it would read extended headers of any
+    claimed size into memory, and take twice as long.
     """
     everywhere: dict[bytes, bytes] = {}
     here: dict[bytes, bytes] = {}
@@ -315,7 +315,7 @@ class ArchiveFile(Struct, frozen=True):
 
 
 def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the files of an sdist in archive order; their paths lack its top folder.
+    """Yield the files of an sdist in archive order, with paths relative to its top folder.
 
     Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large,
     so use none of the files before all are read. `file` must be seekable.
@@ -331,7 +331,7 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
     """Yield the files of any archive, with the checks of `read_sdist`.
 
-    If one top folder contains all files, their paths lack it.
+    If one top folder contains all files, their paths are relative to that folder.
     """
     members = (member for member, _ in _placed(file, limits, lambda path: path))
     paths = [safe_path(m.name) for m in members if m.kind is not Kind.DIRECTORY]
@@ -342,7 +342,7 @@ def read_archive(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[Archive
 
 
 def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFile]:
-    """Yield the text files of a wheel that are not metadata, with the checks of `read_sdist`."""
+    """Yield the text files of a wheel except its metadata, with the checks of `read_sdist`."""
     files = _files(file, limits, _installed_path)
     return (found for found in files if _is_text(found))
 
@@ -407,7 +407,7 @@ def _unpacked(file: BinaryIO, magic: bytes) -> AbstractContextManager[BinaryIO]:
 
 
 class _TopFolder:
-    """The folder that every member of an sdist is in."""
+    """The folder that contains every member of an sdist."""
 
     def __init__(self) -> None:
         self._name: str | None = None
@@ -426,7 +426,7 @@ class _TopFolder:
 
 
 def _installed_path(path: str) -> str | None:
-    """Return where a wheel's member is installed, None for metadata, scripts and headers."""
+    """Return where a wheel's member is installed; None for metadata, scripts and headers."""
     library = _INSTALLED.fullmatch(path)
     if library:
         return library[1]
@@ -452,7 +452,7 @@ def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
 
 
 def _linked(member: Member, place: _Place, kinds: Mapping[str, Kind]) -> str:
-    """Return the path of the file that a hard link shares its content with."""
+    """Return the path of the file to which a hard link refers."""
     try:
         path = place(safe_path(member.target))
     except ValueError:

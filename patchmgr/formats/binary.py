@@ -29,14 +29,14 @@ def read_binary(reader: PatchReader) -> BinaryChange:
 
 
 def apply_binary(change: BinaryChange, old: bytes) -> bytes:
-    """Return the new content; raise "bad-patch" if the delta was made for other old content."""
+    """Return the new content; raise "bad-patch" if the delta was made for different old content."""
     if change.method == "literal":
         return change.payload
     return apply_delta(change.payload, old)
 
 
 def apply_delta(delta: bytes, old: bytes) -> bytes:
-    """Return the content that a git delta makes from the content `old`.
+    """Return the content that results from applying a git delta to `old`.
 
     Raises "bad-patch" if the delta is malformed, truncated, or made for other content.
     """

@@ -26,13 +26,13 @@ class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
-    """Read the accepted findings; raise PatchmgrError "bad-accepted" if the file is malformed."""
+    """Parse the file of accepted findings; raise "bad-accepted" if it is malformed."""
     table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
     return converted(table, _AcceptedDocument, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
 
 
 def write_accepted(accepted: Iterable[Accepted]) -> bytes | None:
-    """Return the file with these findings, sorted by id, or None if there are none."""
+    """Return the file of accepted findings, sorted by id, or None if there are none."""
     rows = sorted({one.id: one for one in accepted}.values(), key=lambda one: one.id)
     if not rows:
         return None
@@ -52,14 +52,14 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
-    """Read the decisions; raise PatchmgrError "bad-decisions", naming the malformed decision."""
+    """Parse the file of decisions; raise "bad-decisions", naming the one that is malformed."""
     table = read_toml(raw, kind=_KIND, what=DECISIONS, limit=MAX_FILE)
     rows = converted(table, _Document, kind=_KIND, what=f"{DECISIONS}:").decision
     return tuple(_read(row, f"{DECISIONS}: decision {n}") for n, row in enumerate(rows, 1))
 
 
 def write_decisions(decisions: Iterable[Decision]) -> bytes:
-    """Return the file with these decisions, sorted and without duplicates."""
+    """Return the file of decisions, sorted and without duplicates."""
     content: dict[str, Any] = {"format": FORMAT}
     if tables := [_written(decision) for decision in sorted(set(decisions), key=_order)]:
         content["decision"] = tables

@@ -1,4 +1,4 @@
-"""Export formats: which patches each keeps unchanged, how it rewrites others, and its files."""
+"""Export formats: which patch files are kept, how others are rewritten, and what is written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from patchmgr.model.series import SeriesFile, SeriesLine
 class DiffShape(Struct, frozen=True):
     """How git writes the diff of a patch that must be rewritten.
 
-    `folder` is put before each path, after `a/` and `b/`.
+    `folder` is inserted before each path, after `a/` and `b/`.
     """
 
     finds_renames: bool = True
@@ -34,7 +34,7 @@ class DiffShape(Struct, frozen=True):
 
 
 class Pinned(Struct, frozen=True):
-    """What an export reads besides patches: the pin, the npm package, the lines of the series.
+    """What an export needs besides the patches: the pin, the npm package and the series lines.
 
     `repository` is the URL of upstream. `landed` maps each upstream commit that a header names to
     the first release that contains it, or to None if no release does.
@@ -57,7 +57,7 @@ class Item(Struct, frozen=True):
 
 
 class Parcel(Struct, frozen=True):
-    """An exported patch, with the bytes that were written for it."""
+    """An exported patch, with the bytes written for the patch."""
 
     item: Item
     content: bytes
@@ -69,11 +69,11 @@ class Parcel(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """An export format. By default, it is a folder of mails with a series file.
+    """An export format. The default is a folder of mails with a series file.
 
-    `is_file` says whether `files` returns a single file, under the empty path. `takes_all` says
-    whether patches are exported even if guards or conditions leave them out. `is_whole` says
-    whether all patches become one diff. `names_releases` says whether it reads `Pinned.landed`.
+    `is_file` is true if `files` returns a single file, under the empty path. `takes_all` is true if
+    patches are exported even if guards or conditions leave them out. `is_whole` is true if all
+    patches become one diff. `names_releases` is true if the format uses `Pinned.landed`.
     """
 
     is_file: bool = False
@@ -82,22 +82,22 @@ class Form(Struct, frozen=True):
     names_releases: bool = False
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Return how git writes the diffs of rewritten patches."""
+        """Return how git should write the diffs of rewritten patches."""
         return DiffShape()
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
-        """Raise PatchmgrError if the format cannot hold the series."""
+        """Raise PatchmgrError if the format cannot represent the series."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Return for each patch whether its file can be exported unchanged."""
         return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a patch file rewritten for the format, given its diff as git writes it."""
+        """Return the new file of a patch whose diff git wrote as `diff`."""
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return all files by path: the patches under their names, and the series file.
+        """Return all files by path: the patch files and the series file.
 
         The series file keeps its comments. The lines of rewritten patches lose -pN and -R.
         """
@@ -107,7 +107,7 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the parts of a patch that the format's tools ignore, each as a clause."""
+        """Return the parts of a patch that tools for the format ignore, each as a clause."""
         return ()
 
 
@@ -117,7 +117,7 @@ def is_mail(item: Item) -> bool:
 
 
 def moves_files(file: FilePatch) -> bool:
-    """Return whether a change renames or copies the file, or has binary content."""
+    """Return whether a change renames or copies the file, or changes binary content."""
     return file.is_rename or file.is_copy or file.binary is not None
 
 
@@ -127,7 +127,7 @@ class Quilt(Form, frozen=True):
     takes_all: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep all patches unchanged."""
+        """Keep all patch files unchanged."""
         return (True,) * len(items)
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class Mailbox(Form, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep each mail that git can split from the mailbox again."""
+        """Keep each mail that git can split off from the mailbox again."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -175,10 +175,10 @@ def _stem(name: str) -> str:
 
 
 class Gbp(Form, frozen=True):
-    """Patches as `gbp pq export` writes them: -p1, no renames, a header with author and subject."""
+    """Patches as `gbp pq export` writes them: -p1, no renames, author and subject on top."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Write a rename as a deleted and a new file, since dpkg-source reads no renames."""
+        """Write a rename as a deletion and a new file, since dpkg-source supports no renames."""
         return DiffShape(finds_renames=False)
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
@@ -203,7 +203,7 @@ class Gbp(Form, frozen=True):
         )
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the changes of modes and of empty files, which dpkg-source ignores."""
+        """Return the changes to modes and to empty files, which dpkg-source ignores."""
         files = parcel.item.patch.files
         bare = [f for f in files if not f.hunks and not moves_files(f)]
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
@@ -253,10 +253,10 @@ _DIFF_WORDS = (
 
 
 class PatchPackage(Form, frozen=True):
-    """Patches for npm's patch-package, in files named by package, version and position."""
+    """Patches for npm's patch-package, in files named after package, version and position."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Have git put the package's folder in `node_modules` before each path."""
+        """Write each path with the package's folder in `node_modules` before it."""
         package = _package(pinned)
         folder = package.folder if package is not None else "node_modules"
         return DiffShape(finds_renames=False, folder=folder)
@@ -264,7 +264,7 @@ class PatchPackage(Form, frozen=True):
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
         """Raise PatchmgrError for a binary file, a link, or lines that are not UTF-8.
 
-        Also raises it if patches must be rewritten and the package is unknown.
+        The error is also raised if patches must be rewritten and the package is unknown.
         """
         package = _package(pinned)
         for item in items:
@@ -283,7 +283,7 @@ class PatchPackage(Form, frozen=True):
             raise PatchmgrError("usage", message, (hint,))
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep all patches if all came from patch-package for the wanted package, else none."""
+        """Keep all patches if patch-package made all of them for this package, else none."""
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
@@ -293,13 +293,13 @@ class PatchPackage(Form, frozen=True):
         return (is_same,) * len(items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a canonical patch; lines of its header that look like a diff are indented."""
+        """Return a canonical patch, with header lines that look like a diff indented."""
         header = canonical_header(item.patch, author=item.author)
         lines = split_lines(header)
         return b"".join(b" " + x if x.startswith(_DIFF_WORDS) else x for x in lines) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return one file per patch. The name of a single patch has no number."""
+        """Return one file per patch, numbered unless there is only one."""
         if all(parcel.is_kept for parcel in parcels):
             return {parcel.item.patch.name: parcel.content for parcel in parcels}
         package = _package(pinned)
@@ -358,19 +358,19 @@ def _title(item: Item) -> str:
 
 
 class OneDiff(Form, frozen=True):
-    """One diff of all patches, for `git apply FILE`."""
+    """All patches combined into one diff, for `git apply FILE`."""
 
     is_file: bool = True
     is_whole: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep the only patch of a series if it is a diff without a header, else none."""
+        """Keep a patch file only if it is the only one, and a diff without a header."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return the diff itself, without a header."""
+        """Return the diff, without a header."""
         return diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -379,12 +379,12 @@ class OneDiff(Form, frozen=True):
 
 
 class Yocto(Form, frozen=True):
-    """Mails with Yocto's `Upstream-Status` field, which gives their status upstream."""
+    """Mails with Yocto's `Upstream-Status` field, which states a patch's status upstream."""
 
     field: str = STATUS
 
     def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
-        """Return the fields that the format requires; a field with an empty value is removed."""
+        """Return the fields that the format requires; an empty value removes the field."""
         return {STATUS: yocto_status(item.patch)}
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
@@ -396,12 +396,12 @@ class Yocto(Form, frozen=True):
         )
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return a canonical patch with the required fields in its message."""
+        """Return a canonical patch whose message has the required fields."""
         mail = canonical_header(item.patch, author=item.author) + diff
         return with_fields(mail, self.fields(item, pinned))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the faults for which tools would reject the status field, each as a clause."""
+        """Return the reasons for which tools would reject the status field, each as a clause."""
         patch = parse_patch(parcel.content, name=parcel.item.patch.name)
         return tuple(f"will be asked: {problem}" for problem in stance_problems(patch, self.field))
 

@@ -1,7 +1,7 @@
 """Settings of source formatters, read from a project and reduced to harmless keys.
 
-Only known keys are passed on to a formatter, so that a project cannot make it run a program, or
-read or write other files.
+Only known keys are passed to a formatter, so that a project cannot make it run a program or access
+other files.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_table(content: bytes) -> Table:
 
 
 def table_at(table: Table, *names: str) -> Table | None:
-    """Return the table under these nested keys, or None if there is none."""
+    """Return the table at these nested keys, or None if there is none."""
     found: Any = table
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
@@ -120,8 +120,8 @@ _NESTED = re.compile(r"[ \t]+\S[^\n]*|-[ \t][^\n]*")
 def clang_settings(content: bytes) -> bytes | None:
     """Return a `.clang-format` without include orders and without styles for nested languages.
 
-    Returns None for a base style that is not built in, or for a file in an unusual form. The usual
-    form has one key per line, and its values indented below it.
+    Returns None if the base style is not built in, or if the file does not have one key per line
+    with its values indented below the key.
     """
     lines: list[str] = []
     is_used = True
@@ -160,7 +160,7 @@ def hooked_tools(content: bytes) -> dict[str, Table]:
 
 
 def _hooks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each hook (and repository) with the lines about it."""
+    """Yield each hook (and repository) with its lines."""
     name, about = "", ""
     for line in text.splitlines():
         begins = _HOOK.match(line)

@@ -1,4 +1,4 @@
-"""URLs: which of them git may fetch from without running a program, and which are paths."""
+"""URLs: tell which ones git can fetch from without running a program, and which are paths."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def url_problem(url: str) -> str | None:
 
 
 def is_scp_like(url: str) -> bool:
-    """Return whether a URL has git's short form for ssh, `host:path`."""
+    """Return whether a URL is written in git's short form for ssh, `host:path`."""
     return _SCP_LIKE.match(url) is not None
 
 

@@ -39,7 +39,7 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 
 
 class HeaderEdit(Struct, frozen=True):
-    """Changes to a patch's header. What is None, and fields not listed, stay as they are.
+    """Changes to a patch's header; None, or a field that is not listed, means no change.
 
     `fields` are pairs of name and value; an empty value removes the field.
     """
@@ -51,9 +51,9 @@ class HeaderEdit(Struct, frozen=True):
 
 
 def with_diff(patch: Patch, diff: bytes) -> bytes:
-    """Return a patch file with another diff, and with its header except for the diffstat.
+    """Return a patch file with its diff replaced and the diffstat removed from its header.
 
-    Raises "bad-patch" if the header would then read differently.
+    Raises "bad-patch" if the header would then be read differently.
     """
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
@@ -77,7 +77,7 @@ def new_header(subject: str, body: str, author: Author) -> bytes:
 
 
 def edited_header(patch: Patch, edit: HeaderEdit, *, nobody: Author) -> bytes:
-    """Return the edited header, as a mail. `nobody` is the author if the patch names none."""
+    """Return the edited header, as a mail; `nobody` is used if the patch names no author."""
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     if edit.subject is not None:
         head = _with_header(head, "Subject", edit.subject)
@@ -117,7 +117,7 @@ def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
 
 
 def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return a mail's header with one field replaced, where it is."""
+    """Return the header lines of a mail with one field replaced in its place."""
     if not value.strip() or any(not c.isprintable() for c in value):
         raise PatchmgrError("usage", f"the {name} must be one line of plain text")
     start = name.lower().encode() + b":"
@@ -126,7 +126,7 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 
 
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return a text with one field replaced where it is, or put behind the last field."""
+    """Return a text with one field replaced in its place, or added after the last field."""
     if _NAME.fullmatch(name) is None:
         raise PatchmgrError("usage", f"{shown(name)} is not a valid field name")
     if name.lower() in _OF_THE_MAIL:
@@ -158,7 +158,7 @@ def _field_at(lines: Sequence[bytes], name: str) -> tuple[int | None, int]:
 def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
     """Return the header of `patch` with the message of `other` appended.
 
-    `nobody` is the author if the patch names none.
+    `nobody` is used if the patch names no author.
     """
     head, body, notes = _taken_apart(_mail_header(patch, nobody))
     added = other.message.removesuffix(b"\n").split(b"\n")
@@ -169,9 +169,9 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 
 
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
-    """Return a mail of git format-patch with its commit id and commit date as fields.
+    """Return a mail of git format-patch with its commit id and commit date added as fields.
 
-    `dates` maps commit ids to dates. If the message already has these fields, they stay.
+    `dates` maps commit ids to dates. Fields that the message already has are kept.
     """
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
@@ -185,7 +185,7 @@ def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
 def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
     """Return a mail of git format-patch with these fields set in its message.
 
-    A field that is there is replaced, and an empty value removes it.
+    A field that exists is replaced, and an empty value removes it.
     """
     _, _, rest = mail.partition(b"\n")
     head, body, diff = _taken_apart(rest)
@@ -195,7 +195,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise "usage" if a field that was set in `patch` is not read back unchanged."""
+    """Raise "usage" if a field that was set in `patch` would be read back differently."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

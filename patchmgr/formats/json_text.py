@@ -1,4 +1,4 @@
-"""Read JSON, also from sources that are not trusted."""
+"""Parse JSON that may come from a source that is not trusted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def parse_json(raw: bytes | str) -> Any:
-    """Return the value of a JSON text; raise ValueError if it is malformed or nested too deeply."""
+    """Parse JSON; raise ValueError if it is malformed or nested too deeply."""
     try:
         return json.loads(raw)
     except RecursionError as fault:

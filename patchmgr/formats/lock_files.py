@@ -1,4 +1,4 @@
-"""The file upstream.lock: TOML with upstreams and, for each series, its upstream and pin."""
+"""The file upstream.lock: TOML with the upstreams, and the upstream and pin of each series."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Series(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
-    """Return the name unchanged; raise an error of `kind` if no path or ref can contain it."""
+    """Return the name unchanged; raise an error of `kind` if a path or ref cannot contain it."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use letters, digits, and . _ - after the first one"
@@ -72,9 +72,9 @@ def parse_lock(raw: bytes) -> Lock:
 
 
 def write_lock(lock: Lock) -> bytes:
-    """Return the file upstream.lock for a lock, with sorted keys.
+    """Return the content of upstream.lock for a lock, with sorted keys.
 
-    Raises "bad-lock" if `parse_lock` could not read the file.
+    Raises "bad-lock" if `parse_lock` would not accept the file.
     """
     content: dict[str, Any] = {"format": LOCK_FORMAT}
     if lock.upstreams:
@@ -141,7 +141,7 @@ def _check_references(
 
 
 def _sorted(value: Any, where: str, depth: int = 0) -> Any:
-    """Return a value with the keys of its tables sorted; raise if a lock cannot contain it."""
+    """Return a value with the keys of its tables sorted; raise if TOML cannot hold the value."""
     if depth > MAX_DEPTH:
         raise _fault(where, "is nested too deeply")
     if isinstance(value, Mapping):

@@ -25,7 +25,7 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
 
 def decoded(raw: bytes, charset: str | None = None) -> str:
-    """Return a line decoded from `charset`, or from UTF-8 if that is None.
+    """Return a line decoded from `charset`, by default UTF-8.
 
     Bytes that are not UTF-8 become surrogate escapes. Raises "bad-patch" for an unknown charset,
     and for bytes that are not valid in it.
@@ -34,7 +34,7 @@ def decoded(raw: bytes, charset: str | None = None) -> str:
 
 
 def repaired(text: str) -> str:
-    """Return the text with its surrogate escapes (bytes that are not UTF-8) read as Latin-1."""
+    """Return the text with each surrogate escape replaced by its byte, read as Latin-1."""
     return text.translate(_LATIN)
 
 
@@ -108,7 +108,7 @@ _SPECIAL = re.compile(r'[()<>\[\]:;@,."\\]')
 
 
 def parse_person(text: str) -> tuple[str, str] | None:
-    """Return the name and the address in the text of a `From:` header, or None if it has none."""
+    """Return the name and address in a `From:` header, or None if it contains no address."""
     text = repaired(text)
     plain = _unquoted(text)
     if "@" not in plain:
@@ -126,7 +126,7 @@ def parse_person(text: str) -> tuple[str, str] | None:
 
 
 def written_person(name: str, email: str) -> str:
-    """Return a name and an address as the text of a `From:` header.
+    """Return the text of a `From:` header for a name and an address.
 
     The name is quoted only if there is an `@`: otherwise git mailinfo would keep the quotes.
     """
@@ -136,14 +136,14 @@ def written_person(name: str, email: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return the text with each run of white space as one space, and with its ends stripped."""
+    """Return the text with runs of white space replaced by one space and its ends stripped."""
     return re.sub("[ \t\r\n]+", " ", text).strip(" ")
 
 
 def parse_date(text: str) -> str | None:
-    """Return a date in git's raw form (`SECONDS ZONE`), or None if it cannot be read.
+    """Parse a mail date, an ISO date or git's raw form, and return git's raw form.
 
-    `text` is a mail date, an ISO date or a raw date.
+    The raw form is `SECONDS ZONE`. Returns None if the date cannot be parsed.
     """
     text = squeezed(text)
     if match := _RAW_DATE.fullmatch(text):
@@ -154,7 +154,7 @@ def parse_date(text: str) -> str | None:
 
 
 def written_date(raw: str) -> str:
-    """Return git's raw date as the text of a `Date:` header."""
+    """Return the text of a `Date:` header for a date in git's raw form."""
     seconds, zone = raw.split(" ")
     at = time.gmtime(int(seconds) + _minutes(zone) * 60)
     clock = f"{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}"
@@ -183,7 +183,7 @@ def _unquoted(text: str) -> str:
 
 
 def _person(rest: str, email: str) -> tuple[str, str] | None:
-    """Return a name that a git commit can contain, and the address; it is the default name."""
+    """Return a name that a git commit can contain, by default the address, and the address."""
     is_name = rest and len(rest.encode()) <= _LONGEST_NAME and not re.search("[@<>]", rest)
     # What git takes out of names: strbuf_addstr_without_crud.
     parts = (text.strip(_CRUD) for text in (rest if is_name else email, email))
@@ -249,7 +249,7 @@ class Body(Struct):
 
 
 def is_blank(line: bytes) -> bool:
-    """Return whether the line is only white space, as git defines it."""
+    """Return whether the line contains only white space, as git defines it."""
     return not line.strip(b" \t\r\n")
 
 
@@ -296,7 +296,7 @@ def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
 
 
 def folded_end(lines: Sequence[bytes], at: int) -> int:
-    """Return the index after the last line of the folded header that begins at index `at`."""
+    """Return the index after the last line of the folded header that starts at index `at`."""
     places = range(at + 1, len(lines))
     return next((n for n in places if lines[n][:1] not in (b" ", b"\t")), len(lines))
 
@@ -307,9 +307,9 @@ def joined(lines: Iterable[bytes]) -> bytes:
 
 
 def clean_subject(text: str) -> str:
-    """Return a subject without `[PATCH n/m]`, and without a `Re:` beside it.
+    """Return a subject without `[PATCH n/m]`, and without a `Re:` next to it.
 
-    Other brackets stay, as with git am --keep-non-patch. Without `[PATCH]`, so does a `Re:`.
+    Other brackets are kept, as with git am --keep-non-patch. So is a `Re:` without `[PATCH]`.
     """
     text = squeezed(text)
     at, kept, is_mail = 0, [], False
@@ -325,7 +325,7 @@ def clean_subject(text: str) -> str:
 
 
 def stripped_space(lines: Iterable[str]) -> bytes:
-    """Return the lines as git stripspace does: blank lines at the ends go, runs become one."""
+    """Return the lines as git stripspace does, which removes or merges blank lines."""
     kept: list[str] = []
     for line in lines:
         bare = line.rstrip(_BLANKS)
@@ -336,10 +336,10 @@ def stripped_space(lines: Iterable[str]) -> bytes:
 
 
 def read_fields(lines: Iterable[str]) -> dict[str, str]:
-    """Return the texts of the `Field: text` lines, with their continuation lines, by field name.
+    """Return the `Field: text` lines as a map, with continuation lines included.
 
-    Texts of repeated fields are joined by a newline. A continuation line with only a dot becomes
-    an empty line (DEP-3).
+    Texts of repeated fields are joined by a newline. A continuation line with only a dot becomes an
+    empty line (DEP-3).
     """
     found: dict[str, list[str]] = {}
     name = None
@@ -371,7 +371,7 @@ def without_stat(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def without_last_blanks(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the lines without blank lines at the end."""
+    """Return the lines without the blank lines at the end."""
     end = len(lines)
     while end and is_blank(lines[end - 1]):
         end -= 1

@@ -1,4 +1,4 @@
-"""Patch headers as mail: read them, write their canonical form, and make file names of subjects."""
+"""Patch headers as mails: read them, write their canonical form, and derive file names."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ class _Field(Struct, frozen=True):
 
 
 class _Letter(Struct, frozen=True):
-    """A header taken apart: `head` are a mail's header lines, `body` the lines below them.
+    """A header taken apart: the header lines of a mail, and the lines below them.
 
-    For other headers `head` is empty and `body` holds all lines but those whose content is
-    in `subject`, `person` and `date`. Lines have no newline.
+    For other headers `head` is empty and `body` holds all lines but those whose content is in
+    `subject`, `person` and `date`. Lines have no newline.
     """
 
     head: tuple[bytes, ...]
@@ -78,7 +78,7 @@ class _Letter(Struct, frozen=True):
 
 
 def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
-    """Take a header apart; `name` is the patch's, for errors and as the last resort's subject."""
+    """Take a header apart; the patch's `name` is for errors, and the subject if there is none."""
     lines = _without_envelope(lines)
     block, end = _read_block(lines)
     named = {field.name: field for field in block}
@@ -230,7 +230,7 @@ _WIDTH = 78
 
 
 class HeaderText(NamedTuple):
-    """The content of a patch's header. The date in `author` is empty if the header has none."""
+    """The content of a patch's header; the date in `author` is empty if there is none."""
 
     subject: str
     message: bytes
@@ -240,7 +240,7 @@ class HeaderText(NamedTuple):
 
 
 def read_header(header: bytes, *, name: str = "") -> HeaderText:
-    """Read the part of a patch file before its diff, as git am would, and its DEP-3 fields.
+    """Read the header of a patch file as git am would, and its DEP-3 fields.
 
     `name` is the patch's name. It appears in errors, and is the subject if the header has none.
     Raises "bad-patch" for a mail in base64 or quoted-printable, a bad date, or a NUL.
@@ -270,9 +270,9 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
 def canonical_header(patch: Patch, *, author: Author) -> bytes:
     """Return the header for a rewritten patch, in the form of git format-patch.
 
-    The header of a mail stays, except for its first line and the diffstat. Any other header becomes
-    that of a mail, with its text as the body, and `author` must have a date. A second run changes
-    nothing.
+    The header of a mail is kept, except for its first line and the diffstat. Any other header
+    becomes that of a mail, with its text as the body; `author` must then have a date. A header that
+    has this form already is not changed.
     """
     size = len(split_lines(patch.header))
     lines = _lines(b"".join(unmangled_lines(patch.raw)[:size]), patch.name)
@@ -286,7 +286,7 @@ def canonical_header(patch: Patch, *, author: Author) -> bytes:
 
 
 def slug(subject: str) -> str:
-    """Return the file name that git format-patch makes of a subject, without number and suffix."""
+    """Return the file name that git format-patch derives from a subject, without its suffix."""
     words = re.sub(r"[^A-Za-z0-9._]+", "-", subject)
     words = re.sub(r"\.\.+", ".", words).strip("-").rstrip(".-")
     return words[:MAX_SLUG].lstrip(".-") or "patch"
@@ -313,7 +313,7 @@ def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
 
 
 def mail_head(subject: str, author: Author, *, is_ascii: bool) -> list[bytes]:
-    """Return the header lines of a mail; `is_ascii` says whether the text below them is ASCII."""
+    """Return the header lines of a mail; `is_ascii` is true if the text below them is ASCII."""
     person = squeezed(written_person(author.name, author.email))
     lines = [
         encode_path(f"From: {_encoded(person)}"),
@@ -339,7 +339,7 @@ def _encoded(text: str) -> str:
 
 
 def _folded(text: str) -> list[str]:
-    """Return a header on lines of git's width, broken at spaces."""
+    """Return a header as lines, broken at spaces to git's width."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

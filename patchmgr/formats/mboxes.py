@@ -1,6 +1,6 @@
-"""Mailboxes: where one mail ends and the next begins, and which mails are no patches.
+"""Mailboxes: find the boundaries of mails, and tell which mails contain no patch.
 
-In the tags of a message (`Gbp-Pq: …` lines), `gbp pq` keeps the name and the folder of a patch.
+`gbp pq` keeps the name and folder of a patch in `Gbp-Pq: ...` lines, the tags of a message.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 
 
 def split_mbox(raw: bytes) -> list[bytes]:
-    """Return the mails in a mailbox; joined, they are its bytes again.
+    """Split a mailbox into its mails; joined, these give the same bytes.
 
     Each "From " line that git writes starts a new mail. A "From " line that another mail program
     writes does so only between a blank line and a header, in a file that begins with such a line.
@@ -67,7 +67,7 @@ def _is_one(mail: bytes) -> bool:
 
 
 def is_talk(mail: bytes) -> bool:
-    """Return whether the subject of a mail is that of a cover letter or a reply."""
+    """Return whether the subject shows that a mail is a cover letter or a reply."""
     head = mail.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     return _TALK.search(head) is not None
 
@@ -79,9 +79,9 @@ _KNOWN = (b"topic", b"name", b"ignore")
 
 
 class Tagged(Struct, frozen=True):
-    """A mail without its `Gbp-Pq` tags, and what they say.
+    """A mail without its `Gbp-Pq` tags, and the content of the tags.
 
-    `wish` is the path for the patch file. `is_ignored` says whether to leave the patch out.
+    `wish` is the path for the patch file. `is_ignored` is true if the patch is to be left out.
     """
 
     raw: bytes
@@ -90,7 +90,7 @@ class Tagged(Struct, frozen=True):
 
 
 def read_tags(mail: bytes) -> Tagged:
-    """Read the `Gbp-Pq` tags of a mail and remove them from its message."""
+    """Remove the `Gbp-Pq` tags from the message of a mail, and return both."""
     found: dict[bytes, bytes] = {}
     kept: list[bytes] = []
     lines = split_lines(mail)
@@ -122,7 +122,7 @@ def _tag(line: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _without_gap(lines: list[bytes]) -> list[bytes]:
-    """Return the message without the blank lines that stood above the tags."""
+    """Return the message without the blank lines that preceded the tags."""
     blank = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
     while len(lines) > blank + 1 and not lines[-1].strip():
         lines = lines[:-1]

@@ -1,10 +1,10 @@
-"""The folder of an overlay: patched copies, and the loader that puts them in front.
+"""An overlay's folder: patched copies of modules, and the loader that Python imports them with.
 
 `PYTHONPATH=DIR` makes Python import `sitecustomize` from there. It installs a finder, then runs the
 `sitecustomize` that would have been found without it. A patched module keeps the name, the
 `__file__` and the data files of the installed one; its code is compiled from the copy, so that
-tracebacks and `inspect` show what runs. If one installed file differs from the one that the overlay
-was made for, nothing of the overlay is used, and a line on stderr says so.
+tracebacks and `inspect` show what runs. If an installed file differs from the one that the overlay
+was made for, the overlay is not used, and stderr gets a warning.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _check()
 
 
 def start_check(name: str) -> dict[str, bytes]:
-    """Return the files that make Python warn at its start if a distribution's files have changed.
+    """Return files that make Python warn at startup if a distribution's files have changed.
 
-    They are by path below the folder where the distribution is installed.
+    Their paths are relative to the folder where the distribution is installed.
     """
     module = f"_patchmgr_check_{name.replace('-', '_')}"
     return {
@@ -209,7 +209,7 @@ finally:
 
 
 def module_name(path: str) -> str | None:
-    """Return the dotted module name for the path of a file, or None if it is not a module."""
+    """Return the dotted module name of the file at a path, or None if it is not a module."""
     if not path.endswith(".py"):
         return None
     parts = path.removesuffix(".py").split("/")
@@ -244,5 +244,5 @@ def overlay_files(
 
 
 def is_of_overlay(name: str) -> bool:
-    """Return whether a name in the folder of an overlay is one that an overlay writes."""
+    """Return whether a file or folder with this name is part of an overlay."""
     return name in (FINDER, TABLE, START, "__pycache__") or name.startswith(_FILES)

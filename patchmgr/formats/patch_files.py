@@ -29,7 +29,7 @@ from patchmgr.model.series import SeriesLine
 
 
 def reversed_patch(patch: Patch) -> Patch:
-    """Return a patch that undoes this one, with the same header and file bytes.
+    """Return the patch that undoes this one, with the same header and file bytes.
 
     Raises PatchmgrError "unsupported" for a copy or a binary file, which cannot be reversed.
     """
@@ -55,7 +55,7 @@ def _reversed_file(name: str, change: FilePatch) -> FilePatch:
 
 
 def _reversed_hunk(hunk: Hunk) -> Hunk:
-    """Return a hunk the other way round; of each change, the removed lines come first."""
+    """Return the reverse of a hunk, with removed lines before added lines."""
     lines: list[bytes] = []
     for is_context, run in groupby(hunk.lines, key=lambda line: line[:1] == b" "):
         found = list(run)
@@ -110,7 +110,7 @@ def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
 
 
 def parse_listed(raw: bytes, line: SeriesLine) -> Patch:
-    """Read a patch file with the options -pN and -R of its line in the series file."""
+    """Read a patch file with the -pN and -R options of its line in the series file."""
     assert line.name is not None
     patch = parse_patch(raw, name=line.name, strip=line.strip)
     return reversed_patch(patch) if line.is_reversed else patch

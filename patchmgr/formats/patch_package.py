@@ -18,10 +18,10 @@ _NAME = re.compile(r"(?:@[\w.~-]+/)?[\w.~-]+")
 
 
 class PackagePatch(Struct, frozen=True):
-    """A parsed file name of patch-package: the nested packages, the innermost one's version.
+    """A parsed file name of patch-package: the packages it names, and the version of the last one.
 
-    `packages` begins with the outermost. `number` orders the patches of one package; it is 0 if
-    the name has no number.
+    `packages` begins with the outermost of the nested packages. `number` orders the patches of one
+    package; it is 0 if the name has no number.
     """
 
     packages: tuple[str, ...]
@@ -31,7 +31,7 @@ class PackagePatch(Struct, frozen=True):
 
     @property
     def folder(self) -> str:
-        """Return the folder in which npm installs the package, below the project's root."""
+        """Return the folder in which npm installs the package, relative to the project's root."""
         return "/".join(f"node_modules/{name}" for name in self.packages)
 
     @property
@@ -62,7 +62,7 @@ def read_name(name: str) -> PackagePatch | None:
 
 
 def written_name(patch: PackagePatch) -> str:
-    """Return the file name for a patch: the inverse of `read_name`, but never with `.dev`."""
+    """Return the file name for a patch, without `.dev`; the inverse of `read_name`."""
     name = "++".join(package.replace("/", "+") for package in patch.packages)
     row = f"+{patch.number:03}" if patch.number else ""
     title = f"+{patch.title}" if patch.number and patch.title else ""
@@ -70,7 +70,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Return whether every file of a diff in git's format is below a folder."""
+    """Return whether all files of a diff in git's format are inside a folder."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(

@@ -19,7 +19,7 @@ _PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself, besides letters and
 
 
 def written_path(path: str) -> str:
-    """Return a path percent-encoded: bytes that are not plain characters become `%XX`."""
+    """Return a path percent-encoded, with `%XX` for bytes that are not plain characters."""
     return quote_from_bytes(encode_path(path), safe=_PLAIN)
 
 
@@ -45,7 +45,7 @@ def decode_path(raw: bytes) -> str:
 
 
 def encode_path(path: str) -> bytes:
-    """Return the bytes of a path, the inverse of decode_path."""
+    """Return the bytes of a path; the inverse of `decode_path`."""
     return path.encode("utf-8", "surrogateescape")
 
 
@@ -58,7 +58,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def check_path(text: str, *, what: str) -> str:
-    """Return a safe path unchanged; raise "unsafe-path", after `what`, for any other path."""
+    """Return a path unchanged if it is safe; otherwise raise "unsafe-path", naming `what`."""
     reason = refusal(text)
     if reason is not None:
         named = f"{what} {shown(text)}" if text else what
@@ -67,14 +67,14 @@ def check_path(text: str, *, what: str) -> str:
 
 
 def check_link(path: str, mode: str | None, *, what: str) -> None:
-    """Raise "unsafe-path" for a symbolic link (by its mode) that is named `.gitmodules`."""
+    """Raise "unsafe-path" if the path is a symbolic link with the name `.gitmodules`."""
     if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
         raise PatchmgrError("unsafe-path", f"{what} {shown(path)} must not be a symbolic link.")
 
 
 @lru_cache(maxsize=4096)
 def refusal(text: str) -> str | None:
-    """Return why the path is unsafe, or None if it is safe."""
+    """Return why the path is not safe, or None if it is."""
     return _whole_refusal(text) or _part_refusal(text)
 
 
@@ -130,6 +130,6 @@ def _is_gitmodules(part: str) -> bool:
 
 
 def _undisguised(part: str) -> tuple[str, str]:
-    """Return what HFS+ and NTFS take a component for."""
+    """Return how HFS+ and NTFS read a component."""
     on_hfs = part.translate(_HFS_IGNORED).lower()
     return on_hfs, part.partition(":")[0].rstrip(" .").lower()

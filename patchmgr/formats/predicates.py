@@ -41,7 +41,7 @@ _END = ""
 
 
 class _SyntaxError(Exception):
-    """Text that is not a predicate: what is wrong, and at which index."""
+    """A syntax error in a predicate, and its index in the text."""
 
     def __init__(self, at: int, problem: str) -> None:
         super().__init__(problem)
@@ -50,7 +50,7 @@ class _SyntaxError(Exception):
 
 
 class _Token(Struct, frozen=True):
-    """A piece of the text with its place; a string's text is what is between its quotes."""
+    """A piece of the text and its position; for a string, the text between its quotes."""
 
     at: int
     end: int
@@ -68,7 +68,10 @@ class _Token(Struct, frozen=True):
 
 
 def read_conditions(patch: Patch) -> Conditions:
-    """Return the predicates in a patch's header; raise "bad-predicate", naming patch and column."""
+    """Parse the conditions in a patch's header.
+
+    Raises "bad-predicate", naming the patch and the column, if one is malformed.
+    """
     texts: dict[str, tuple[str, str]] = {}
     for name, text in patch.fields.items():
         key = name.lower()
@@ -114,7 +117,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Parser:
-    """A recursive descent; each method reads one rule of the grammar."""
+    """A recursive descent parser; each method reads one rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
@@ -138,7 +141,7 @@ class _Parser:
         return token
 
     def _has(self, word: str) -> bool:
-        """Take the bare word if it is the next token, and return whether it is."""
+        """Consume the next token if it is this bare word, and return whether it was."""
         is_next = self._next.word == word
         self._at += is_next
         return is_next
@@ -208,7 +211,7 @@ class _Parser:
         return PatternFound(regex, name, rest or self._quoted_symbol(path.end))
 
     def _symbol_after(self, path: _Token) -> str | None:
-        """Read the symbol right behind a path in quotes, if there is one."""
+        """Read the symbol that directly follows a quoted path, if there is one."""
         token = self._next
         if token.at != path.end or not (token.word or "").startswith(":"):
             return None
@@ -221,7 +224,7 @@ class _Parser:
         return self._take().plain()
 
     def _word(self, what: str) -> str:
-        """Read a bare word or a string that is not empty."""
+        """Read a bare word or a non-empty string."""
         if self._next.text in (_END, "(", ")"):
             raise self._unexpected(what)
         return self._take().plain()

@@ -1,4 +1,4 @@
-"""A patch file as lines with a position, and errors that name the patch and the line."""
+"""The lines of a patch file with a current position, and errors that name patch and line."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def split_lines(raw: bytes) -> list[bytes]:
 def unmangled_lines(raw: bytes) -> list[bytes]:
     """Return the lines of a patch file; if all of them end in CR LF, the CRs are removed.
 
-    Such CRs come from the transport of a mail, and git am and patch remove them, too. In the diff
-    of a file with CR LF, the header lines have no CR.
+    Such CRs come from mail transport; git am and patch remove them, too. In the diff of a file with
+    CR LF, the header lines have no CR.
     """
     lines = split_lines(raw)
     if raw.count(b"\r\n") == raw.count(b"\n"):
@@ -40,7 +40,7 @@ class PatchReader:
 
     @property
     def line(self) -> bytes | None:
-        """Return the current line, or None at the end."""
+        """Return the current line, or None at the end of the file."""
         return self.lines[self.at] if self.at < len(self.lines) else None
 
     def starts(self, *prefixes: bytes) -> bool:
@@ -48,20 +48,20 @@ class PatchReader:
         return self.at < len(self.lines) and self.lines[self.at].startswith(prefixes)
 
     def take(self) -> bytes:
-        """Return the current line without its newline, and go to the next line."""
+        """Return the current line without its newline, and advance to the next line."""
         line = self.lines[self.at]
         self.at += 1
         return line.removesuffix(b"\n")
 
     def where(self, at: int | None = None) -> str:
-        """Return text that names the patch and a line, by default the current one.
+        """Return text that names the patch and a line, by default the current line.
 
         `at` counts from 0; the number in the text counts from 1.
         """
         return f"Patch {self._shown} line {(self.at if at is None else at) + 1}"
 
     def fault(self, problem: str, *hints: str, at: int | None = None) -> PatchmgrError:
-        """Return a "bad-patch" error about a line, by default the current one."""
+        """Return a "bad-patch" error for a line, by default the current line."""
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
             hints = (*hints, "the line ends in CR LF, but other lines of the file do not")

@@ -1,6 +1,6 @@
 """Read and write a folder of `conflicts/`, which contains one conflict and its resolution.
 
-A folder may come from somebody else's workspace, so none of its content is trusted.
+The folder may come from somebody else's workspace, so its content is not trusted.
 """
 
 from __future__ import annotations
@@ -58,13 +58,16 @@ class _Source(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def write_source(source: Source) -> bytes:
-    """Return the file source.toml, which says where a folder of `conflicts/pulled/` comes from."""
+    """Return the file source.toml, which records where pulled resolutions come from."""
     told = _Source(FORMAT, written_path(source.place), source.commit)
     return tomli_w.dumps(msgspec.to_builtins(told, order="sorted")).encode()
 
 
 def parse_source(name: str, raw: bytes) -> Source:
-    """Read a source.toml; raise "bad-conflict" if it is malformed. `name` is that of its folder."""
+    """Parse a source.toml; raise "bad-conflict" if it is malformed.
+
+    `name` is the name of its folder in `conflicts/pulled/`.
+    """
     what = f"{PULLED}/{shown(name)}/{SOURCE}"
     table = read_toml(raw, kind=_KIND, what=what, limit=MAX_META)
     told = converted(table, _Source, kind=_KIND, what=f"{what}:")
@@ -72,17 +75,17 @@ def parse_source(name: str, raw: bytes) -> Source:
 
 
 def is_conflict_id(name: str) -> bool:
-    """Return whether a name has the form of a conflict's id, which is also its folder's name."""
+    """Return whether a name, such as that of a folder, has the form of a conflict's id."""
     return _ID.fullmatch(name) is not None
 
 
 def size_limit(name: str) -> int:
-    """Return how many bytes the file `name` of a conflict's folder may have."""
+    """Return the largest allowed size, in bytes, of the file `name` in a conflict's folder."""
     return MAX_META if name == META else MAX_SIDE
 
 
 def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
-    """Return the files of a conflict's folder by name; None for a file that must not exist."""
+    """Return the files of a conflict's folder by name, with None for files that must not exist."""
     solved = recorded.resolution
     meta = _Meta(
         FORMAT,
@@ -110,9 +113,9 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
 
 
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
-    """Read the files of a conflict's folder; raise "bad-conflict" if they are malformed.
+    """Parse the files of a conflict's folder; raise "bad-conflict" if they are malformed.
 
-    `name` is that of the folder. Whether this id matches the sides is not checked here.
+    `name` is the name of the folder, the conflict's id. It is not compared with the sides here.
     """
     if not is_conflict_id(name):
         raise fault(name, "has a name that is not the id of a conflict")
@@ -156,7 +159,7 @@ def _resolution(name: str, meta: _Meta, content: bytes | None) -> Resolution | N
 
 
 def _shape_fault(recorded: Recorded) -> str | None:
-    """Return why the files do not fit the kind of the conflict, or None if they do."""
+    """Return how the files contradict the kind of the conflict, or None if they do not."""
     sides = (recorded.base, recorded.ours, recorded.theirs)
     solved = recorded.resolution
     if recorded.kind is Kind.GROUP:

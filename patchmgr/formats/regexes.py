@@ -1,4 +1,4 @@
-"""Regular expressions in the syntax of RE2, which searches in linear time."""
+"""Regular expressions in the syntax of RE2, which matches in linear time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST = 1000  # characters of an expression
 
 
 class RegexError(ValueError):
-    """The error for a regular expression that is too long or that RE2 rejects."""
+    """A regular expression that is too long or that RE2 rejects."""
 
 
 def compile_regex(text: str) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
 """Read the sections of a diff, one per file: names, extended headers and hunks.
 
-A section is refused if its headers disagree about a path or a mode, because two programs could
-then read two different changes.
+A section is refused if its headers disagree about a path or a mode, because two programs could then
+read two different changes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Names = tuple["str | None", "str | None"]
 
 
 def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
-    """Read a `---` or `+++` line and return the name as it stands, and what follows a tab."""
+    """Read a `---` or `+++` line; return its name as written, and the text after a tab."""
     if not reader.starts(marker):
         raise reader.fault(f"a {marker.decode().strip()} line is expected here")
     text = reader.take()[len(marker) :]
@@ -51,7 +51,7 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 
 
 def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None = None) -> str:
-    """Return the path that a name means without its first directories, or raise."""
+    """Return the path of a name without its first directories, or raise."""
     strip = reader.strip if strip is None else strip
     what = f"{reader.where(at)}: the path"
     path = decode_path(name)
@@ -99,7 +99,7 @@ def _stripped(name: bytes, strip: int) -> bytes | None:
 
 
 def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
-    """Return the name that a whole text is, quoted or not."""
+    """Return the only name in a text, which may be quoted."""
     if text[:1] != b'"':
         return text
     quoted = unquote(text)
@@ -139,7 +139,7 @@ _CHARS = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def unquote(raw: bytes) -> tuple[bytes, bytes] | None:
-    """Return the name that is quoted at the start of `raw`, and what follows its closing quote.
+    """Return the quoted name at the start of `raw`, and the bytes after its closing quote.
 
     Returns None if `raw` does not begin with a well-formed quoted name.
     """
@@ -163,14 +163,14 @@ _SIDES = {b" ": _OLD | _NEW, b"\n": _OLD | _NEW, b"-": _OLD, b"+": _NEW}
 
 
 def is_hunk_head(line: bytes) -> bool:
-    """Return whether the line begins a hunk of a unified diff."""
+    """Return whether the line starts a hunk of a unified diff."""
     return _HUNK.match(line) is not None
 
 
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise "bad-patch" if one is inconsistent.
 
-    No memory is allocated for the counts in a hunk header. They are only compared with the lines.
+    The counts in a hunk header are compared with the lines, but no memory is allocated for them.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -182,7 +182,7 @@ def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
 
 
 class _Scan(Struct):
-    """The walk over the hunks of one file: `ended` holds the sides without a last newline."""
+    """A pass over the hunks of one file; `ended` holds the sides without a last newline."""
 
     reader: PatchReader
     ended: int = 0
@@ -214,7 +214,7 @@ class _Scan(Struct):
         return old_start, old, new_start, new, line[match.end() : -1].removeprefix(b" ")
 
     def _body(self, old: int, new: int) -> tuple[bytes, ...]:
-        """Read the lines of a hunk with so many lines on its sides."""
+        """Read the lines of a hunk, given the number of lines on each side."""
         reader, found = self.reader, list[bytes]()
         lines = reader.lines
         while old or new:
@@ -261,7 +261,7 @@ _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
 
 
 def skip_noise(reader: PatchReader) -> None:
-    """Skip lines such as `Index: ` that tools other than git put above a section.
+    """Skip lines such as `Index: ` that tools other than git write before a section.
 
     Raises "bad-patch" if no `---` line follows them.
     """
@@ -287,7 +287,7 @@ def read_plain_section(reader: PatchReader) -> FilePatch:
 
 
 def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
-    """Return the one path that two names mean, one of which may be a backup's or no file's."""
+    """Return the path that two names refer to; one may be a backup or /dev/null."""
     named = [name for name in enumerate((old, new), start) if name[1] != NO_FILE]
     if not named:
         raise reader.fault("both the --- and the +++ line name /dev/null", at=start)
@@ -309,10 +309,10 @@ def _is_epoch(stamp: bytes) -> bool:
 
 
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    """Return the index of the first section that clashes with another, and why, or None.
+    """Return the index of the first section that contradicts another, and why, or None.
 
-    Each section is a change to the tree before the patch. A path may be removed and used again, as
-    when a file changes its type (deleted, then new) or two renames swap paths.
+    All sections are changes to the same tree. A path may be removed and used again, as when a file
+    changes its type (deleted, then new) or two renames swap paths.
     """
     return _taken_twice(files) or _below_a_file(files)
 
@@ -357,7 +357,7 @@ _PERCENT = re.compile(rb"\d{1,3}%")
 
 
 class _Facts(Struct, frozen=True):
-    """What the extended headers of a section say."""
+    """The content of the extended headers of a section."""
 
     old_mode: str | None
     new_mode: str | None
@@ -407,7 +407,7 @@ _Lines = Mapping[str, tuple[bytes, int]]
 
 
 def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
-    """Read the extended header lines: what each says, and where."""
+    """Read the extended header lines: the value and position of each."""
     found: dict[str, tuple[bytes, int]] = {}
     while reader.starts(*_KEYS):
         line = reader.lines[reader.at]
@@ -419,7 +419,7 @@ def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
 
 
 def _facts(reader: PatchReader, found: _Lines) -> _Facts:
-    """Return what the extended header lines say; raise "bad-patch" if they disagree."""
+    """Interpret the extended header lines; raise "bad-patch" if they disagree."""
     _check_together(reader, found)
     modes = {key: _mode(reader, *found[key]) for key in found if key.endswith("mode")}
     old_id, new_id, both = _index(reader, found)
@@ -475,7 +475,7 @@ def _index(reader: PatchReader, found: _Lines) -> tuple[str | None, str | None, 
 
 
 def _moved(reader: PatchReader, found: _Lines) -> Names | None:
-    """Return the two paths of a rename or copy, which have one leading directory less."""
+    """Return both paths of a rename or copy, which have one leading directory less."""
     for verb in ("rename", "copy"):
         if f"{verb} from" in found:
             lines = (found[f"{verb} from"], found[f"{verb} to"])
@@ -491,7 +491,7 @@ def _moved(reader: PatchReader, found: _Lines) -> Names | None:
 
 
 def _markers(reader: PatchReader) -> Names | None:
-    """Read the --- and +++ lines, where there are any."""
+    """Read the --- and +++ lines, if there are any."""
     if not reader.starts(b"--- "):
         return None
     paths: list[str | None] = []
@@ -522,7 +522,7 @@ def _names(
 
 
 def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
-    """Read a binary payload, where the section has one."""
+    """Read a binary payload, if the section has one."""
     if reader.starts(b"Binary files "):
         raise reader.fault("a binary file without its content", "export with --binary")
     if reader.line != b"GIT binary patch\n":
@@ -544,7 +544,7 @@ def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
 def _check_sides(
     reader: PatchReader, hunks: tuple[Hunk, ...], start: int, *, is_new: bool, is_deleted: bool
 ) -> None:
-    """Refuse a new file with an old side and a deleted file with a new one."""
+    """Refuse a new file with old lines, and a deleted file with new lines."""
     if is_new and any(hunk.old_count for hunk in hunks):
         raise reader.fault("a new file with old lines", at=start)
     if is_deleted and any(hunk.new_count for hunk in hunks):

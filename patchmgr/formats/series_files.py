@@ -1,4 +1,4 @@
-"""Quilt series files: read them, and edit them with all other bytes unchanged."""
+"""Quilt series files: read them, and edit them while preserving all other bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN_FILES = frozenset({"series", "series.toml"})
 def parse_series(raw: bytes) -> SeriesFile:
     """Read a series file; raise "bad-series" or "unsafe-path", naming the line.
 
-    Guards are the `#+sym` and `#-sym` words right after a name and its options. Any other `#`
+    Guards are the `#+sym` and `#-sym` words directly after a name and its options. Any other `#`
     begins a comment.
     """
     lines: list[SeriesLine] = []
@@ -45,7 +45,7 @@ def parse_series(raw: bytes) -> SeriesFile:
 
 
 def write_series(series: SeriesFile) -> bytes:
-    """Return the bytes of a series file. Lines that were not edited are as they were read."""
+    """Return the bytes of a series file; lines that were not edited keep their bytes."""
     return b"".join(line.raw for line in series.lines)
 
 
@@ -58,7 +58,7 @@ def with_ended_lines(series: SeriesFile) -> SeriesFile:
 
 
 def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
-    """Return the series without these patches. All other lines stay, and so do comments."""
+    """Return the series without these patches; all other lines and comments are kept."""
     _check_known(series, names)
     gone = set(names)
     return SeriesFile(tuple(line for line in series.lines if line.name not in gone))
@@ -67,7 +67,7 @@ def without(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
     """Return the series with -pN and -R removed from the lines of these patches.
 
-    Guards and comments in these lines stay.
+    Guards and comments in these lines are kept.
     """
     lines = []
     for line in series.lines:
@@ -79,7 +79,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches commented out, each after `note`."""
+    """Return the series with the lines of these patches commented out, each preceded by `note`."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(
@@ -91,7 +91,7 @@ def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFi
 
 
 def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
-    """Return the series with the patch `old` renamed to `new`. The rest of its line stays."""
+    """Return the series with patch `old` renamed to `new`, and the rest of its line unchanged."""
     _check_known(series, [old])
     if old != new:
         _check_new(series, new)
@@ -104,7 +104,7 @@ def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
 
 
 def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
-    """Return the series with a new patch, at the end or behind the patch `after`."""
+    """Return the series with a new patch, after the patch `after` or else at the end."""
     at = len(series.lines) if after is None else _place(series, after) + 1
     return _with_line(series, name, at)
 
@@ -130,7 +130,7 @@ def _with_line(series: SeriesFile, name: str, at: int) -> SeriesFile:
 
 
 def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> SeriesFile:
-    """Return the series with the guards of a patch replaced. A comment in its line stays."""
+    """Return the series with the guards of a patch replaced; a comment in its line is kept."""
     _check_known(series, [name])
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
@@ -148,7 +148,7 @@ def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> Serie
 
 
 def _parts(line: SeriesLine) -> tuple[bytes, bytes, bytes]:
-    """Return a patch's line up to the name's end, its options, and what follows them."""
+    """Return a patch's line as three parts: up to the name's end, its options, and the rest."""
     match = _ENTRY.match(line.raw)
     assert match is not None
     at = 0
@@ -158,7 +158,7 @@ def _parts(line: SeriesLine) -> tuple[bytes, bytes, bytes]:
 
 
 def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
-    """Return the series with its patches in the order of `names`. Comment lines do not move."""
+    """Return the series with its patches in the order of `names`; comment lines do not move."""
     if sorted(names) != sorted(series.names()):
         raise PatchmgrError(
             "bad-series", "The new order must name every patch of the series exactly once."
@@ -218,7 +218,7 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
 
 
 def _check_new(series: SeriesFile, name: str) -> None:
-    """Raise for a name that is taken, or that a line of a series file cannot hold."""
+    """Raise for a name that is in use, or that a line of a series file cannot contain."""
     check_path(name, what="The patch name")
     read = _ENTRY.fullmatch(encode_path(name))
     if read is None or read[1] or read[3] or name in _OWN_FILES:

@@ -31,7 +31,7 @@ class PathMap(Struct, frozen=True):
     def find(self, path: str) -> str | None:
         """Return the path at which a file is installed, or None if no pair matches its path.
 
-        Of several pairs that match, the one with the longest source is used.
+        If several pairs match, the one with the longest source is used.
         """
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
@@ -111,7 +111,7 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
-    """Read a series.toml; raise "bad-settings", naming the key, if it is malformed.
+    """Parse a series.toml; raise "bad-settings", naming the key, if it is malformed.
 
     Unknown tables are ignored.
     """
@@ -148,7 +148,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     """Return a series.toml with the patch `old` renamed to `new` in its groups.
 
-    All other bytes stay. If the file writes the name with escapes, it is returned unchanged.
+    All other bytes are kept. If the file writes the name with escapes, it is returned unchanged.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}

@@ -1,4 +1,4 @@
-"""Make untrusted text safe to print in a message of one line."""
+"""Make untrusted text safe to print in a message of a single line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ LIMIT = 200
 
 
 def shown(text: str | bytes) -> str:
-    """Return the text with characters escaped that are not printable, shortened if it is long.
+    """Escape the characters of a text that are not printable, and shorten the text if it is long.
 
     Bytes that are not UTF-8 become `\\xNN`. No newline or escape sequence in a hostile path can
     reach the terminal.

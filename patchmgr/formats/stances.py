@@ -1,4 +1,4 @@
-"""The upstream status of a patch, from its header fields as in DEP-3, Yocto and SUSE."""
+"""A patch's status upstream, read from header fields of DEP-3, Yocto and SUSE."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NO_MORE_THAN_YES = re.compile(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
 def standing_of(patch: Patch) -> Standing:
-    """Return the upstream status of a patch.
+    """Return the status of a patch upstream.
 
-    If several fields of the header state one, the first of `_FIELDS` is used, so that "applied"
+    If several header fields state one, `_FIELDS` gives their order of precedence, so that "applied"
     comes before "sent". Without such a field, a patch is pending, as in DEP-3.
     """
     for field, read in _FIELDS.items():
@@ -93,7 +93,7 @@ _FIELDS = {
 def backported(patch: Patch) -> str | None:
     """Return the id of the upstream commit that a patch backports, or None if it names none.
 
-    The id is as in the header, where it may be shortened.
+    The id is copied from the header, and may be abbreviated.
     """
     found = standing_of(patch)
     is_upstreams = found.stance is Stance.BACKPORT
@@ -102,7 +102,7 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield the faults for which tools would reject the status field, each as a clause.
+    """Yield the reasons for which tools would reject the status field, each as a clause.
 
     `field` is Yocto's `Upstream-Status` or SUSE's `Patch-mainline`.
     """
@@ -146,7 +146,7 @@ _REASONS = {
 
 
 def yocto_status(patch: Patch) -> str:
-    """Return the value for a patch's `Upstream-Status`; a value valid for Yocto is kept.
+    """Return a value for the patch's `Upstream-Status`; a value that is valid for Yocto is kept.
 
     Raises "not-exportable" if the header's value is unknown and no other field gives the status.
     """
@@ -162,10 +162,10 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return the values to set for SUSE's fields, none if they are valid; "" removes a field.
+    """Return new values for SUSE's header fields, none if they are valid; "" removes a field.
 
-    `landed` maps an upstream commit to the first release that contains it, or to None if no
-    release does. Raises "not-exportable" for an unknown status, or a commit not in `landed`.
+    `landed` maps an upstream commit to the first release that contains it, or to None if no release
+    does. Raises "not-exportable" for an unknown status, or a commit not in `landed`.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):

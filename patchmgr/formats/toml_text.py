@@ -23,9 +23,9 @@ _FIELD = re.compile(r"Object (?:contains )?(missing|unknown)(?: required)? field
 
 
 def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]:
-    """Return the table of a TOML file; raise an error of `kind` if it is malformed.
+    """Parse a TOML file; raise an error of `kind` if it is malformed or larger than `limit` bytes.
 
-    It also raises that if the file has more than `limit` bytes. The message begins with `what`.
+    The error message begins with `what`.
     """
     if len(raw) > limit:
         raise PatchmgrError(kind, f"{what} is larger than {limit} bytes")
@@ -41,10 +41,9 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
 
 
 def converted(table: object, form: type[T], *, kind: str, what: str) -> T:
-    """Return a table converted to a value of the type `form`.
+    """Convert a table to a value of the type `form`, or raise an error of `kind`.
 
-    An error is of `kind`, and its message names the key after `what`. Strings directly in the
-    table must be printable.
+    The error message names the key after `what`. Strings directly in the table must be printable.
     """
     dot = " " if what.endswith(":") else "."
     for key, value in table.items() if isinstance(table, dict) else ():

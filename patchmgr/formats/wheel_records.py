@@ -18,7 +18,7 @@ _ALGORITHM = "sha256="
 
 
 class RecordRow(Struct, frozen=True):
-    """A file in RECORD: its path, hash (`sha256=...`) and size, "" where RECORD has none."""
+    """A row of RECORD: a file's path, hash (`sha256=...`) and size, or "" if not given."""
 
     path: str
     digest: str
@@ -47,7 +47,7 @@ def write_record(rows: Iterable[RecordRow]) -> bytes:
 
 
 def digests(rows: Iterable[RecordRow]) -> Mapping[str, str]:
-    """Return a map from path to hash. Of several rows for a path, the last is used."""
+    """Map each path to its hash; if a path has several rows, the last one counts."""
     return {row.path: row.digest for row in rows}
 
 
@@ -58,7 +58,7 @@ def record_digest(content: bytes) -> str:
 
 
 def row_of(path: str, content: bytes) -> RecordRow:
-    """Return the row of RECORD for a file with this content."""
+    """Return the RECORD row for a file with this content."""
     return RecordRow(path, record_digest(content), str(len(content)))
 
 
