@@ -1,4 +1,4 @@
-"""Fork-and-patch manager for upstream source trees."""
+"""Maintain a fork of an upstream project as a series of patches."""
 
 from __future__ import annotations
 

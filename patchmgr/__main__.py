@@ -1,4 +1,4 @@
-"""Runs the command line as `python -m patchmgr`."""
+"""Entry point of `python -m patchmgr`."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ USAGE_KINDS = frozenset(
 
 
 class PatchmgrError(Exception):
-    """An expected failure. It says what happened, to which file or patch, and what to do next.
+    """An expected failure, which says what happened, to which file or patch, and what to do next.
 
-    `kind` is a word for scripts that never changes. `message` is one line without a final newline.
-    Each of the `hints` is one more line, and names something that a user can do.
+    `kind` is a stable word for scripts. `message` is one line without a final newline. Each of the
+    `hints` is a further line that tells the user what to try.
     """
 
     def __init__(self, kind: str, message: str, hints: tuple[str, ...] = ()) -> None:
@@ -38,7 +38,7 @@ class PatchmgrError(Exception):
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code of the command: 2 for wrong usage, 3 for a conflict, else 1."""
+        """Return the exit code of the command: 2 for wrong usage, 3 for a conflict, otherwise 1."""
         if self.kind in USAGE_KINDS:
             return EXIT_USAGE
         return EXIT_CONFLICTS if self.kind == "conflict" else EXIT_ERROR

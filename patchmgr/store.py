@@ -1,4 +1,4 @@
-"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock that a writer takes."""
+"""The workspace on disk: upstream.lock, series/, conflicts/, and the lock held by a writer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 
 
 class Workspace:
-    """A directory with upstream.lock.
+    """A directory that contains upstream.lock.
 
     `command` describes the changes in the operation log. If it is None, changes are not logged.
     """
@@ -103,34 +103,34 @@ class Workspace:
         return read_plain(self.root, path, limit=_LARGEST)
 
     def keep(self, path: str, value: object) -> None:
-        """Write a value to a file as JSON, and replace the file. Raise OSError if that fails."""
+        """Replace a file with a value written as JSON; raise OSError if that fails."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
 
     def kept(self, path: str, kind: type[T]) -> T | None:
-        """Return the value that `keep` wrote to a file, or None if it cannot be read."""
+        """Return the value that `keep` wrote to a file, or None if it is unreadable."""
         try:
             return convert(read_json(self.root, path), kind)
         except (PatchmgrError, OSError, ValueError):
             return None
 
     def series_record(self, name: str) -> SeriesRecord:
-        """Return the lock's entry for a series; raise PatchmgrError "unknown-series"."""
+        """Return the entry of a series in upstream.lock; raise PatchmgrError "unknown-series"."""
         lock = self.lock()
         if name not in lock.series:
             raise _unknown("series", name, lock.series)
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
-        """Return the lock's entry for an upstream; raise PatchmgrError "unknown-upstream"."""
+        """Return the entry of an upstream in upstream.lock, or raise "unknown-upstream"."""
         lock = self.lock()
         if name not in lock.upstreams:
             raise _unknown("upstream", name, lock.upstreams)
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return the series file of a series; each line has the disabled groups of its patch."""
+        """Return the series file of a series; each line lists its patch's disabled groups."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(
@@ -143,9 +143,10 @@ class Workspace:
     def settings(
         self, name: str, *, changes: Mapping[str, bytes | None] | None = None
     ) -> SeriesSettings:
-        """Return the settings of a series, or the defaults if it has no file.
+        """Return the settings of a series, or the defaults if it has no settings file.
 
-        If `changes` (file contents by path, not written yet) has the file, it is used instead.
+        `changes` maps paths to contents that are not written yet; these are used instead of the
+        file.
         """
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
@@ -177,7 +178,7 @@ class Workspace:
         return content
 
     def sources(self) -> tuple[Source, ...]:
-        """Return the sources that resolutions were pulled from, sorted by name."""
+        """Return the sources from which resolutions were pulled, sorted by name."""
         names = folder_names(self.root, PULLED, limit=_MANY)
         files = (
             (name, read_plain(self.root, f"{PULLED}/{name}/{SOURCE}", limit=MAX_META))
@@ -186,12 +187,12 @@ class Workspace:
         return tuple(parse_source(name, raw) for name, raw in files if raw is not None)
 
     def conflicts(self, source: Source | None = None) -> tuple[str, ...]:
-        """Return the ids, sorted, of the conflicts recorded here or pulled from a source."""
+        """Return the sorted ids of the conflicts recorded here, or pulled from `source`."""
         names = folder_names(self.root, _folder(source), limit=_MANY)
         return tuple(name for name in names if is_conflict_id(name))
 
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
-        """Return the conflict with an id, recorded here or pulled from a source, or None.
+        """Return the conflict with this id, recorded here or pulled from `source`, or None.
 
         Raises PatchmgrError "bad-conflict" if its folder is malformed.
         """
@@ -223,10 +224,10 @@ class Workspace:
             yield
 
     def settle(self) -> bool:
-        """Finish a change that a killed command left half done; return whether there was one.
+        """Finish a change that a killed command left incomplete; return whether there was one.
 
-        Commands call this before they read. If the command that made the change still runs, it
-        gets a few seconds to finish. Raises PatchmgrError "busy" if it does not.
+        Commands call this before they read. If the command that made the change still runs, it gets
+        a few seconds to finish. Raises PatchmgrError "busy" if it does not.
         """
         end = time.monotonic() + _PATIENCE
         while Journal(self.root).is_there:
@@ -244,7 +245,7 @@ class Workspace:
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
-        """Return the full name that a ref of this workspace has in a repository.
+        """Return the full name of a ref of this workspace in a repository.
 
         In a store, which workspaces share, the ref is in the namespace of this workspace.
         """
@@ -252,7 +253,7 @@ class Workspace:
         return own_ref(self.root, name) if is_store else name
 
     def _move_refs(self, plans: Sequence[RefPlan]) -> None:
-        """Move refs of stores as planned; a ref that was already moved is left as it is.
+        """Move refs of stores as planned, except those that were already moved.
 
         A plan may come from a journal that a stranger wrote, so only refs of stores are moved.
         """
@@ -270,9 +271,9 @@ class Workspace:
                         raise
 
     def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
-        """Make a change, all of it or none, and log what it replaces; do nothing in a dry run.
+        """Make a change as a whole and log what it replaces; do nothing in a dry run.
 
-        `told` is the log entry, by default one with the workspace's command.
+        `told` is the log entry, by default one that names the workspace's command.
         """
         if is_dry_run:
             return
@@ -288,22 +289,22 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A workspace, for reading only, as a change of `files` would leave it (None: deleted)."""
+    """A read-only view of a workspace after a change to `files` (None: deleted)."""
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
         super().__init__(workspace.root)
         self._files = files
 
     def find(self, path: str) -> bytes | None:
-        """Return the content that a file would have after the change, or None if it has none."""
+        """Return the content that a file will have after the change, or None."""
         return self._files[path] if path in self._files else super().find(path)
 
 
 class Committed(Foreseen):
-    """A workspace, for reading only, with upstream.lock and series/ of a commit."""
+    """A read-only view of a workspace with upstream.lock and series/ as in a commit."""
 
     def find(self, path: str) -> bytes | None:
-        """Return the content of a file, from the commit for upstream.lock and series/."""
+        """Return the content of a file: upstream.lock and series/ are read from the commit."""
         is_own = path == LOCK or path.startswith("series/")
         return self._files.get(path) if is_own else super().find(path)
 
@@ -330,7 +331,7 @@ def _finish_step(place: Path, token: str) -> None:
 
 
 def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
-    """Return the workspace in a folder or in one above it; raise PatchmgrError "no-workspace"."""
+    """Return the workspace that contains a folder; raise PatchmgrError "no-workspace"."""
     if not start.is_dir():
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):

@@ -1,6 +1,6 @@
 """Code that commands share: the session, loading and rebasing series, checkouts, and more.
 
-A module is imported when it is first used, because `--help` needs none of them.
+Each module is imported when it is first used, because `--help` needs none of them.
 """
 
 from __future__ import annotations

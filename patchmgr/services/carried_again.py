@@ -1,4 +1,4 @@
-"""Run a rebase in progress again, as `--continue` would, in a temporary repository."""
+"""Repeat a rebase in progress, as `--continue` would, in a temporary repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Place = tuple[str, str]
 def going_on(
     workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
 ) -> CarryOptions:
-    """Return the options that continue a rebase, with the files resolved and patches skipped."""
+    """Return the options that continue a rebase, including resolved files and skipped patches."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
@@ -46,7 +46,7 @@ def going_on(
 class CarriedAgain(Struct, frozen=True):
     """The outcome of a series in a repeated rebase, and the temporary repository with its files.
 
-    `top` is the commit with all changes that could be rebased.
+    `top` is the commit with all changes that did not conflict.
     """
 
     session: Session
@@ -58,7 +58,7 @@ class CarriedAgain(Struct, frozen=True):
 
     @property
     def contents(self) -> Fetching:
-        """Return a reader of file contents. It fetches those that a partial clone lacks."""
+        """Return a reader of file contents that fetches those which a partial clone lacks."""
         return Fetching(self.loaded.side, self.bench.reader, self.bench.read)
 
     def patch(self, name: str) -> PatchOutcome:
@@ -69,7 +69,7 @@ class CarriedAgain(Struct, frozen=True):
         raise PatchmgrError("broken-workspace", f"the series no longer has a patch {name}")
 
     def conflict(self, place: Place) -> FileConflict | None:
-        """Return the conflict that is left in a file, or None if there is none."""
+        """Return the remaining conflict in a file, or None if there is none."""
         name, path = place
         return next((one for one in self.patch(name).conflicts if one.path == path), None)
 
@@ -84,8 +84,8 @@ def carried_again(
 ) -> Iterator[CarriedAgain]:
     """Repeat the rebase in progress for a series and the series below it.
 
-    If `place` is given, the `solution` replaces the resolution of that file: its content in a
-    tuple, with None for a deleted file. Without a solution, the file is left in conflict.
+    If `place` is given, `solution` replaces the resolution of that file: its content in a tuple,
+    with None for a deleted file. Without a solution, the file is left in conflict.
     """
     options = going_on(session.workspace, in_progress, wants_detail=True)
     solved = {name: dict(files) for name, files in options.solved.items()}

@@ -59,7 +59,7 @@ FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less
 
 
 class Search(Struct, frozen=True):
-    """A search for what upstream already has of patches, and where it looks.
+    """A search for changes of patches that upstream already contains.
 
     `items` are the patches, `folded` their changes, and `way` upstream's commits since the base.
     """
@@ -77,9 +77,9 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Return the search for the patches that are on the base and that no guard keeps out.
+    """Return the search for the patches that are on the base and that no guard excludes.
 
-    A patch that a guard keeps out is searched too if its steps are known.
+    A patch that a guard excludes is included if its steps are known.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
@@ -105,7 +105,7 @@ def with_absorbed(
     elsewhere: ChangedFiles,
     on_search: Callable[[], None],
 ) -> tuple[Item, ...]:
-    """Return the patches, each with what upstream already has of it.
+    """Return the patches, each with the changes that upstream already contains.
 
     `before` caches the answers of long searches. `on_search` is called before a long search whose
     answer is not cached.
@@ -135,14 +135,14 @@ def with_absorbed(
 class CarryOptions(Struct, frozen=True):
     """The options of one run.
 
-    `solved` has the files that a person resolved, by series, then by patch and path (None: the
-    file is deleted). `solved_on` has, in the same form, upstream's side of these files as the
-    person saw it. `wants_detail` asks for the symbol around each hunk, which takes time to find.
-    `left_out` gives, by series and then by patch, the reason to skip a patch. `accepted` maps the
-    ids of accepted findings to the reasons for accepting them. A merge by structure is used only
-    if its reliability is at least `confidence` percent; None stands for the value in the series'
-    settings. `audits_conflicts` asks for audit and ledger even if a conflict is left. `edits` has,
-    by series and then by patch, a person's changes to files that had no conflict.
+    `solved` maps series, then patch and path, to files that a person resolved (None: deleted).
+    `solved_on` maps the same keys to upstream's side of these files as the person saw it.
+    `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out` maps
+    series, then patch, to the reason for skipping the patch. `accepted` maps the ids of accepted
+    findings to the reasons for accepting them. A structural merge is used only if its reliability
+    is at least `confidence` percent; None stands for the value in the series' settings.
+    `audits_conflicts` asks for audit and ledger even if a conflict remains. `edits` maps series,
+    then patch, to a person's changes to files without a conflict.
     """
 
     selected: frozenset[str] = frozenset()
@@ -160,7 +160,7 @@ class CarryOptions(Struct, frozen=True):
 class Carried(Struct, frozen=True):
     """The result of a rebase: its patches, and the files that differ from the target state.
 
-    In `changes`, None stands for a deleted file. `left` are the conflicts after the last patch,
+    In `changes`, None stands for a deleted file. `left` lists the conflicts after the last patch,
     with their causes if there is a history. `ledger` accounts for every line, and is None if there
     is no history.
     """
@@ -177,11 +177,11 @@ class Carried(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch is left for a person to resolve."""
+        """Return whether a patch is in conflict or blocked."""
         return any(outcome.is_left for outcome in self.outcomes)
 
     def drafts(self) -> tuple[Draft, ...]:
-        """Return the commits to write, one for each patch that is kept."""
+        """Return the commits to write, one for each carried patch."""
         return tuple(
             Draft(o.author, o.message, o.changes or {}) for o in self.outcomes if o.is_carried
         )
@@ -190,7 +190,7 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Pair each patch with the reason why guards keep it out, or None if they do not.
+    """Pair each patch with the reason why guards exclude it, or None if they do not.
 
     `selected` are the symbols given with `--select`.
     """
@@ -203,10 +203,10 @@ class CarryInput(Struct, frozen=True):
 
     `bring` fetches blobs of upstream that the store lacks; blobs that cannot be fetched stay
     missing. If `views` is None, conditions in patch headers are not evaluated. `decisions` are a
-    person's decisions about patches of the series. `memory` has the conflicts that were resolved
-    before. `formatters` are run with upstream's settings. `on_carried` is called with the result
-    before causes and warnings are added to it. `left` are the conflicts that the series below has
-    left. `repository` is the URL of the upstream, with which pull requests in headers are found.
+    person's decisions about patches of the series. `memory` finds earlier resolutions of conflicts.
+    `formatters` are run with upstream's settings. `on_carried` is called with the result before
+    causes and warnings are added to it. `left` lists the remaining conflicts of the series below.
+    `repository` is upstream's URL, by which pull requests in headers are recognized.
     """
 
     session: Session
@@ -228,7 +228,7 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Advance the progress bar to a patch, and look up resolutions for it from now on."""
+        """Advance the progress bar to a patch, for which resolutions are looked up from now on."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")
@@ -380,7 +380,7 @@ class _Carry:
 def _unless_resolved(
     told: Sequence[Told], judged: Sequence[Judged], solved: Collection[tuple[str, str]]
 ) -> Iterator[Told]:
-    """Yield the findings, without syntax findings in files that a person resolved.
+    """Yield the findings, except syntax findings in files that a person resolved.
 
     For these, `--continue` has already asked the person about the syntax.
     """
@@ -397,7 +397,7 @@ def _unless_resolved(
 def _readable(
     bench: Workbench, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
-    """Return history without the file versions that cannot be fetched: they are only evidence."""
+    """Return history without the file versions that cannot be fetched; they are only evidence."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
     present = present_blobs(bench, blobs)
@@ -428,7 +428,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase: what its claims about the patches say of every line."""
+    """Return the ledger of a rebase, which checks the claims about the patches line by line."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -442,7 +442,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return what a rebase claims about one patch: the fate of each hunk, and the evidence."""
+    """Return what a rebase claims about a patch: the fate of each hunk, and the evidence."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [sighting.commit for sighting in outcome.evidence]
@@ -513,7 +513,7 @@ class Auditor(Struct, frozen=True):
         return self._known(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Start the checks, and return a function that waits for them and returns the findings."""
+        """Start the checks, and return a function that waits for and returns their findings."""
         question = ("audit", self._about(states))
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:
@@ -547,7 +547,7 @@ class Auditor(Struct, frozen=True):
         )
 
     def _about(self, states: States) -> str:
-        """Return a text of all that the answers depend on, except the claims: the cache key."""
+        """Return the cache key: all that the answers depend on, except for the claims."""
         sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
         about = (self.base.id, self.onto.id, self.history.ends, self.steps.known())
         return repr((about, sides, states.patches, sorted(states.carriers.items())))

@@ -1,4 +1,4 @@
-"""Names in a workspace for shell completion, read without loading the whole program."""
+"""Names for shell completion, read from a workspace without loading the whole program."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def workspace_around(folder: Path) -> Path | None:
 
 
 class Candidates(Struct, frozen=True, dict=True):
-    """The names in one workspace. `about` are the words that are already on the command line."""
+    """The names in one workspace; `about` are the words already on the command line."""
 
     root: Path
     about: Collection[str] = ()
@@ -56,7 +56,7 @@ class Candidates(Struct, frozen=True, dict=True):
         return [name for file in self._files() for name in file.names()]
 
     def guards(self) -> Iterable[str]:
-        """Return the symbols that guards name."""
+        """Return the symbols used in guards."""
         lines = (line for file in self._files() for line in file.lines)
         return sorted({guard.symbol for line in lines for guard in line.guards})
 

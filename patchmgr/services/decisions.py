@@ -1,4 +1,4 @@
-"""What the last rebase left for a person to decide or accept, and the decisions so far."""
+"""Patches and findings of the last rebase that await a person's decision, and past decisions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RULINGS = {ruling.value: ruling for ruling in Ruling}
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
-    """Return the decisions in a workspace: none if the file does not exist."""
+    """Return the decisions in a workspace, or none if the file does not exist."""
     if not (workspace.root / DECISIONS).exists():
         return ()
     return parse_decisions(workspace.read(DECISIONS))
 
 
 def decisions_on(workspace: Workspace, series: str) -> tuple[Decision, ...]:
-    """Return the decisions about patches of a series that name at least one passage."""
+    """Return the decisions about patches of a series that refer to at least one passage."""
     return tuple(d for d in read_decisions(workspace) if d.series == series and d.passages)
 
 
@@ -61,7 +61,7 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """Return the passages of upstream's text that a decision has to be about."""
+        """Return the passages of upstream's text that a decision has to refer to."""
         return tuple(Passage(*row) for row in self.rows)
 
 
@@ -101,7 +101,7 @@ def _found(outcome: SeriesOutcome) -> list[Undecided]:
 
 
 def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
-    """Return the saved undecided patches: none if the file cannot be read."""
+    """Return the saved undecided patches, or none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
 
 
@@ -109,7 +109,7 @@ _OPEN = f"{PRIVATE}/audit.json"
 
 
 class OpenFinding(Struct, frozen=True):
-    """A finding of the audit that stopped the last rebase of a series."""
+    """An audit finding that stopped the last rebase of a series."""
 
     series: str
     patch: str
@@ -117,14 +117,14 @@ class OpenFinding(Struct, frozen=True):
 
 
 def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
-    """Return the accepted findings: none if the file does not exist."""
+    """Return the accepted findings, or none if the file does not exist."""
     if not (workspace.root / ACCEPTED).exists():
         return ()
     return parse_accepted(workspace.read(ACCEPTED))
 
 
 def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
-    """Return, by the id of each accepted finding, the reason for accepting it."""
+    """Map the id of each accepted finding to the reason for accepting it."""
     return {one.id: one.because for one in read_accepted(workspace)}
 
 
@@ -142,13 +142,13 @@ def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) 
 
 
 def _shown(one: OpenFinding) -> OpenFinding:
-    """Return a finding with texts that can be written as UTF-8, which JSON requires."""
+    """Return a finding whose texts are valid UTF-8, as JSON requires."""
     finding = replace(one.finding, path=shown(one.finding.path), text=shown(one.finding.text))
     return replace(one, patch=shown(one.patch), finding=finding)
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped the last rebase of each series: none if unreadable."""
+    """Return the findings that stopped each series' last rebase, or none if unreadable."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 
@@ -158,7 +158,7 @@ def accept_finding(
     """Accept the finding that stopped a rebase and whose id starts with `name`.
 
     Raises PatchmgrError "unknown-conflict" if no rebase stopped at such a finding, "not-accepted"
-    if it cannot be accepted, and "usage" if the reason is not one line of plain text.
+    if the finding cannot be accepted, and "usage" if the reason is not one line of plain text.
     """
     if not because.strip() or not because.isprintable():
         hint = f"patchmgr conflicts accept {name} --because TEXT"
@@ -179,7 +179,7 @@ def accept_finding(
 
 
 class ListedFinding(Struct, frozen=True):
-    """A finding for `conflicts list`: `because` is the reason for accepting it, or None."""
+    """A finding in the output of `conflicts list`, with the reason if it was accepted."""
 
     id: str
     series: str
@@ -200,10 +200,9 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 
 
 def is_finding(workspace: Workspace, name: str) -> bool:
-    """Return whether the id of a finding, and of no conflict, starts with a name.
+    """Return whether `name` is the start of the id of a finding, open or accepted.
 
-    The finding may be open or accepted. Raises PatchmgrError "unknown-conflict" if ids of both
-    kinds start with the name.
+    Raises PatchmgrError "unknown-conflict" if conflicts have such an id, too.
     """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
@@ -214,7 +213,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for a name that is the start of several ids."""
+    """Return the error for a name with which several ids start."""
     message = f"{shown(name)} is ambiguous: {len(found)} ids start with it: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 
@@ -231,9 +230,9 @@ def _match(name: str, ids: Iterable[str], problem: str) -> str:
 
 
 def forget_finding(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
-    """Undo the acceptance of the finding whose id starts with `name`, and return the id.
+    """Revoke the acceptance of the finding whose id starts with `name`, and return the id.
 
-    The next rebase stops at the finding again.
+    The next rebase will stop at the finding again.
     """
     with session.writing():
         known = read_accepted(session.workspace)

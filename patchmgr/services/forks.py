@@ -1,4 +1,4 @@
-"""Import a fork that merged upstream, as patches on the upstream state it merged last."""
+"""Import a fork that merged upstream as patches on the last upstream state that it merged."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ FIRST_PARENT, LINEARIZE, SQUASH = "first-parent", "linearize", "squash"
 class Fork(Struct, frozen=True):
     """A fork as a list of patches on an upstream state.
 
-    `commits` and `merges` count the fork's commits. `files` has the fork's differences from the
-    base, by path. `rests` has the indexes of the patches with changes that a merge made itself.
-    `dropped` has the subjects of commits that became no patch. `learned` counts the new
-    resolutions, and `lessons` has their files. `is_whole` says whether every commit became a patch;
-    otherwise some were marked to be left out.
+    `commits` and `merges` count the fork's commits. `files` maps paths to the fork's differences
+    from the base. `rests` lists the indexes of patches with changes made in a merge itself.
+    `dropped` lists the subjects of commits that became no patch. `learned` counts the new
+    resolutions, and `lessons` maps paths to the files with them. `is_whole` is true if every commit
+    became a patch; otherwise some commits were marked to be left out.
     """
 
     base: str
@@ -69,10 +69,10 @@ class Fork(Struct, frozen=True):
 def read_fork(
     session: Session, record: SeriesRecord, repository: Path, commits: str, form: str | None
 ) -> Fork | None:
-    """Return a fork as patches, or None if its commits apply one after the other unchanged.
+    """Return a fork as patches, or None if its commits already apply in order.
 
-    Raises PatchmgrError "merges" if the commits do not apply so and no form is given, and "base" if
-    the series is not on the upstream state that the fork merged last.
+    Raises PatchmgrError "merges" if the commits do not apply in order and no form is given, and
+    "base" if the series is not on the upstream state that the fork merged last.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
@@ -109,7 +109,7 @@ def read_fork(
 
 
 class ForkBase(Struct, frozen=True):
-    """The upstream commit that a branch is based on or has merged last, and counts of commits.
+    """The upstream commit that a branch is based on or last merged, and counts of commits.
 
     `commits` and `merges` count the commits of the branch that upstream lacks. `squashed` counts
     ordinary commits that brought in upstream's content.
@@ -122,7 +122,7 @@ class ForkBase(Struct, frozen=True):
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Find the upstream state a branch is based on, by its merges and the trees of its commits.
+    """Find the upstream state of a branch from its merges and from the trees of its commits.
 
     Raises PatchmgrError "usage" if the branch has no commits of its own.
     """
@@ -138,7 +138,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
 
 
 def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
-    """Return upstream's tip in the store, or None if unknown or if it contains the fork."""
+    """Return upstream's tip in the store, or None if it is unknown or contains the fork."""
     tip = side.tip()
     return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
 
@@ -152,7 +152,7 @@ def _bench(*lenders: Path) -> Workbench:
 
 
 class _Request(Struct, frozen=True):
-    """What a person asked for, with which errors make up the command to type next."""
+    """What the user asked for; errors build the next command to type from it."""
 
     record: SeriesRecord
     repository: Path
@@ -165,7 +165,7 @@ class _Request(Struct, frozen=True):
         return f"patchmgr import --git {self.repository} {base}..{self.last} --series {name}{how}"
 
     def on(self, base: str, form: str) -> tuple[str, ...]:
-        """Return two commands: one makes a series on another base, one imports into it."""
+        """Return two commands: to make a series on another base, and to import into it."""
         name = f"{self.record.name}-2"
         new = f"patchmgr series new {name} --upstream {self.record.upstream} --base {base}"
         return new, self.command(base, form, name)
@@ -190,7 +190,7 @@ class _Graph:
         self._changes: dict[str, Changes] = {}
 
     def parent(self, commit: str) -> str | None:
-        """Return the first parent that is the fork's own, else the first parent, if any."""
+        """Return the first parent that belongs to the fork, or else the first parent, if any."""
         parents = self.own[commit]
         return next((p for p in parents if p in self.own), parents[0] if parents else None)
 
@@ -321,7 +321,7 @@ def _planned(graph: _Graph, pin: str, form: str) -> _Plan:
 
 
 def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
-    """Return the upstream state that counts after a merge of `base` with the ones brought in."""
+    """Return the upstream state after a merge of `base` with other upstream states."""
     if not brought:
         return base
     git_dir = graph.bench.git_dir
@@ -335,7 +335,7 @@ def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
 
 
 def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form: str) -> Fork:
-    """Run a plan. Raises AssertionError if the last commit has not the tree of the fork."""
+    """Run a plan; raise AssertionError if the last commit differs from the fork's tree."""
     bench, head = graph.bench, graph.head
     tree = graph.tree(head)
     (changes,) = tree_changes(bench.git_dir, [(graph.tree(plan.base), tree)])
@@ -379,7 +379,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
 
 
 def _from_own(mail: bytes, own: Mapping[str, str]) -> bytes:
-    """Return a mail whose first line names the fork's commit, not the one made from it."""
+    """Return a mail whose first line names the fork's commit instead of our copy of it."""
     return mail[:5] + own[mail[5:45].decode()].encode() + mail[45:]
 
 

@@ -1,4 +1,4 @@
-"""Installed packages: find a package, and tell whether a series is applied to it."""
+"""Find an installed package, and determine whether a series is applied to it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _STANDINGS = {
 
 
 class Location(Struct, frozen=True):
-    """Where a package is installed, as a person gave it: an interpreter, or a folder.
+    """Where a package is installed, as the user gave it: an interpreter, or a folder.
 
     Exactly one of `python` and `site` is given. `package` is the name of the package; it is needed
     if the series' upstream has no package.
@@ -55,7 +55,7 @@ class Location(Struct, frozen=True):
     breaks_system: bool = False
 
     def words(self) -> str:
-        """Return the option of the command line that names the location."""
+        """Return the command-line option that names the location."""
         return f"--python {self.python}" if self.python is not None else f"--site {self.site}"
 
 
@@ -84,10 +84,10 @@ class InstalledState(Struct, frozen=True):
 def find_installed(
     session: Session, record: SeriesRecord, where: Location, *, takes_left: bool = False
 ) -> tuple[Environment, Distribution]:
-    """Return the environment, and the package in it that the series applies to.
+    """Return an environment, and the installed package to which the series applies.
 
-    With `takes_left`, files left behind by a patched package that was uninstalled count as the
-    package. Raises PatchmgrError "usage" if no package is named, "not-installed" if it is missing.
+    With `takes_left`, files that remain of an uninstalled patched package count as the package.
+    Raises PatchmgrError "usage" if no package is named, "not-installed" if it is missing.
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
@@ -148,7 +148,7 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 
 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Return the state of a package without the series: that of the files its patches name."""
+    """Return the state of a package without the series, from the files its patches name."""
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
         target.distribution.record,
@@ -165,7 +165,7 @@ def unpatched_state(session: Session, record: SeriesRecord, target: Installation
 
 
 def known_packages(session: Session) -> tuple[Verification, ...]:
-    """Return the state of each package that series were applied to, if it still exists."""
+    """Return the state of each existing package to which series were applied."""
     found = []
     for private in known_targets(session.workspace):
         if private.parent.name != PRIVATE:

@@ -32,7 +32,7 @@ from patchmgr.store import Change
 
 
 class LearnedFile(Struct, frozen=True):
-    """A file in conflict: the commit that resolved it, and the resolutions learned from it.
+    """A file in conflict, the commit that resolved it, and the resolutions learned from that.
 
     `missed` has one reason for each region from which no resolution was learned.
     """
@@ -44,7 +44,7 @@ class LearnedFile(Struct, frozen=True):
 
 
 class Learned(Struct, frozen=True):
-    """The resolutions learned, by file, and the number of merges or rebased commits examined."""
+    """The learned resolutions by file, and the number of merges or rebased commits examined."""
 
     merges: int
     files: tuple[LearnedFile, ...]
@@ -55,8 +55,8 @@ def learn_from(
 ) -> Learned:
     """Record how the conflicts of finished merges or of a finished rebase were resolved.
 
-    `name` is a merge or a range of merges. If `was` is given, it is the range of commits before a
-    rebase, and `name` the range after it.
+    `name` is a merge or a range of merges. For a rebase, `was` is the range of commits before it,
+    and `name` the range after it.
     """
     with session.writing():
         git_dir, merges = (
@@ -78,7 +78,7 @@ def learn_again(
     merges: Sequence[PastMerge],
     additions: Additions,
 ) -> list[LearnedFile]:
-    """Repeat merges, add the resolutions of their conflicts, and return these by file."""
+    """Repeat merges, add the resolutions of their conflicts, and return the resolved files."""
     files: list[LearnedFile] = []
     session.progress.start("Merging again", len(merges))
     try:
@@ -119,7 +119,7 @@ def _files(
 def _found(
     bench: Workbench, text: TextMerge, past: PastMerge, clash: Clash
 ) -> Iterator[Recorded | str]:
-    """Yield the resolutions in a file, and for each region without one the reason."""
+    """Yield the resolutions in a file, and a reason for each region without one."""
     if not is_plain(clash):
         yield "it is not a plain file on every side"
         return

@@ -1,4 +1,4 @@
-"""Read a series, fetch its pin, and apply it there or rebase it onto another state."""
+"""Load a series with its pin, and apply it there or rebase it onto another state."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Written(Struct, frozen=True):
-    """The commits of a series, one for each patch (None: the patch has no commit).
+    """The commits of a series, one for each patch; None for a patch without a commit.
 
-    `top` is the commit that a series above starts from, and `tree` the id of its tree. `head` is
-    the last commit, or None if a conflict is left. `diffs` has the diffs of the patches whose diff
-    changes, by commit.
+    `top` is the commit that the series above starts from, and `tree` the id of its tree. `head` is
+    the last commit, or None if a conflict remains. `diffs` maps commits to the diffs of patches
+    whose diff changes.
     """
 
     top: str
@@ -50,7 +50,7 @@ class Written(Struct, frozen=True):
 
 
 class Writing(Closing):
-    """Writes the commits of one series into the temporary repository, on top of a parent."""
+    """A writer of one series' commits into the temporary repository, on top of a parent."""
 
     def __init__(self, bench: Workbench, parent: str, *, wants_diffs: bool) -> None:
         self._bench = bench
@@ -61,7 +61,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start writing the commits. If a conflict is left, write one commit with all changes."""
+        """Start to write the commits, or one commit of all changes if a conflict remains."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -132,10 +132,10 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 
 
 class Parent(Struct, frozen=True):
-    """The commit that a series is rebased onto, and the conflicts left by the series below.
+    """The commit that a series is rebased onto, and the remaining conflicts of the series below.
 
-    If the series below has conflicts, the commit has the changes that apply. `diffs` has, by
-    commit, the diffs of the patches below whose diff changes, if they were requested.
+    If the series below has conflicts, the commit contains the changes that apply. `diffs` maps
+    commits to the diffs of patches below whose diff changes, if they were requested.
     """
 
     commit: str
@@ -150,7 +150,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that rebases series, with what it looks up only once."""
+    """One run of a command that rebases series; it caches what they share."""
 
     session: Session
     options: CarryOptions
@@ -164,10 +164,10 @@ class RebaseRun(Struct, frozen=True):
     ) -> SeriesOutcome:
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        A series in a stack is rebased from the series below on the old state onto the result of
-        rebasing that series. `parents` has, by the name of each series rebased onto this target,
-        the parent for the series above it; an entry for this series is added. If the series below
-        has no entry yet, it is rebased first.
+        A series in a stack is rebased from the old state of the series below onto the result of
+        rebasing that series. `parents` maps the name of each series rebased onto this target to the
+        parent for the series above; this series is added to the map. If the series below is not in
+        the map, it is rebased first.
         """
         bench, record = self.bench, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
@@ -245,8 +245,8 @@ def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator
 class SeriesAtPin(Struct, frozen=True):
     """A series applied to its own pin in a temporary repository.
 
-    `below` are the commits of the series below it in the stack. `base` is the last of them, or the
-    pin if there are none, and `tree` has the files of `base`.
+    `below` lists the commits of the series below in the stack. `base` is the last of them, or the
+    pin if there are none, and `tree` contains the files of `base`.
     """
 
     loaded: LoadedSeries
@@ -257,7 +257,7 @@ class SeriesAtPin(Struct, frozen=True):
     below: tuple[str, ...]
 
     def commits(self) -> tuple[str, ...]:
-        """Write one commit for each applied patch, and return all since the pin, oldest first."""
+        """Write one commit for each applied patch; return all since the pin, oldest first."""
         return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
 
     @property
@@ -290,7 +290,7 @@ def base_commit(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the base commit of a series, and the commits of the series below since the pin.
 
-    The commits are written into the temporary repository. There are none if no series is below.
+    The commits are written into the temporary repository. There are none without a series below.
     """
     if loaded.below is None:
         return loaded.base.commit, ()
@@ -326,7 +326,7 @@ def _carry_at_pin(
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
     """Raise PatchmgrError if a patch does not apply, or if its `Ensures` does not hold.
 
-    The kind is "conflict" in the first case and "bad-predicate" in the second.
+    The error's kind is "conflict" in the first case and "bad-predicate" in the second.
     """
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:

@@ -1,4 +1,4 @@
-"""The materials of a bill of materials: those of a series' branch, or of a patched wheel."""
+"""The components in a bill of materials: those of a series' branch, or of a patched wheel."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def materials_of(
     sha256: str | None,
     used: tuple[PatchUsed, ...],
 ) -> Materials:
-    """Return the materials of a component that was made from an upstream version.
+    """Return the materials of a component that was built from an upstream version.
 
     `base` is the upstream version, `version` that of the component, and `used` its patches.
     """
@@ -59,7 +59,7 @@ def materials_of(
 def patches_used(
     carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
 ) -> tuple[PatchUsed, ...]:
-    """Return the applied patches, each with its commit from `commits` (by patch name) or None."""
+    """Return the applied patches, each with its commit in `commits` (by patch name) or None."""
     by_name = {patch.name: patch for patch in patches}
 
     def used(one: PatchOutcome) -> PatchUsed:
@@ -72,7 +72,7 @@ def patches_used(
 
 
 def issues_of(patch: Patch) -> Iterator[Issue]:
-    """Yield the issues that a header names.
+    """Yield the issues that a patch header names.
 
     These are the values of `Bug` fields, and the CVEs in `Bug`, `CVE`, `References` and `Subject`.
     """

@@ -1,4 +1,4 @@
-"""The recorded conflicts of a workspace: look up their resolutions, and add new ones."""
+"""The recorded conflicts of a workspace: find their resolutions, and add new ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """Looks up the recorded conflicts of a workspace; each is read when it is first needed."""
+    """The recorded conflicts of a workspace, each read when it is first needed."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -47,7 +47,7 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return the conflict with an id, or None; raise PatchmgrError "bad-conflict" if broken."""
+        """Return the conflict with this id, or None; raise "bad-conflict" if it is malformed."""
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)
@@ -57,9 +57,9 @@ class Memory:
         return self._known[name]
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolved text of a region, or None if it is not known.
+        """Return the resolved text of a region, or None if no resolution is known.
 
-        It is not known either if trusted sources resolved the region in different ways.
+        Returns None, too, if trusted sources resolved the region in different ways.
         """
         if base is None or ours is None or theirs is None:
             return None
@@ -69,7 +69,7 @@ class Memory:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a file that conflicts as a whole, or None if not known."""
+        """Return the resolution of a file that conflicts as a whole, or None if none is known."""
         name = conflict_id(base, ours, theirs, None)
         return self._find(name, Kind.FILE, (base, ours, theirs))
 
@@ -85,7 +85,7 @@ class Memory:
         return found[0].resolution
 
     def _trusted(self, name: str) -> list[Recorded]:
-        """Return the resolutions pulled from the sources that the current series trusts."""
+        """Return the resolutions pulled from sources that the current series trusts."""
         pulled = self.pulled(name) if self._place else ()
         if not pulled:
             return []
@@ -94,11 +94,11 @@ class Memory:
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
-        """Return the sources of pulled resolutions."""
+        """Return the sources from which resolutions were pulled."""
         return self._workspace.sources()
 
     def pulled(self, name: str) -> tuple[tuple[Source, Recorded], ...]:
-        """Return the pulled resolutions of a conflict, each with its source; skip broken ones."""
+        """Return a conflict's pulled resolutions with their sources; skip malformed ones."""
         if name not in self._pulled:
             self._pulled[name] = tuple(
                 (source, found)
@@ -122,9 +122,9 @@ class Memory:
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return the pulled resolutions of a region, those of most sources first.
+        """Return the pulled resolutions of a region, those from the most sources first.
 
-        The second tuple has the ones that give up a change of one side.
+        The second tuple contains the resolutions that drop a change of one side.
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
@@ -143,18 +143,18 @@ class Memory:
         return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
-        """Set the series and patch ("series/patch") for which later look-ups are counted."""
+        """Set the place ("series/patch") to which the following look-ups are attributed."""
         self._place = place
 
     def used(self) -> tuple[Recalled, ...]:
-        """Return the conflicts whose resolution was found, each with the patches it was for."""
+        """Return the conflicts whose resolution was found, each with the patches that used it."""
         return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
 
 
 class Additions:
-    """Conflicts and resolutions to write in one change.
+    """Conflicts and resolutions to be written in one change.
 
-    A recorded resolution is never replaced. If one change has two resolutions of a conflict,
+    A recorded resolution is never replaced. If one change contains two resolutions of a conflict,
     neither is written.
     """
 
@@ -169,7 +169,7 @@ class Additions:
 
     @staticmethod
     def files_of(recorded: Iterable[Recorded]) -> dict[str, bytes | None]:
-        """Return the content of the files of conflicts, by path below the workspace."""
+        """Return the content of the files of some conflicts, by path below the workspace."""
         return {
             f"{CONFLICTS}/{one.id}/{file}": content
             for one in recorded
@@ -177,11 +177,11 @@ class Additions:
         }
 
     def recorded(self) -> tuple[Recorded, ...]:
-        """Return the conflicts that are new, or newly resolved."""
+        """Return the conflicts that are new or newly resolved."""
         return tuple(self._new.values())
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolved text of a region, from the additions or else from the workspace."""
+        """Return the resolved text of a region, from the additions or from the workspace."""
         if base is not None and ours is not None and theirs is not None:
             known = self._new.get(region_id(base, ours, theirs))
             if known is not None and known.resolution is not None:
@@ -191,11 +191,11 @@ class Additions:
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a whole file in the workspace, or None if not known."""
+        """Return the resolution of a whole file in the workspace, or None if none is known."""
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
-        """Add a conflict. Return the reason if it is refused, or None if added or recorded."""
+        """Add a conflict, and return None; or return the reason why it is refused."""
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a clone may have names that no workspace has
@@ -244,19 +244,19 @@ def _is_same(known: Recorded, other: Recorded) -> bool:
 
 
 def of_region(region: Region, *, path: str, seen: str) -> Recorded:
-    """Return the record of a region without a resolution."""
+    """Return a record for an unresolved region."""
     sides = (region.base, region.ours, region.theirs)
     return Recorded(region_id(*sides), Kind.REGION, *sides, path=path, seen=seen)
 
 
 def of_lesson(lesson: Lesson, *, path: str, seen: str, resolution: Resolution) -> Recorded:
-    """Return the record of a resolved region, with the text that replaced the region."""
+    """Return a record for a resolved region, with the text that replaced it."""
     recorded = of_region(lesson.region, path=path, seen=seen)
     return replace(recorded, resolution=replace(resolution, content=lesson.resolution))
 
 
 def of_conflict(conflict: FileConflict, *, seen: str) -> tuple[Recorded, ...]:
-    """Return records of a file's conflict: one for each region, and one for all of several.
+    """Return records for a file's conflict: one per region, and one for all if there are several.
 
     Regions that cannot be told apart from the surrounding text with certainty are left out.
     """
@@ -283,7 +283,7 @@ ResolvedFiles = Mapping[str, Mapping[tuple[str, str], bytes | None]]
 
 
 def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Iterator[Waiting]:
-    """Yield the files of the rebase in progress that contain a conflict or a region of it."""
+    """Yield the files of the rebase in progress that contain this conflict or a region of it."""
     in_progress = read_in_progress(workspace)
     for item in in_progress.waiting if in_progress is not None else ():
         known = None
@@ -294,7 +294,7 @@ def waiting_with(workspace: Workspace, memory: Memory, found: Recorded) -> Itera
 
 
 def open_conflicts(memory: Memory, outcomes: Sequence[SeriesOutcome]) -> Additions:
-    """Return records, still to be written, of the conflicts that a rebase leaves."""
+    """Return new records for the conflicts that remain after a rebase."""
     additions = Additions(memory)
     for outcome, patch, conflict in conflicts_left(outcomes):
         for recorded in of_conflict(conflict, seen=f"{outcome.name}/{patch.name}"):
@@ -307,7 +307,7 @@ def resolutions_in_work(
 ) -> tuple[Additions, tuple[str, ...]]:
     """Return the resolutions in the files that a person resolved.
 
-    The second value has one line for each resolution that is not recorded, with the reason.
+    Also returns a line for each resolution that is not recorded, with the reason.
     """
     additions = Additions(memory)
     missed: list[str] = []
@@ -355,7 +355,7 @@ def _learn(
 
 
 def _is_all(marked: bytes, found: Sequence[Lesson | Missed], content: bytes) -> bool:
-    """Return whether a person changed only the regions in conflict of a file."""
+    """Return whether a person changed nothing outside the conflicting regions of a file."""
     made = {one.id: one.resolution for one in found if isinstance(one, Lesson)}
     split = split_marked(marked)
     names = [region_id(r.base, r.ours, r.theirs) for r in (one.region for one in split.regions)]
@@ -372,10 +372,10 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files (by path, None) of conflicts that a rebase recorded and nobody resolved.
+    """Return the files to delete for conflicts that a rebase recorded and nobody resolved.
 
-    `opened` are the ids of the recorded conflicts, and `kept` has new resolutions. A group is kept
-    if one of its regions is resolved.
+    `opened` lists the ids of the recorded conflicts, and `kept` the new resolutions. A group is
+    kept if one of its regions is resolved. The result maps each path to None.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}
@@ -395,5 +395,5 @@ def closed_files(
 
 
 def folder_files(name: str) -> dict[str, bytes | None]:
-    """Return the change that deletes a conflict's folder: None for the path of each file."""
+    """Return the change that deletes a conflict's folder: None for each of its paths."""
     return {f"{CONFLICTS}/{name}/{file}": None for file in FILES}

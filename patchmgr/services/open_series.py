@@ -1,4 +1,4 @@
-"""A series that a command works on: its pushed patches, and edits in the checkout."""
+"""The series that a command works on: its pushed patches, and edits in the checkout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class CheckoutOptions(Struct, frozen=True):
-    """The options that commands on patches in a checkout share."""
+    """The options shared by commands on patches in a checkout."""
 
     to: Path | None = None
     series: str | None = None
@@ -48,12 +48,12 @@ class CheckoutOptions(Struct, frozen=True):
 
 
 class OpenSeries(Struct, frozen=True):
-    """A series that a command works on, and its pushed patches.
+    """The series that a command works on, and its pushed patches.
 
     `states` are the states before the first pushed patch and after each of them, as differences
     from the parent. `head` is the commit that is checked out. `parent` is the commit that the first
-    patch applies to: the pin, or the head of the series below. `hidden` has, by patch, the reason
-    not to push it; a pushed patch is never hidden. Without a checkout no patch is pushed.
+    patch applies to: the pin, or the head of the series below. `hidden` maps patches to the reason
+    not to push them; a pushed patch is never hidden. Without a checkout no patch is pushed.
     """
 
     session: Session
@@ -80,7 +80,7 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the pushed patches in order."""
+        """Return the names of the pushed patches, in order."""
         return tuple(patch.name for patch in self.pushed)
 
     @property
@@ -95,12 +95,12 @@ class OpenSeries(Struct, frozen=True):
 
     @property
     def forced(self) -> str | None:
-        """Return the name of the top patch if it was pushed by force and not refreshed since."""
+        """Return the top patch's name if it was pushed by force and not refreshed since."""
         return self.top if self.pushed and self.pushed[-1].is_forced else None
 
     @property
     def rejects(self) -> tuple[str, ...]:
-        """Return the paths of the `.rej` files, with hunks of the top patch that did not apply."""
+        """Return the paths of the `.rej` files of the top patch."""
         return self.applied.rejects if self.applied is not None else ()
 
     def series(self, names: Sequence[str]) -> tuple[Patch, ...]:
@@ -108,13 +108,13 @@ class OpenSeries(Struct, frozen=True):
         return tuple(self.patches[name] for name in names)
 
     def pick(self, given: str) -> str:
-        """Return the name of the patch that was meant; raise PatchmgrError "unknown-patch"."""
+        """Return the full name of the patch that the user named, or raise "unknown-patch"."""
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:
-        """Return the name of the patch that was meant, by default that of the top patch.
+        """Return the full name of the patch that the user named, by default the top patch.
 
-        Raises PatchmgrError "unknown-patch", and "no-patch" if no patch is named or pushed.
+        Raises PatchmgrError "unknown-patch", or "no-patch" if no patch is named or pushed.
         """
         if given is not None:
             return self.pick(given)
@@ -123,7 +123,7 @@ class OpenSeries(Struct, frozen=True):
         return self.top
 
     def position(self, name: str) -> int:
-        """Return the index of a patch among the pushed ones; raise PatchmgrError "no-patch"."""
+        """Return the index of a pushed patch; raise PatchmgrError "no-patch" for any other."""
         if name not in self.names:
             raise PatchmgrError("no-patch", f"{shown(name)} is not pushed")
         return self.names.index(name)
@@ -148,7 +148,7 @@ class OpenSeries(Struct, frozen=True):
         return self.checkout
 
     def content(self, path: str, state: State) -> Content | None:
-        """Return a file of a state, or None if the state has no such file."""
+        """Return a file in a state, or None if the state does not contain the file."""
         entry = self.ground.entry(state, path)
         return None if entry is None else Content(entry, self.read(path, entry))
 
@@ -344,9 +344,9 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
 
 
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
-    """Return a series that `apply` put into the checkout with all its patches as pushed.
+    """Return a series in the checkout with all its patches pushed, although `apply` put it there.
 
-    Raises PatchmgrError if it was applied as commits, or if files differ from what it makes.
+    Raises PatchmgrError if it was applied as commits, or if files differ from its result.
     """
     if applied.head is not None:
         message = f"{opened.name} is in {checkout.root} as commits"
@@ -369,7 +369,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
     """Return, by path, the files that differ from the state after the last pushed patch.
 
     Without `only`, these are files that git tracks, that were added with `git add`, or that a patch
-    made. With `only`, these are the named files and those below the named folders; an empty name
+    created. With `only`, these are the named files and those below the named folders; an empty name
     stands for the top folder. Raises PatchmgrError "usage" if a named file does not exist.
     """
     checkout = opened.need_checkout()
@@ -389,7 +389,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
 
 
 def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | None]:
-    """Return the files of the checkout as git would store them; add their contents."""
+    """Add the contents of files in the checkout, and return the files as git would store them."""
     checkout = opened.need_checkout()
     files = {
         check_path(path, what="The path"): (
@@ -409,27 +409,27 @@ def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | 
 
 
 def _files_below(opened: OpenSeries, folder: str) -> set[str]:
-    """Return the untracked files below a folder, without other repositories there."""
+    """Return the untracked files below a folder, except those in nested repositories."""
     files = (p for p in opened.need_checkout().clone.untracked() if not p.endswith("/"))
     return {path for path in files if is_in(path, (folder,))}
 
 
 def is_in(path: str, places: Collection[str]) -> bool:
-    """Return whether a path is one of the given places, or below one."""
+    """Return whether a path is in `places`, or below a folder in it."""
     return any(not place or path == place or path.startswith(place + "/") for place in places)
 
 
 def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the files that git neither tracks nor ignores and that no pushed patch made."""
+    """Return the files that git neither tracks nor ignores and that no pushed patch created."""
     known = {*opened.state, *opened.rejects, *but}
     return tuple(p for p in opened.need_checkout().clone.untracked() if p not in known)
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Return the paths, given relative to `cwd`, relative to the top of the checkout.
+    """Return the given paths, which are relative to `cwd`, relative to the checkout's top.
 
-    The top itself is "". If `cwd` is outside the checkout, paths are relative to the top already.
-    Raises PatchmgrError "usage" for a path outside the checkout.
+    The top itself is "". If `cwd` is outside the checkout, paths must be relative to the top
+    already. Raises PatchmgrError "usage" for a path outside the checkout.
     """
     root = opened.need_checkout().root
     start = cwd if cwd.is_relative_to(root) else root

@@ -1,4 +1,4 @@
-"""Rebase a series from its pin onto the files of a package: an installed one, or a wheel."""
+"""Rebase a series from its pin onto the files of an installed package or a wheel."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ Read = Callable[[str], "WorkFile | None"]
 class InRepository:
     """The files of the upstream repository: those of `trees`, or else those that patches name.
 
-    `read` gives files of the package. A file of the package is taken to come from a path of the
-    repository if one of the trees has the same content there.
+    `read` returns files of the package. A file of the package belongs to a path of the repository
+    if one of the trees has the same content there.
     """
 
     def __init__(self, trees: Sequence[StoredTree], patches: Iterable[Patch], read: Read) -> None:
@@ -57,11 +57,11 @@ class InRepository:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all files of the repository are known, not only those of patches."""
+        """Return whether all files of the repository are known, not only those in patches."""
         return bool(self._trees)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the known files in a folder, without those in folders below it."""
+        """Return the names of the known files directly in a folder."""
         if self._trees:
             return tuple(dict.fromkeys(n for tree in self._trees for n in tree.names(folder)))
         split = (path.rpartition("/") for path in self._named)
@@ -72,7 +72,7 @@ class InRepository:
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package's file `place` has the content of the repository's `path`."""
+        """Return whether the package's file `place` and the repository's `path` are the same."""
         found = self._blob(place)
         return bool(found) and any(found.startswith(known) for known in self._known(path))
 
@@ -99,7 +99,7 @@ def _readable(read: Read, place: str) -> WorkFile | None:
 
 
 def _named(patches: Iterable[Patch]) -> dict[str, str]:
-    """Return, by path, the blob id of a file before the patches, perhaps shortened, or ""."""
+    """Map paths to the blob ids that patches give for the old files: "" or possibly abbreviated."""
     found: dict[str, str] = {}
     for patch in patches:
         for file in patch.files:
@@ -113,10 +113,9 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 def installed_tree(
     bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
 ) -> dict[str, Entry | None]:
-    """Return the changes from the tree of the pin to the text files of the package.
+    """Return the changes that turn the tree of the pin into the package's text files.
 
-    Files that the package does not contain stay as they are in the pin, unless `layout` finds that
-    they are missing.
+    A file that the package lacks counts as deleted only if similar files next to it are installed.
     """
     changes: dict[str, Entry | None] = {}
     places: dict[str, str] = {}
@@ -143,10 +142,10 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 
 
 class Ends(Struct, frozen=True):
-    """The states that a rebase onto a package starts from and goes to.
+    """The start and target of a rebase onto a package.
 
-    `base` is the pin and `onto` the installed release. Each is None if the installed files take its
-    place. `needs_all` says whether the release cannot be fetched, so that all installed files are
+    `base` is the pin and `onto` the installed release; if one is None, the installed files are used
+    instead. `needs_all` is true if the release cannot be fetched, so that all installed files are
     read as the target. `notes` say what could not be checked.
     """
 
@@ -163,7 +162,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return both states, with the pin or the version in place of one that is None."""
+        """Return both states; the pin or the version stands for a state that is None."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -194,7 +193,7 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
 
 
 def is_same_release(pin: Pin, version: str) -> bool:
-    """Return whether a version is the pinned release; local parts (`+cu128`) are ignored."""
+    """Return whether a version is the pinned release, ignoring local parts (`+cu128`)."""
     try:
         return Version(pin.ref.removeprefix("v")).public == Version(version).public
     except InvalidVersion:
@@ -205,7 +204,7 @@ _ROUNDS = 4
 
 
 class Package(Struct, frozen=True):
-    """A package: `record` maps the path of each file to its hash, `read` returns the original."""
+    """A package: `record` maps its files to their hashes, `read` returns a file's original."""
 
     name: str
     version: str
@@ -217,9 +216,9 @@ class Package(Struct, frozen=True):
 class PackageResult(Struct, frozen=True):
     """The result of rebasing a series onto a package.
 
-    `files` are the changed files by their path in the package (None: deleted). `unreachable` are
-    pairs of a patch (or "") and a path that the package does not contain. `replayed` are conflicts
-    with a recorded resolution, and `notes` say what could not be checked.
+    `files` maps paths in the package to changed files (None: deleted). `unreachable` are pairs of a
+    patch (or "") and a path that the package does not contain. `replayed` are conflicts with a
+    recorded resolution, and `notes` say what could not be checked.
     """
 
     outcome: SeriesOutcome
@@ -270,7 +269,7 @@ class _Run:
         self.onto = bench.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
-        """Make a commit, for the pin, of the installed files that the patches touch.
+        """Make a commit, to stand for the pin, of the installed files that the patches touch.
 
         RECORD proves that they are those of the release.
         """
@@ -297,7 +296,7 @@ class _Run:
             self.onto = self.bench.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
-        """Rebase, and again if a file that changes is installed with other content."""
+        """Rebase, and do so again if a file that changes is installed with other content."""
         items, lost = self._reachable()
         paths = list(touched_paths([item.patch for item in items if item.refusal is None]))
         for _ in range(_ROUNDS):
@@ -312,7 +311,7 @@ class _Run:
         )
 
     def _differing(self, paths: Sequence[str]) -> dict[str, Entry | None]:
-        """Return the installed files that differ from the release, by path."""
+        """Map paths to the installed files that differ from the release."""
         found: dict[str, Entry | None] = {}
         for path in paths:
             installed, entry = self._read(path), self.onto.entry(path)
@@ -323,9 +322,9 @@ class _Run:
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
-        """Return the patches without the files that the package does not contain.
+        """Return the patches without files that the package lacks, and those files.
 
-        The second value has those files: pairs of patch and path.
+        Each of these files is a pair of patch and path.
         """
         items: list[Item] = []
         lost: list[tuple[str, str]] = []
@@ -401,7 +400,7 @@ class _Run:
     def _placed(
         self, carried: Carried
     ) -> tuple[dict[str, Content | None], tuple[tuple[str, str], ...]]:
-        """Return the changed files by their path in the package, and those without one."""
+        """Return the changed files by path in the package, and the files without such a path."""
         files: dict[str, Content | None] = {}
         beyond: list[tuple[str, str]] = []
         places: dict[str, str] = {}

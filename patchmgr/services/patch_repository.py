@@ -1,4 +1,4 @@
-"""The git repository that contains a workspace, and the branches pushed for it."""
+"""The git repository that contains a workspace, and the branches pushed from it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Files = Mapping[str, "bytes | None"]
 
 
 class PatchRepository(Struct, frozen=True):
-    """The git repository with a workspace, at the commit `head`.
+    """The git repository that contains a workspace, at the commit `head`.
 
     `prefix` is the path of the workspace in it, with a final slash, or "". A dry run neither keeps
     nor pushes commits.
@@ -74,12 +74,11 @@ class PatchRepository(Struct, frozen=True):
     def push(
         self, remote: str, branch: str, commit: str, *, git_dir: Path | None = None
     ) -> PushedBranch:
-        """Push a commit to a branch if it is new or still at the commit pushed last.
+        """Push a commit to a branch, unless somebody else has moved the branch.
 
-        A branch that somebody else moved is not changed: the result's standing is then `HELD`. The
-        remote records the commit pushed last in a ref below `refs/patchmgr/pushed/`, which is
-        updated together with the branch. `git_dir` is the repository with the commit, by default
-        this one.
+        The standing of the result is `HELD` if somebody did. The remote records the commit pushed
+        last in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
+        `git_dir` is the repository with the commit, by default this one.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))
@@ -102,7 +101,7 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Return, by series, its last sync: the newest badge on any remote, as of the last fetch.
+    """Map each series to its last sync: the newest badge on any remote, as of the last fetch.
 
     `now` is the time in seconds since 1970, from which the age is counted.
     """
@@ -123,7 +122,7 @@ def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
 
 
 def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
-    """Return the id of a commit of a workspace's repository, and the workspace as of it.
+    """Return the full id of a commit, and the workspace that the commit contains.
 
     Raises PatchmgrError "usage" if the commit does not exist or does not contain the workspace.
     """

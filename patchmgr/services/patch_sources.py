@@ -1,4 +1,4 @@
-"""Where patches come from: files, folders of other tools, ranges, stacks, and upstream."""
+"""Where patches can be imported from: files, other tools' folders, ranges, stacks, upstream."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BELOW = ("patches", "debian/patches")
 
 
 class SourcePatch(Struct, frozen=True):
-    """A patch in a source: its bytes, and its name in errors (`label`).
+    """A patch in a source: its bytes, and its name in error messages (`label`).
 
     `wish` is the requested file name; if it is None, the name is made from the subject. `line` is
     the patch's line in a series file. `strip` is the N of -pN: the number of leading directories in
@@ -60,7 +60,7 @@ class SourcePatch(Struct, frozen=True):
     commit: str | None = None
 
     def listed(self, name: str) -> SeriesLine:
-        """Return the line that lists this patch in a series file under a name."""
+        """Return a line for a series file that lists this patch under `name`."""
         if self.line is not None and self.line.name is not None:
             return renamed(SeriesFile((self.line,)), self.line.name, name).lines[0]
         strip = "" if self.strip == 1 else f" -p{self.strip}"
@@ -70,13 +70,13 @@ class SourcePatch(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """How sources are read: `say` gets a line for each mail left out, `strip` is a given -pN."""
+    """How to read sources: `say` is called for each mail left out, `strip` is the user's -pN."""
 
     say: Callable[[str], None]
     strip: int | None = None
 
     def read(self, source: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Yield the patches of a file or folder in order, and the comments in a series file."""
+        """Yield the patches in a file or folder, in order, and the comments of a series file."""
         if source.is_dir():
             yield from self._read_folder(source)
             return
@@ -103,7 +103,7 @@ class Reading(Struct, frozen=True):
                 yield SourcePatch(mail, label, strip=self._strip(1))
 
     def _read_folder(self, folder: Path) -> Iterator[SourcePatch | SeriesLine]:
-        """Read the patches that a folder's series file lists, else all patch files by name."""
+        """Read the patches in a folder's series file, or else all patch files by name."""
         place = next((p for p in _places(folder) if (p / "series").is_file()), None)
         if place is not None:
             for line in with_ended_lines(parse_series(read_source_file(place / "series"))).lines:
@@ -151,7 +151,7 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
 
 
 def read_source_file(path: Path) -> bytes:
-    """Return the content of a file that a person named.
+    """Return the content of a file that the user named.
 
     Raises PatchmgrError "usage" if it cannot be read, "bad-patch" if it is too large.
     """
@@ -168,7 +168,7 @@ def _not_empty(path: Path) -> bytes:
 
 
 def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> list[SourcePatch]:
-    """Return the commits of a range as patches, with names that `gbp pq` gave them, if any."""
+    """Return the commits of a range as patches, with the names that `gbp pq` gave them, if any."""
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
@@ -179,9 +179,9 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
 def found_in(
     mails: Sequence[bytes], commits: str, say: Callable[[str], None], dates: Mapping[str, str]
 ) -> list[SourcePatch]:
-    """Return the mails of a range as patches, with names that `gbp pq` gave them, if any.
+    """Return the mails of a range as patches, with the names that `gbp pq` gave them, if any.
 
-    `dates` are the committer dates of the commits, by id; headers name commit and date.
+    `dates` maps commit ids to committer dates; each header gets the commit and its date.
     """
     found: list[SourcePatch] = []
     for at, mail in enumerate(mails, 1):
@@ -197,7 +197,7 @@ def found_in(
 def read_stack(
     repository: Path, branch: str | None, say: Callable[[str], None]
 ) -> list[SourcePatch]:
-    """Return the applied patches of the StGit stack on a branch, under their StGit names."""
+    """Return the applied patches of a branch's StGit stack, under their StGit names."""
     git_dir, stack = find_stack(repository, branch)
     for names, what in ((stack.unapplied, "not applied"), (stack.hidden, "hidden")):
         if names:
@@ -223,7 +223,7 @@ _PULL = re.compile(
 def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatch:
     """Return a commit of the series' upstream as a patch with `Origin: backport`.
 
-    Raises PatchmgrError "usage" for a merge, a first commit, or a commit that changes nothing, and
+    Raises PatchmgrError "usage" for a merge, a root commit, or a commit that changes nothing, and
     "unknown-ref" if upstream has no such commit.
     """
     side = git_side(session, record)
@@ -279,7 +279,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
 
 
 def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
-    """Return the git repository of a series' upstream; raise PatchmgrError "usage" if none."""
+    """Return the git side of a series' upstream; raise PatchmgrError "usage" if it has none."""
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
         hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"

@@ -1,4 +1,4 @@
-"""Plans of `patchmgr plan`: save them in the workspace, and look up `--onto plan:N`."""
+"""Save the plan that `patchmgr plan` makes, and look up a step of it for `--onto plan:N`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STEP = re.compile(r"plan:([0-9]{1,9})")
 
 
 def keep_plan(workspace: Workspace, plan: Plan) -> None:
-    """Save the plan for its series, and replace the previous one; ignore a failed write."""
+    """Save the plan of its series, replacing the previous one; ignore a failed write."""
     with suppress(OSError):
         workspace.keep(f"{FOLDER}/{plan.series[0]}.json", plan)
 
@@ -27,7 +27,7 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Return, for each series, a sha256 of what a step depends on.
+    """Map each series to a sha256 of everything that a step of a plan depends on.
 
     That is the pin, the order, the guards, the selected symbols and the patches.
     """
@@ -38,7 +38,7 @@ def digests_of(
 def planned_state(
     session: Session, series: Sequence[str], onto: str, selected: Collection[str]
 ) -> str:
-    """Return the target of step N if `onto` is `plan:N`; return any other name unchanged.
+    """Return the target of step N if `onto` is `plan:N`; otherwise return `onto` unchanged.
 
     Raises PatchmgrError "stale-plan" if pin, patches or target changed since the plan was made, and
     "usage" if there is no such plan or step.

@@ -37,7 +37,7 @@ _MOST_PUBLISHED = 200
 
 
 class Published(Struct, frozen=True):
-    """A branch that was built: its repository, names and commits.
+    """A branch that was built, with its repository, tags and commits.
 
     `tag` is the tag on its head, and `fallback` the tag on the head that it replaced. `digest` is
     the sha256 of the series at that time.
@@ -54,20 +54,20 @@ class Published(Struct, frozen=True):
 
     @property
     def git_dir(self) -> Path:
-        """Return the git directory of the repository with the branch."""
+        """Return the git directory of the repository that contains the branch."""
         place = Path(self.repository)
         return place if (place / "HEAD").is_file() else place / ".git"
 
 
 def remember_published(workspace: Workspace, published: Published) -> None:
-    """Add a branch to the saved ones, as the newest; ignore a failed write."""
+    """Save a branch as the newest of the published ones; ignore a failed write."""
     rest = [known for known in read_published(workspace) if known != published]
     with suppress(OSError):
         workspace.keep(_FILE, (published, *rest)[:_MOST_PUBLISHED])
 
 
 def read_published(workspace: Workspace) -> tuple[Published, ...]:
-    """Return the saved branches, newest first: none if the file cannot be read."""
+    """Return the published branches, newest first, or none if the file cannot be read."""
     return workspace.kept(_FILE, tuple[Published, ...]) or ()
 
 
@@ -81,7 +81,7 @@ _MOST = 10_000
 
 
 class NamedState(Struct, frozen=True):
-    """A branch or tag of a series: its repository, its head, and the commits since `base`."""
+    """A branch, tag or commit of a series: its head, and the commits since `base`."""
 
     name: str
     git_dir: Path
@@ -95,8 +95,8 @@ def find_state(
 ) -> NamedState:
     """Return the state of a series that a tag, branch or commit id names.
 
-    It is looked up in `repository` (by default the store), then where it was published. Raises
-    PatchmgrError "unknown-ref" if it is not found.
+    The name is looked up in `repository` (by default the store), then where the series was
+    published. Raises PatchmgrError "unknown-ref" if it is not found.
     """
     places = [loaded.side.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
@@ -123,12 +123,12 @@ def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str
 
 
 def published_base(session: Session, head: str) -> str | None:
-    """Return the base commit of a head that this workspace published, or None if it did not."""
+    """Return the base of a head that this workspace published, or None if it did not."""
     return next((one.base for one in read_published(session.workspace) if one.head == head), None)
 
 
 def is_own_commit(content: bytes) -> bool:
-    """Return whether patchmgr is the committer in the content of a commit object."""
+    """Return whether the content of a commit object names patchmgr as the committer."""
     return f"\ncommitter patchmgr <{COMMITTER_EMAIL}> ".encode() in content.split(b"\n\n", 1)[0]
 
 
@@ -137,7 +137,7 @@ def own_commits(
 ) -> tuple[tuple[str, ...], str]:
     """Return the ids of patchmgr's commits up to a head, oldest first, and their base commit.
 
-    If `base` is given, all commits after it are returned, whoever is their committer.
+    If `base` is given, all commits since then are returned, whoever committed them.
     """
     found: list[str] = []
     at = head
@@ -166,7 +166,7 @@ def read_commits(git_dir: Path, reader: ObjectReader, ids: Sequence[str]) -> tup
 
 
 def trailers_of(text: bytes) -> dict[str, str]:
-    """Return the values of patchmgr's trailers in the message of a tag, by trailer name."""
+    """Map the names of patchmgr's trailers in a tag's message to their values."""
     return {
         key.decode(): value.decode("utf-8", "replace").strip()
         for key, value in _TRAILER.findall(text)
@@ -209,7 +209,7 @@ def tag_message(
 
 
 def _verdicts(loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> list[str]:
-    """Return lines with the verdicts of the last rebase, which upstream.lock records."""
+    """Return lines with the verdicts of the last rebase, as upstream.lock records them."""
     rows = loaded.record.result.get("patches", ())
     base = loaded.record.result.get("base")
     if not rows or not isinstance(base, dict):
@@ -240,7 +240,7 @@ FOLDER = f"{PRIVATE}/checks"
 
 
 class KeptGate(Struct, frozen=True):
-    """The saved result of a gate. `looked_at` and `problems` are numbers."""
+    """A saved result of a gate; `looked_at` and `problems` are counts."""
 
     name: str
     standing: str
@@ -250,7 +250,7 @@ class KeptGate(Struct, frozen=True):
 
 
 class KeptCheck(Struct, frozen=True):
-    """The saved result of a check of the series that had this digest (sha256)."""
+    """A saved check of a series, with the digest (sha256) of the series at that time."""
 
     digest: str
     head: str | None
@@ -258,7 +258,7 @@ class KeptCheck(Struct, frozen=True):
 
 
 def check_folder(workspace: Workspace) -> Path:
-    """Return the folder of the results and logs of checks; create it if it is missing."""
+    """Return the folder of the results and logs of checks, which is created if missing."""
     folder = workspace.root / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -270,9 +270,9 @@ def check_folder(workspace: Workspace) -> Path:
 def keep_checked(
     session: Session, record: SeriesRecord, checked: Checked, *, selected: Collection[str]
 ) -> None:
-    """Save the results of a check. A command that was skipped keeps its last result.
+    """Save the results of a check; a skipped command keeps its last result.
 
-    The last result is dropped if the series has changed since.
+    That result is dropped if the series has changed since.
     """
     digest = series_digest(session, record, selected)
     before = last_checked(session.workspace, record.name)
@@ -297,7 +297,7 @@ def last_checked(workspace: Workspace, series: str) -> KeptCheck | None:
 
 
 def current_gates(session: Session, record: SeriesRecord) -> tuple[KeptGate, ...]:
-    """Return the gates of the last check: none if the series has changed since."""
+    """Return the gates of the last check, or none if the series has changed since."""
     kept = last_checked(session.workspace, record.name)
     if kept is None or kept.digest != series_digest(session, record, ()):
         return ()

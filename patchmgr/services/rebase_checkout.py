@@ -1,4 +1,4 @@
-"""`rebase --checkout`: show a conflict in a git worktree, and read the resolution back."""
+"""`rebase --checkout`: show a conflict in a git worktree, and read back its resolution."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _STAGES = ".patchmgr-stages"  # a folder of a commit that brings contents along
 
 
 def check_checkout(session: Session, in_progress: InProgress) -> None:
-    """Raise PatchmgrError "usage" if the checkout of a rebase cannot be made or used."""
+    """Raise PatchmgrError "usage" if the checkout for a rebase cannot be made or used."""
     if not (in_progress.checkout or in_progress.command):
         return
     folder, workspace = Path(in_progress.checkout), session.workspace
@@ -94,9 +94,9 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
 
 
 class RebaseCheckout:
-    """The checkout of one rebase, in which the command of `--exec` runs on each rebased patch.
+    """The checkout of one rebase; the command of `--exec` runs there on each rebased patch.
 
-    Without a folder from `--checkout`, a temporary one is made for the command. `ran` are the
+    Without a folder from `--checkout`, a temporary one is made for the command. `ran` lists the
     commits on which the command succeeded, and `failed` is the one on which it failed, or "".
     """
 
@@ -125,7 +125,7 @@ class RebaseCheckout:
         return Path(self._asked.checkout) if self._asked.checkout else None
 
     def visit(self, run: RebaseRun, loaded: LoadedSeries, outcome: SeriesOutcome) -> SeriesOutcome:
-        """Run the command on each rebased patch; check out the patch in conflict, or the end.
+        """Run the command on each rebased patch, then check out the conflict or the result.
 
         Returns the outcome of the series. A patch on which the command fails counts as in conflict.
         """
@@ -211,7 +211,7 @@ class RebaseCheckout:
         return None
 
     def _stopped(self, outcome: SeriesOutcome, name: str, reason: str) -> SeriesOutcome:
-        """Return the outcome of a series with the named patch in conflict, for a reason."""
+        """Return the outcome of a series with the named patch in conflict, for this reason."""
         self._is_stopped = True
         patches = tuple(
             replace(one, verdict=Verdict.CONFLICT, reason=reason) if one.name == name else one
@@ -240,7 +240,7 @@ class _Shown(Struct, frozen=True):
 
 
 def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcome | None]:
-    """Return the patches rebased before the first one in conflict, and that one or None."""
+    """Return the patches rebased before the first one in conflict, and that patch or None."""
     carried: list[PatchOutcome] = []
     for patch in outcome.patches:
         if patch.verdict is Verdict.CONFLICT:
@@ -252,7 +252,7 @@ def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcom
 def _shown_conflict(
     bench: Workbench, head: str, outcome: SeriesOutcome, patch: PatchOutcome
 ) -> _Shown:
-    """Write a patch in conflict as git would: merged files, files with markers, all sides."""
+    """Write the state of a patch in conflict as git would: with markers and all stages."""
     changes = dict(patch.changes or {})
     stages: dict[str, tuple[Entry | None, ...]] = {}
     files: list[tuple[str, str]] = []
@@ -286,17 +286,17 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """What to do with edits to files without a conflict: a choice, or how to ask for one.
+    """The answer to what happens to edits of files without a conflict, or a way to ask.
 
-    `said` is one of `OTHER_EDITS`, or None. `ask` gets the name of the patch and the paths, and
-    returns one of `OTHER_EDITS`.
+    `said` is one of `OTHER_EDITS`, or None. `ask` is called with the name of the patch and the
+    paths, and returns one of `OTHER_EDITS`.
     """
 
     said: str | None = None
     ask: Callable[[str, Sequence[str]], str] | None = None
 
     def answer(self, patch: str, root: Path, paths: Sequence[str]) -> str:
-        """Return the person's choice; raise PatchmgrError "other-edits" if there is none."""
+        """Return the user's choice; raise PatchmgrError "other-edits" if there is none."""
         if self.said is not None:
             return self.said
         if self.ask is not None:
@@ -323,14 +323,14 @@ def _known_as(session: Session, in_progress: InProgress) -> Path:
 
 
 def trust(session: Session, in_progress: InProgress) -> None:
-    """Record that the user named this checkout and this command for the workspace."""
+    """Record that this user chose the checkout and the command of the rebase in progress."""
     note = _known_as(session, in_progress)
     note.parent.mkdir(parents=True, exist_ok=True)
     note.touch()
 
 
 def require_trusted(session: Session, in_progress: InProgress) -> None:
-    """Raise PatchmgrError "usage" if this user did not name the checkout or the command.
+    """Raise PatchmgrError "usage" unless this user chose the checkout and the command.
 
     The rebase in progress may have come with a workspace that somebody else made.
     """
@@ -346,7 +346,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
 
 
 def tree_of(session: Session, in_progress: InProgress) -> LinkedWorktree | None:
-    """Return the checkout of a rebase in progress, or None if this workspace has none."""
+    """Return the worktree of the rebase in progress, or None if this workspace has none."""
     tree = find_worktree(Path(in_progress.checkout)) if in_progress.checkout else None
     stand = None if tree is None else tree.stand()
     is_ours = stand is not None and stand.workspace == str(session.workspace.root)
@@ -360,12 +360,12 @@ def take_back(
     is_answered: Callable[[Waiting], bool],
     accepted: Sequence[str],
 ) -> tuple[InProgress, LinkedWorktree | None]:
-    """Read a person's changes from the checkout of a rebase, and save them in the workspace.
+    """Save in the workspace what the user changed in the checkout of a rebase.
 
     `is_answered` returns whether a file was resolved outside the checkout, and `accepted` names
     files to take although they do not compile. Raises PatchmgrError "unresolved" if a file is still
-    in conflict, and "other-edits" if other files were edited and it is not known what to do.
-    Returns the rebase in progress with the changes, and the checkout.
+    in conflict, and "other-edits" if other files were edited and nobody said what to do with them.
+    Returns the updated rebase in progress, and the checkout.
     """
     tree = tree_of(session, in_progress)
     stand = None if tree is None else tree.stand()
@@ -403,7 +403,7 @@ def take_back(
 
 
 def stashed_text(root: Path) -> str:
-    """Return the message about edits that were put into git's stash."""
+    """Return the message that edits were saved with `git stash`."""
     return f"What was edited in {root} is in git's stash: git -C {root} stash list"
 
 
@@ -483,7 +483,7 @@ def _content(tree: LinkedWorktree, entry: Entry) -> bytes:
 
 
 def _contents(tree: LinkedWorktree, edits: Changes) -> dict[str, bytes | None]:
-    """Return the files of the work area that store the contents before and after edits."""
+    """Return the work-area files that hold the contents before and after edits."""
     entries = {entry for change in edits.values() for entry in change if entry is not None}
     contents = (tree.blob(entry) for entry in entries if entry.mode != GITLINK)
     return {path: content for each in contents for path, content in edit_file(each).items()}
@@ -528,7 +528,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with the new patches for edits in the checkout, still without diffs."""
+    """Return a series with the new patches for edits in the checkout, which have no diff yet."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)
@@ -540,7 +540,7 @@ def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
 
 
 def edits_of(in_progress: InProgress) -> Mapping[str, Mapping[str, Edits]]:
-    """Return the edits to files without a conflict, by series, then patch, then path."""
+    """Return the edits to files without a conflict, by series, patch and path."""
     found: dict[str, dict[str, dict[str, tuple[Entry | None, Entry | None]]]] = {}
     for one in in_progress.edits:
         by_path = found.setdefault(one.series, {}).setdefault(one.patch, {})

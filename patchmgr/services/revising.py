@@ -1,4 +1,4 @@
-"""Change the patches of a series, the series file and the checkout in one step."""
+"""Change the patches, the series file and the checkout of a series in one step."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ from patchmgr.store import Change
 
 
 class Revision(Struct, frozen=True):
-    """A planned change of a series and of its checkout.
+    """A planned change to a series and its checkout.
 
-    `pushed` are the patches to be pushed, and `state` the state after them. `raws` are new patch
-    files by name (None: deleted), `file` is the new series file (None: unchanged), and `others` are
-    further files of the workspace. The files in `kept` already are as wanted in the checkout.
-    `forced` names a pushed patch with hunks that did not apply, and `rejects` are the files with
-    these hunks. A forced patch stays forced unless `settles` is set. `discards` gives up edits to
-    files that change. `prepares` records the checkout even if no patch is pushed.
+    `pushed` are the patches to be pushed, and `state` the state after them. `raws` maps names to
+    new patch files (None: deleted), `file` is the new series file (None: unchanged), and `others`
+    are further files of the workspace. The files in `kept` already have their new content in the
+    checkout. `forced` names a pushed patch with hunks that did not apply, and `rejects` are the
+    files with these hunks. A forced patch stays forced unless `settles` is set. `discards` gives up
+    edits to files that change. `prepares` records the checkout even if no patch is pushed.
     """
 
     pushed: tuple[str, ...]
@@ -81,7 +81,7 @@ class Revision(Struct, frozen=True):
 
 
 def make(opened: OpenSeries, revision: Revision, *, is_dry_run: bool) -> None:
-    """Make a revision, all of it or none; a dry run stops before the last step."""
+    """Make a revision completely or not at all; a dry run stops before the last step."""
     if opened.forced in revision.pushed and not revision.settles:
         revision = replace(revision, forced=opened.forced)
     change = Change(_files(opened, revision))
@@ -143,9 +143,9 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
 
 
 def _edits(opened: OpenSeries, revision: Revision, leaving: Collection[str]) -> Iterator[Edit]:
-    """Yield a person's edits to files that a refresh takes in or a forced pop gives up.
+    """Yield the edits that a refresh takes in or a forced pop gives up.
 
-    Files with rejects that are no longer needed are yielded, too; most often they are deleted.
+    Files with obsolete rejects are yielded, too; most often they are deleted.
     """
     ground, paths = opened.ground, set(revision.kept)
     if revision.discards:
@@ -169,7 +169,7 @@ def _move(opened: OpenSeries, revision: Revision, path: str) -> Move:
 
 
 def _reject_moves(opened: OpenSeries, revision: Revision) -> list[Move]:
-    """Return the moves of reject files: new ones are written, those of a popped patch go."""
+    """Return the moves that write new reject files and delete those of popped patches."""
     moves = [
         Move(path, None, None, Content(Entry(REGULAR, blob_id(raw)), raw), is_apart=True)
         for path, raw in revision.rejects.items()
@@ -222,11 +222,10 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return new files, by name, of the patches that no longer make the given states.
+    """Return, by name, new files for patches that no longer lead from state to state.
 
     Patch n leads from state n to state n + 1. A patch in `fresh` gets git's diff of its states if
-    that differs, even only in positions. A patch that is in `anew`, too, gets git's diff even if it
-    makes the same change.
+    that differs, even only in positions. A patch also in `anew` gets git's diff in any case.
     """
     ground = opened.ground
     stale = [
@@ -253,7 +252,7 @@ def rewritten(
 
 
 def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
-    """Return the diff from each state to the next: one fewer than there are states."""
+    """Return the diff between each state and the next."""
     ground = opened.ground
     pairs = zip(({}, *states), states, strict=False)
     layers = [ground.between("", old, new) for old, new in pairs]
@@ -267,9 +266,9 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
 
 
 class Chain(Struct, frozen=True):
-    """The patches that are not hidden, in series order, and the states that they make.
+    """The patches that are not hidden, in series order, and the states after them.
 
-    It ends before the first patch that does not apply, and `fault` is the error from that patch.
+    The chain ends before the first patch that does not apply; `fault` is the error from that patch.
     """
 
     names: tuple[str, ...]
@@ -278,7 +277,7 @@ class Chain(Struct, frozen=True):
     fault: PatchmgrError | None = None
 
     def position(self, name: str) -> int:
-        """Return the index of a patch, or raise `fault` if the chain ends before the patch."""
+        """Return the index of a patch; raise `fault` if the chain ends before it."""
         if self.fault is not None and name not in self.names:
             raise self.fault
         return self.names.index(name)
@@ -304,7 +303,7 @@ def chain_of(opened: OpenSeries) -> Chain:
 
 
 def pushed_chain(opened: OpenSeries) -> Chain:
-    """Return the chain of the pushed patches only, those that a refresh may change."""
+    """Return the chain of the pushed patches, which are those that a refresh may change."""
     _refuse_forced(opened)
     return Chain(opened.names, opened.states, layers_of(opened.ground, opened.names, opened.states))
 
@@ -318,11 +317,11 @@ def _refuse_forced(opened: OpenSeries) -> None:
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the states that `layers` make, before the first of them and after each.
+    """Return the states before the first of `layers` and after each of them.
 
-    Raises PatchmgrError "depends" if a layer needs a patch that is no longer below it. With
-    `same_end`, also raises it if the last state differs from the chain's. Raises "empty" if nothing
-    would be left of a patch.
+    Raises PatchmgrError "depends" if a layer needs a patch that is no longer below it or, with
+    `same_end`, if the last state differs from the chain's. Raises "empty" if a patch would become
+    empty.
     """
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):
@@ -347,7 +346,7 @@ def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[St
 def _depends(
     ground: Ground, chain: Chain, layers: Sequence[Layer], collision: Collision
 ) -> PatchmgrError:
-    """Return the error that names the patches on which the layer in a collision depends."""
+    """Return the error that names the patches on which the colliding layer depends."""
     name, at = collision.name, chain.position(collision.name)
     order = [layer.name for layer in layers]
     sharing = sharers(chain.layers, collision.path, but=name)
@@ -364,7 +363,7 @@ def _depends(
 
 
 def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:
-    """Return whether a patch does not apply if only one patch below it is missing."""
+    """Return whether the patch `upper` does not apply without the patch `lower`."""
     layers = chain.layers[: chain.position(upper) + 1]
     found = lay_all(ground, [layer for layer in layers if layer.name != lower], {})
     return isinstance(found, Collision)
@@ -395,9 +394,9 @@ _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
-    """The result of a revision, as names of patches.
+    """The names of the patches after a revision.
 
-    `order` is the new order of the series, and `gone` are the deleted patches.
+    `order` is the new order of the series, and `gone` lists the deleted patches.
     """
 
     series: str

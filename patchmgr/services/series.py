@@ -16,7 +16,7 @@ from patchmgr.store import Workspace
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:
-    """Return every path that the patches name, each once."""
+    """Return every path that the patches name, without repetitions."""
     return tuple(dict.fromkeys(path for patch in patches for path in patch.paths()))
 
 
@@ -27,13 +27,13 @@ def patch_commits(workspace: Workspace, name: str) -> tuple[OwnCommit, ...]:
 
 
 def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
-    """Return the paths that patches write and that are not in the base, each once."""
+    """Return the paths that patches write and the base lacks, without repetitions."""
     named = (change.new_path for patch in patches for change in patch.files)
     return tuple(dict.fromkeys(p for p in named if p is not None and base.entry(p) is None))
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the ids of the blobs at the paths in all trees, each once."""
+    """Return the ids of the blobs at these paths in all trees, without repetitions."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
@@ -42,10 +42,10 @@ Records = Mapping[str, SeriesRecord]
 
 
 def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the named series, or all if none is named, with the rest of their stacks.
+    """Return the stacks of the named series, or all series if none is named.
 
-    Each series comes after the one below it. Raises PatchmgrError "usage" if there is no
-    series, "unknown-series" for an unknown name.
+    Each series comes after the one below it. Raises PatchmgrError "usage" if there is no series,
+    "unknown-series" for an unknown name.
     """
     series = session.workspace.lock().series
     if not series:
@@ -86,7 +86,7 @@ def lowest(series: Records, name: str) -> str:
 
 
 def standing_on(series: Records, name: str) -> tuple[str, ...]:
-    """Return a series and all series above it, each after the one below it."""
+    """Return a series and all series above it in the stack, lowest first."""
     above = sorted(upper for upper, record in series.items() if record.on == name)
     return (name, *(more for upper in above for more in standing_on(series, upper)))
 
@@ -111,7 +111,7 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
 
 
 def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
-    """Raise PatchmgrError "broken-stack" if a series and the one below it differ in the pin."""
+    """Raise PatchmgrError "broken-stack" if a series and the one below have different pins."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
         message = f"the series {upper.name} is based on {lower.name}, but has another pin"
         raise PatchmgrError("broken-stack", message, ("put upstream.lock back as it was",))

@@ -1,4 +1,4 @@
-"""What every command starts with: the workspace, its upstreams, and progress output."""
+"""What every command starts with: the workspace, its upstreams, and a progress display."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 class Session(Struct, frozen=True):
-    """One run of a command, with the processes to end after it.
+    """One run of a command, and the processes to end after it.
 
-    `readers` are the open readers, by store. `structures` are the processes that merge by
-    structure, by the reliability (in percent) that they require.
+    `readers` maps stores to open readers. `structures` maps a required reliability (in percent) to
+    the process for structural merges.
     """
 
     workspace: Workspace
@@ -44,7 +44,7 @@ class Session(Struct, frozen=True):
     structures: dict[int | None, StructureApart] = field(default_factory=dict)
 
     def close(self) -> None:
-        """End the processes of readers and of merges by structure."""
+        """End the processes for reading objects and for structural merges."""
         for reader in self.readers.values():
             reader.close()
         for structure in self.structures.values():
@@ -52,19 +52,19 @@ class Session(Struct, frozen=True):
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Lock the workspace, and finish a change that a killed command left half done."""
+        """Lock the workspace, and finish a change that a killed command left incomplete."""
         with self.workspace.writing():
             if self.workspace.recover():
                 self.say("Finished the change that an interrupted command had begun.")
             yield
 
     def settle(self) -> None:
-        """Finish a change that a killed command left half done; commands call this first."""
+        """Finish a change that a killed command left incomplete; commands call this first."""
         if self.workspace.settle():
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return the git, package or archive side of an upstream, by default the tracked one.
+        """Return the side for an upstream: git, package or archive, by default the tracked one.
 
         Its store is created if it does not exist.
         """
@@ -79,30 +79,30 @@ class Session(Struct, frozen=True):
         return made(upstream, reader, self.progress)
 
     def side_of(self, record: SeriesRecord) -> Side:
-        """Return the side of a series' upstream that its pin belongs to."""
+        """Return the side to which the pin of a series belongs."""
         upstream = self.workspace.upstream(record.upstream)
         released = "archive" if upstream.archive else "package"
         return self.side(upstream, tracks=released if record.pin.archive else "git")
 
 
 def make_pin(side: Side, found: Resolved) -> Pin:
-    """Return the pin of a resolved upstream state."""
+    """Return the pin for a resolved upstream state."""
     return pin_of(side.reader, found)
 
 
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
-    """Return the pin of a resolved upstream state that the reader can read."""
+    """Return the pin for a resolved upstream state in the reader's repository."""
     tree = reader.tree_of(found.commit)
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
 
 def pinned_state(side: Side, pin: Pin) -> Resolved:
-    """Return the state that a pin names, with its version if the store has it; fetch nothing."""
+    """Return the pinned state, with its version if the store has it, without fetching."""
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, side.version_of(pin))
 
 
 def require_pin(side: Side, pin: Pin) -> Resolved:
-    """Return the state that a pin names, after fetching it if the store lacks it.
+    """Return the pinned state, and fetch it first if the store lacks it.
 
     Raises PatchmgrError "checksum-mismatch" if its archive or tree differs from the pin.
     """
@@ -126,14 +126,17 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 
 
 class Fetching(Struct, frozen=True):
-    """Reads file contents with `lend`, and fetches those that a partial clone lacks."""
+    """A reader of file contents that fetches those which a partial clone lacks.
+
+    `lend` reads a content that need not be fetched.
+    """
 
     side: Side
     reader: ObjectReader
     lend: Callable[[str], bytes]
 
     def read(self, blob: str) -> bytes:
-        """Return the content of a blob; raise PatchmgrError if upstream lacks it, too."""
+        """Return the content of a blob; raise PatchmgrError if upstream also lacks it."""
         try:
             return self.lend(blob)
         except PatchmgrError:
@@ -147,7 +150,7 @@ class Fetching(Struct, frozen=True):
 
 
 def nobody(side: Side, pin: Pin) -> Author:
-    """Return the author for patches that name none: patchmgr, at the date of the pin."""
+    """Return the author for patches without one: patchmgr, at the date of the pin."""
     found = side.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")

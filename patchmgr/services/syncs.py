@@ -1,4 +1,4 @@
-"""The results of rebases, hunk by hunk, saved in the workspace for `notes`."""
+"""The results of rebases, hunk by hunk, which the workspace saves for `notes`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def keep_syncs(
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
 ) -> list[dict[str, Any]]:
-    """Save the results of a rebase; they replace those of one between the same states.
+    """Save the results of a rebase, replacing those of a rebase between the same states.
 
-    `old_heads` has the previous head of each series, and `known` the conflicts with a resolution. A
-    failed write is ignored, because the results can be computed again. Returns the results of each
-    series as `read_syncs` returns them.
+    `old_heads` maps each series to its previous head, and `known` lists the conflicts with a
+    resolution. A failed write is ignored, because the results can be computed again. Returns the
+    results of each series in the form of `read_syncs`.
     """
     found: list[dict[str, Any]] = []
     for outcome in outcomes:
@@ -50,7 +50,7 @@ def sync_facts(
     old_head: str | None,
     known: Sequence[Recorded | Recalled],
 ) -> dict[str, Any]:
-    """Return the results of a rebase as the JSON value that is saved."""
+    """Return the results of a rebase as the JSON value to save."""
     value = {
         "format": FORMAT,
         "dry_run": is_dry_run,
@@ -69,13 +69,13 @@ def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:
 
 
 def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the ids of the commits that a saved rebase went from and to."""
+    """Return the commit ids of the start and the target of a saved rebase."""
     outcome = row["outcome"]
     return str(outcome["base"]["commit"]), str(outcome["onto"]["commit"])
 
 
 def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
-    """Return the saved rebases of a series, newest first: none if the file cannot be read."""
+    """Return the saved rebases of a series, newest first, or none if the file is unreadable."""
     try:
         rows = workspace.kept(f"{FOLDER}/{series}.json", list[dict[str, Any]]) or []
         kept = [row for row in rows if row["format"] == FORMAT]
@@ -98,7 +98,7 @@ ANEW = "new text was written"
 
 
 def solved_as(recorded: Recorded) -> str:
-    """Return one of the phrases above for how a conflict was resolved."""
+    """Return a phrase that describes how a conflict was resolved."""
     resolution = recorded.resolution
     if resolution is None:
         return OPEN

@@ -1,4 +1,4 @@
-"""Where patches are applied: the recorded checkouts, and the state of the patches in them."""
+"""The checkouts to which series are applied, and the state of the patches in them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEYS = {"is_applied": "applied", "is_current": "current"}
 class Verification(Struct, frozen=True, rename=_KEYS):
     """The result of `verify` for a checkout or a package.
 
-    `is_current` says whether the series is the same as when it was applied. `files` are the paths
+    `is_current` is true if the series has not changed since it was applied. `files` are the paths
     that the series changes, each with its state. `pushed` is the number of pushed patches, or None
     if the whole series is applied.
     """
@@ -68,8 +68,8 @@ def series_digest(
 ) -> str:
     """Return one sha256 (64 hex digits) of pin, series file, selection and patch files.
 
-    Those of the series below are included. `changes` are contents, by path, of workspace files that
-    are not written yet; they are used instead of the files.
+    Those of the series below are included. `changes` maps paths to contents of workspace files that
+    are not written yet; these are used instead of the files.
     """
 
     def read(name: str) -> bytes:
@@ -93,7 +93,7 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open a checkout, and lock it unless the run is dry and no change was interrupted."""
+    """Open a checkout, and lock it unless this is a dry run without an interrupted change."""
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
@@ -101,7 +101,7 @@ def open_checkout(
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
     """Lock a target, and finish a change that was interrupted in it.
 
-    A dry run does neither if no change was interrupted.
+    A dry run does neither if there is no such change.
     """
     if is_dry_run and not target.is_interrupted:
         yield target
@@ -114,10 +114,10 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 
 
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
-    """Return the record of what is applied, or None if it is no longer applied.
+    """Return the record of the applied series, or None if it is no longer applied.
 
     A series that was applied as commits is applied as long as HEAD contains them. Any other is
-    applied as long as one of its files differs from HEAD in the recorded way.
+    applied as long as one of its files differs from HEAD as recorded.
     """
     record = checkout.record()
     if record is None:
@@ -134,7 +134,7 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 
 
 def applied_now(checkout: Checkout, head: str) -> Record | None:
-    """Return the record of what is applied, or None if nothing is.
+    """Return the record of the applied series, or None if no series is applied.
 
     Pushed patches are applied until all their files are as they were before.
     """
@@ -149,7 +149,7 @@ def applied_now(checkout: Checkout, head: str) -> Record | None:
 
 
 def _has_empty_top(record: Record) -> bool:
-    """Return whether the top patch is empty: its diff may be one that undoes the others."""
+    """Return whether the top patch is empty, so that its diff may undo other patches."""
     pushed = record.pushed or ()
     return bool(pushed) and pushed[-1].digest == NO_DIFF
 
@@ -177,9 +177,9 @@ def verification_of(
 
 
 def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = None) -> None:
-    """Record where something was applied, so that `status` can look there.
+    """Record where a series was applied, so that `status` can look there.
 
-    `git_dir` is the checkout's own git directory, which stays in place after `git worktree move`.
+    `git_dir` is the checkout's own git directory, which `git worktree move` does not move.
     """
     raw = os.fsencode(target) + (b"" if git_dir is None else b"\0" + os.fsencode(git_dir))
     folder = workspace.root / _TARGETS
@@ -192,7 +192,7 @@ def remember_target(workspace: Workspace, target: Path, git_dir: Path | None = N
 
 
 def known_applications(session: Session) -> tuple[Verification, ...]:
-    """Return the state of each recorded checkout with patches that still exists."""
+    """Return the state of each existing checkout in which patches were applied."""
     found = []
     for _, checkout, applied in _noted_checkouts(session.workspace):
         with suppress(PatchmgrError):
@@ -214,7 +214,7 @@ def _noted_checkouts(workspace: Workspace) -> Iterator[tuple[Path, Checkout, Rec
 
 
 def known_targets(workspace: Workspace) -> Iterator[Path]:
-    """Yield the recorded places: work trees, and the private folders of packages."""
+    """Yield the recorded targets: work trees, and the private folders of packages."""
     found: dict[Path, None] = {}
     with suppress(OSError):
         for note in sorted((workspace.root / _TARGETS).iterdir()):
@@ -233,7 +233,7 @@ def _moved_to(git_dir: Path) -> Path | None:
 
 
 def only_series(session: Session, name: str | None = None) -> str:
-    """Return the name of the given series, or of the only one in the workspace.
+    """Return the given series name, or the name of the only series in the workspace.
 
     Raises PatchmgrError "usage" if no name is given and there is not exactly one series.
     """
@@ -250,11 +250,11 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return where to look for a workspace, and the checkout in question, or None.
+    """Return where to look for a workspace, and the checkout to work in, or None.
 
-    `named` is the workspace that a person named, and `to` the checkout. If no workspace is named,
+    `named` is the workspace that the user named, and `to` the checkout. If no workspace is named,
     the record in a checkout with pushed patches names it. A command that `begins` to push also
-    takes a checkout around `cwd` that has no such record.
+    accepts a checkout around `cwd` that has no such record.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root
@@ -268,7 +268,7 @@ def find_place(
 
 
 def _around(cwd: Path) -> Clone | None:
-    """Return the checkout that contains a folder, or None if a workspace in it does."""
+    """Return the checkout that contains a folder, or None if the folder is in a workspace there."""
     clone = find_clone(cwd)
     workspace = _workspace_around(cwd)
     if clone is None or (workspace is not None and workspace.is_relative_to(clone.root)):
@@ -296,7 +296,7 @@ def _noted_workspace(clone: Clone) -> Path | None:
 
 
 def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]:
-    """Return the checkouts with patches of this workspace, or of one series in it."""
+    """Return the checkouts with pushed patches of this workspace, or of one series in it."""
     root = str(workspace.root)
     return tuple(
         target
@@ -310,7 +310,7 @@ def verify_checkout(
 ) -> Verification:
     """Check file by file whether the series, as it is now, is applied to a checkout.
 
-    If no symbols are selected, those that it was applied with are used.
+    If no symbols are selected, those with which it was applied are used.
     """
     record = session.workspace.series_record(name)
     with open_checkout(session, target, is_dry_run=True) as checkout:

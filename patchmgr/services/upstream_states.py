@@ -1,4 +1,4 @@
-"""The states of upstreams in which conditions of patches are evaluated."""
+"""The upstream states for which the conditions of patches are evaluated."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class End(Struct, frozen=True):
     """The start or target of a rebase.
 
-    `tags` is the repository whose tags give its version, or None for the store.
+    `tags` is the repository whose tags determine its version, or None for the store.
     """
 
     found: Resolved
@@ -39,7 +39,7 @@ class End(Struct, frozen=True):
 
 
 class UpstreamStates:
-    """Looks up upstream states for one run, each state only once."""
+    """A cache of the upstream states that one run looks up."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -55,7 +55,7 @@ class UpstreamStates:
         base: End,
         onto: End | None = None,
     ) -> Views | None:
-        """Return the states at the start and the target of a rebase, for conditions.
+        """Return the states at the start and target of a rebase, for evaluating conditions.
 
         Returns None if no patch has a condition. Without `onto`, the target is the start.
         """
@@ -69,7 +69,7 @@ class UpstreamStates:
         return Views(there, _state(upstream, side, onto, contents), self)
 
     def state(self, upstream: str, ref: str | None) -> State:
-        """Return the state of an upstream at a ref, or at `upstream/main` if `ref` is None."""
+        """Return the state that a ref of an upstream names, by default `upstream/main`."""
         key = (upstream, ref or "upstream/main")
         if key not in self._states:
             try:
@@ -86,7 +86,7 @@ class UpstreamStates:
         return _state(name, side, End(found, tree), Fetching(side, side.reader, side.reader.blob))
 
     def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
-        """Look up a ref on the tracked side of an upstream, or else on its other side.
+        """Look up a ref on the tracked side of an upstream, then on its other side.
 
         A commit id is looked up in git only, because patchmgr makes the commits of releases.
         """
@@ -123,7 +123,7 @@ def _label(upstream: str, found: Resolved) -> str:
 
 
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
-    """Return the highest version that tags give to a commit, or None."""
+    """Return the highest version among the tags on a commit, or None."""
     versions: list[Version] = []
     for name in tags_of(repository, prefix, commit):
         try:

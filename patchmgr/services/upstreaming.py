@@ -1,4 +1,4 @@
-"""Find upstream commits that patch headers name, and later commits about them."""
+"""Find the upstream commits that patch headers name, and later commits that refer to them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from patchmgr.services.session import Session
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Return, for each named commit in upstream's git repository, its first release.
+    """Map each commit named, if in upstream's git repository, to its first release.
 
     The keys are full commit ids. The value is None if no release contains the commit.
     """
@@ -37,7 +37,7 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git repository of a series' upstream, and the commit of a pin in it.
+    """Return the git repository of a series' upstream, and the commit there of a pin.
 
     Returns None if upstream has no git repository, or if it has no tag for a pinned release.
     """
@@ -54,10 +54,10 @@ def pinned_commit(
 def find_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], *onto: Pin
 ) -> tuple[FollowUp, ...]:
-    """Return the upstream commits since the pin, as of the last fetch, that mention patches.
+    """Return the upstream commits since the pin that refer to patches, as of the last fetch.
 
-    A commit mentions a patch if it names a commit or pull request from its header. `onto` are
-    further pins to search up to. Commits that a person marked as known are left out.
+    A commit refers to a patch if it names a commit or pull request from the patch's header. `onto`
+    are further pins to search up to. Commits that a person marked as known are left out.
     """
     url = session.workspace.upstream(record.upstream).git
     words = searched(name for patch in patches for name in names_of(patch, url))
@@ -77,9 +77,9 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Add warnings to the patches that stay in a series about later commits that mention them.
+    """Add warnings about later upstream commits that refer to the patches of a series.
 
-    If a rebase passes the upstream commit that a patch is a backport of, the patch gets a warning.
+    A patch is also warned about if the rebase passes the upstream commit that it backports.
     """
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
@@ -99,7 +99,7 @@ def with_follow_ups(
 def _landed(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], onto: Pin
 ) -> Iterator[tuple[str, str]]:
-    """Yield patches whose header names a commit new in `onto`, each with a warning."""
+    """Yield patches whose header names a commit that is new in `onto`, each with a warning."""
     url = session.workspace.upstream(record.upstream).git
     named = [patch for patch in patches if names_of(patch, url)]
     ends = [pinned_commit(session, record, pin) for pin in ((record.pin, onto) if named else ())]

@@ -39,7 +39,7 @@ _EDITS = ".edits"  # contents of what was changed beside conflicts
 
 
 class Waiting(Struct, frozen=True, array_like=True):
-    """A file in conflict that a person is to resolve.
+    """A file in conflict that a person has to resolve.
 
     `path` is its path in the patch, and `file` its path below the work area. `conflict` is the id
     of the conflict, or "" if an older patchmgr wrote the file.
@@ -53,7 +53,7 @@ class Waiting(Struct, frozen=True, array_like=True):
 
 
 class Edited(Struct, frozen=True, array_like=True):
-    """A file without a conflict that a person changed for a patch, before and after."""
+    """A file without a conflict that a person changed for a patch, before and after the edit."""
 
     series: str
     patch: str
@@ -63,7 +63,7 @@ class Edited(Struct, frozen=True, array_like=True):
 
 
 class Added(Struct, frozen=True, array_like=True):
-    """A new patch for a person's edits, after another patch; `header` is its header."""
+    """A new patch for a person's edits, its header, and the patch that it follows."""
 
     series: str
     after: str
@@ -75,11 +75,11 @@ class InProgress(Struct, frozen=True):
     """A rebase that stopped at conflicts: its options, and the files to resolve.
 
     `stuck` are the patches in conflict, and `skipped` those to leave out, each as a pair of series
-    and patch. `opened` are the ids of the conflicts that it recorded. `confidence` is the
-    reliability (in percent) required of merges by structure. `checkout` is the worktree with the
-    conflict, of `repository` or else of the store. `command` runs on each rebased patch. `ran` are
-    the commits on which it succeeded, and `failed` is the one on which it failed. `edits` are a
-    person's changes to files without a conflict, `added` the new patches for such edits, and
+    and patch. `opened` lists the ids of the conflicts that the rebase recorded. `confidence` is the
+    reliability (in percent) required of structural merges. `checkout` is the worktree with the
+    conflict, of `repository` or else of the store. `command` runs on each rebased patch. `ran`
+    lists the commits on which it succeeded, and `failed` is the one on which it failed. `edits` are
+    a person's changes to files without a conflict, `added` the new patches for such edits, and
     `accepted` the files to take as they are.
     """
 
@@ -137,8 +137,8 @@ def work_files(
 ) -> dict[str, bytes | None]:
     """Return the files of the work area, by path below the workspace.
 
-    A file that is already there is not written again, unless upstream's side has changed since it
-    was resolved. Files there are deleted if no rebase is in progress.
+    An existing file is not written again, unless upstream's side has changed since it was resolved.
+    Existing files are deleted if no rebase is in progress.
     """
     folder = workspace.root / _FOLDER
     if not (workspace.root / STATE).exists() and not folder.is_symlink():
@@ -176,7 +176,7 @@ def conflicts_left(
 
 
 def state_file(in_progress: InProgress) -> bytes:
-    """Return the file that records the rebase in progress."""
+    """Return the content of the file that describes the rebase in progress."""
     document = {"format": _FORMAT, "patchmgr": __version__, **to_builtins(in_progress)}
     return json.dumps(document, indent=1).encode()
 
@@ -218,7 +218,7 @@ Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
 
 
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
-    """Return by series, then by patch and path, the files that a person resolved.
+    """Return the files that a person resolved, by series, then by patch and path.
 
     None stands for a file that was deleted. A file with conflict markers is not resolved.
     """
@@ -233,7 +233,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
 def solved_on(
     workspace: Workspace, in_progress: InProgress
 ) -> dict[str, dict[tuple[str, str], bytes]]:
-    """Return by series, then by patch and path, upstream's side of the files to resolve."""
+    """Return upstream's side of the files to resolve, by series, then by patch and path."""
     found: dict[str, dict[tuple[str, str], bytes]] = {}
     for item in in_progress.waiting:
         ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
@@ -243,12 +243,12 @@ def solved_on(
 
 
 def edit_file(content: bytes) -> dict[str, bytes | None]:
-    """Return the file that stores a content of an edit: path below the workspace, content."""
+    """Return the path, below the workspace, and content of the file that stores an edit."""
     return {f"{_FOLDER}/{_EDITS}/{blob_id(content)}": content}
 
 
 def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes, ...]:
-    """Return the stored contents, before and after, of a person's edits."""
+    """Return the stored contents of a person's edits, before and after each."""
     entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
     blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
     found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
@@ -260,9 +260,9 @@ def require_taken(
 ) -> tuple[str, ...]:
     """Raise PatchmgrError "unresolved" if a resolved file cannot be taken as it is.
 
-    Files that are deleted, or no longer compile, are taken only if `accepted` names them, now or
-    in an earlier run. A name is a path below the work area, or the end of one. Returns the files
-    that were named, now and before. Raises "usage" for a name that fits no file.
+    Files that are deleted, or no longer compile, are taken only if `accepted` names them, now or in
+    an earlier run. A name is a path below the work area, or the end of one. Returns the names that
+    were given, now and before. Raises "usage" for a name that fits no file.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -298,7 +298,7 @@ _LEFT = "a conflict marker is left"
 
 
 def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
-    """Return whether a name is the path of a file in the work area, or the end of the path."""
+    """Return whether one of the names is a file's path in the work area, or the end of the path."""
     file = work_file(workspace, item)
     return any(
         item.file == name or item.file.endswith(f"/{name}") or file == Path(name).absolute()
@@ -307,9 +307,9 @@ def is_named(workspace: Workspace, item: Waiting, names: Sequence[str]) -> bool:
 
 
 def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str | None:
-    """Return why a file cannot be taken, as words after its name, or None.
+    """Return why a file cannot be taken, as a clause to follow its name, or None.
 
-    None is returned, too, for a file that is not resolved yet.
+    Also returns None for a file that is not resolved yet.
     """
     content = _read(work_file(workspace, item))
     if content is None:
@@ -320,9 +320,9 @@ def _problem(workspace: Workspace, item: Waiting, *, is_accepted: bool) -> str |
 def content_problem(
     workspace: Workspace, item: Waiting, content: bytes, *, is_accepted: bool
 ) -> str | None:
-    """Return why a resolved file cannot be taken, as words after its name, or None.
+    """Return why a resolved file cannot be taken, as a clause to follow its name, or None.
 
-    None is returned, too, for a file that is not resolved yet.
+    Also returns None for a file that is not resolved yet.
     """
     if has_marker(content):
         return None
@@ -335,7 +335,7 @@ def content_problem(
 
 
 def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
-    """Return the texts that conflict in a file: none if they are not known."""
+    """Return the conflicting texts of a file, or none if they are unknown."""
     marked = original(workspace, item)
     if marked is not None:
         split = split_marked(marked)
@@ -347,7 +347,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a file as it was first written, with markers, or None if it had none."""
+    """Return a file as first written, with conflict markers, or None if it had none."""
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
@@ -363,12 +363,12 @@ def _read(file: Path) -> bytes | None:
 
 
 def has_marker(content: bytes) -> bool:
-    """Return whether a content has a line with a marker `<<<<<<< ` or `>>>>>>> `."""
+    """Return whether a line of the content is a marker `<<<<<<< ` or `>>>>>>> `."""
     return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the change that deletes the files of the work area, so that the log records it."""
+    """Return the change that deletes the files of the work area, to be made and logged."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}
@@ -378,12 +378,12 @@ def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
 
 
 def work_folder(workspace: Workspace) -> Path:
-    """Return the folder of the work area, with the files to resolve."""
+    """Return the folder of the work area, which contains the files to resolve."""
     return workspace.root / _FOLDER
 
 
 def forget_work(workspace: Workspace) -> None:
-    """Delete the work area, beginning with the file that records the rebase in progress."""
+    """Delete the work area, beginning with the file that describes the rebase in progress."""
     folder = workspace.root / _FOLDER
     try:
         (workspace.root / STATE).unlink(missing_ok=True)

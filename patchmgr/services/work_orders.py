@@ -1,4 +1,4 @@
-"""Work orders: everything that is known about a conflict and helps to resolve it."""
+"""Work orders: everything known about a conflict that helps to resolve it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _SOLUTION = (
 
 
 def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder | None:
-    """Return the work order for a conflict of a rebase in progress, None for any other.
+    """Return the work order for a conflict of a rebase in progress, or None for any other.
 
     `name` is the full id. `found` is the record of the conflict, or None if the id is a finding's.
     """
@@ -101,7 +101,7 @@ def open_conflicts(
 ) -> tuple[SeriesOutcome, tuple[OpenConflict, ...]]:
     """Return the outcome of a series in the rebase in progress, and its open conflicts.
 
-    Each open conflict has its work order.
+    Each open conflict includes its work order.
     """
     files = {
         (item.patch, item.path): item.conflict
@@ -122,10 +122,10 @@ def open_conflicts(
 
 
 def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
-    """Return the work orders, shortened, of the open conflicts in a series.
+    """Return shortened work orders for the open conflicts of a series.
 
-    There are none if no rebase of the series is in progress. If they cannot be made, the reason is
-    printed and there are none.
+    There are none if no rebase of the series is in progress. There are also none if they cannot be
+    made; the reason is then printed.
     """
     try:
         in_progress = read_in_progress(session.workspace)
@@ -165,7 +165,7 @@ def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder |
 
 
 def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder | None:
-    """Return the work order for a finding with an id, or None if the patch has no such one."""
+    """Return the work order for the finding with this id, or None if the patch has none such."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:
@@ -187,7 +187,7 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
 
 
 def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
-    """Return a work order and the JSON value of its conflict, shortened to `MOST` bytes."""
+    """Return a work order and its conflict's JSON value, both shortened to `MOST` bytes."""
     known = without_sides(value, MOST // 3)
     cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
     left = MOST - value_size(known)
@@ -200,7 +200,7 @@ _RECORD = "conflict, parts: their texts, which are in the regions"
 
 
 class _Order:
-    """Makes the parts of a work order that do not depend on the conflict itself.
+    """Makes the parts of a work order that are the same for every kind of conflict.
 
     `paths` are the old and the new path of the file.
     """
@@ -285,16 +285,16 @@ class _Order:
         return UpstreamChange(commit, subject, pull_number(subject), told, body.strip(), diff)
 
     def later(self) -> tuple[UpstreamChange, ...]:
-        """Return upstream's commits to the file after the last one that conflicts."""
+        """Return upstream's later commits to the file, after the last one that conflicts."""
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
         return tuple(map(_told, behind))
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
-        """Return the lines of upstream's new state that use the symbols, without their own.
+        """Return the lines of upstream's new state that use the symbols, outside of the symbols.
 
-        Returns None if the store lacks files, so that they cannot be searched.
+        Returns None if files are missing from the store, so that it cannot be searched.
         """
         words = {leaf_of(one.name) for one in symbols}
         words = {word for word in words if not word.startswith("__")}
