@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Ahead(Closing, Generic[T]):
-    """A function that runs in a thread of its own.
+    """A function that runs in its own thread.
 
     `result` and the end of the `with` block wait for the function. The function should mostly wait
     for git, as two threads cannot compute at the same time. It must share no data with the thread
@@ -40,5 +40,5 @@ class Ahead(Closing, Generic[T]):
         return self._done[0]
 
     def close(self) -> None:
-        """Wait for the function and ignore an error that it raised."""
+        """Wait for the function, and ignore any error that it raised."""
         self._thread.join()

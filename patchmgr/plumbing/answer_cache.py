@@ -1,4 +1,4 @@
-"""A cache, on the user's disk, of answers that take long to compute."""
+"""A cache on the user's disk for answers that take long to compute."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PARTS = ("patchmgr", "pyflakes")  # the first with all that is below it
 
 
 class Answers:
-    """The cached answers; each version of patchmgr and of Python has its own.
+    """The cache of answers; each version of patchmgr and of Python has its own.
 
-    An answer is any value that JSON can hold. An answer that cannot be read or written is computed
-    again. Answers that were not used for a month are deleted, and so are the oldest ones when the
-    cache exceeds its size limit.
+    An answer is any value that JSON can represent. An answer that cannot be read or written is
+    computed again. Answers that were not used for a month are deleted, and so are the oldest ones
+    when the cache exceeds its size limit.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -37,7 +37,7 @@ class Answers:
         self._program: bytes | None = None
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:
-        """Return the answer as the only item of a list, or None if it is not cached."""
+        """Return a list that contains only the cached answer, or None if there is no answer."""
         path = self._path(question)
         try:
             found = parse_json(path.read_bytes())
@@ -67,7 +67,7 @@ class Answers:
         return self._folder / name[:2] / name[2:]
 
     def _sweep(self) -> None:
-        """Delete what was not asked for in a month, and the oldest of too much, once a day."""
+        """Delete, once a day, answers not used for a month and the oldest above the size limit."""
         mark, now = self._folder / _SWEPT, time.time()
         if mark.exists() and now - mark.stat().st_mtime < _DAY:
             return

@@ -1,4 +1,4 @@
-"""The record of the patches that are applied in a target, and its JSON form."""
+"""The record of the patches applied in a target, and its JSON form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 class FileState(Struct, frozen=True):
-    """The state of a file: git's mode (octal string) and the sha256 of the content."""
+    """The state of a file: its mode in git (octal string) and the sha256 of its content."""
 
     mode: str
     sha256: str
@@ -29,34 +29,34 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to write: git's entry, and the content as git stores it or as the checkout has it."""
+    """A file to write: its mode and blob in git, and its content in git or in the checkout."""
 
     entry: Entry
     content: bytes
 
     @property
     def mode(self) -> str:
-        """Return git's mode of the file."""
+        """Return the file's mode in git."""
         return self.entry.mode
 
 
 def content_of(mode: str, content: bytes) -> Content:
-    """Return a file to write whose content is as git stores it."""
+    """Return a file to write, given the content that git stores for it."""
     return Content(Entry(mode, blob_id(content)), content)
 
 
 def found_state(file: Content | WorkFile | None) -> FileState | None:
-    """Return the state of a file that exists or is planned, or None if there is none."""
+    """Return the state of an existing or planned file, or None if there is no file."""
     return None if file is None else state_of(file.mode, file.content)
 
 
 class AppliedFile(Struct, frozen=True):
     """A file that patches changed in a target.
 
-    `before` and `after` are its states; a state is None if the file does not exist in it.
-    `original` is the name under which the old content is kept, and `permissions` are the permission
-    bits of the old file. `blob` is git's id of the new content, which may have other line ends in
-    the checkout.
+    `before` and `after` are its states; a state is None if the file does not exist then. `original`
+    is the name under which the old content is kept, and `permissions` are the permission bits of
+    the old file. `blob` is git's id of the new content, which may have other line ends in the
+    checkout.
     """
 
     path: str
@@ -70,7 +70,7 @@ class AppliedFile(Struct, frozen=True):
 class PushedPatch(Struct, frozen=True):
     """A pushed patch: its name, and the sha256 of its diff at that time.
 
-    `is_forced` is true if some of its hunks did not apply and it was pushed all the same.
+    `is_forced` is true if it was pushed although some of its hunks did not apply.
     """
 
     name: str
@@ -79,7 +79,7 @@ class PushedPatch(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """What is applied in a target.
+    """The patches that are applied in a target.
 
     `digest` is the digest of the series with the guards in `selected`. `onto` is the commit that
     the patches were applied to; `head` is the commit with the patches, or None if files were
@@ -100,7 +100,7 @@ class Record(Struct, frozen=True):
 
 
 def record_document(record: Record) -> dict[str, Any]:
-    """Return a record as values for JSON."""
+    """Return a record as a value that can be written as JSON."""
     return {"format": FORMAT, **to_builtins(record)}
 
 

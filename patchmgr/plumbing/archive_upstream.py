@@ -1,4 +1,4 @@
-"""An archive or a folder as an upstream; its content becomes a commit without parents."""
+"""An archive or a folder as an upstream; each snapshot becomes a commit without parents."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ArchiveUpstream:
         self.store = reader.git_dir
 
     def fetch(self, wanted: Sequence[str] = ()) -> str:
-        """Import the present content and return its commit.
+        """Import the present content, and return its commit.
 
         Raises PatchmgrError "unknown-ref" if one of the wanted states is not in the store.
         """
@@ -71,7 +71,7 @@ class ArchiveUpstream:
     def resolve(self, ref: str) -> Resolved:
         """Return a snapshot in the store; for `upstream/main`, import one if there is none yet.
 
-        Raises PatchmgrError "unknown-ref", which lists the known snapshots.
+        Raises PatchmgrError "unknown-ref", listing the known snapshots.
         """
         known = references(self.store, SNAPSHOTS)
         if ref == _TRACKED:
@@ -93,7 +93,7 @@ class ArchiveUpstream:
         return Resolved(name, found.commit, found.archive, found.sha256, name)
 
     def _take(self) -> Resolved:
-        """Import what is there now, unless the store has it."""
+        """Import the present content, unless the store has it."""
         with self._opened() as (filename, sha256, files):
             name = f"{_NAME}{sha256[:_SHORT]}"
             if name not in references(self.store, SNAPSHOTS):
@@ -107,7 +107,7 @@ class ArchiveUpstream:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[str, str, Iterator[ArchiveFile]]]:
-        """Give file name, sha256 and files of what is at the location."""
+        """Yield the file name, sha256 and files of the archive or folder."""
         path = local_path(self._location)
         if path is not None and path.is_dir():
             below = list(_files_below(path))
@@ -155,7 +155,7 @@ class ArchiveUpstream:
     def bring_pin(self, pin: Pin) -> str:
         """Import the present content, which must be the pinned state, and return its name.
 
-        Raises PatchmgrError "checksum-mismatch" if it is another state.
+        Raises PatchmgrError "checksum-mismatch" if the content differs from the pinned state.
         """
         if self._take().commit != pin.commit:
             message = (
@@ -166,7 +166,7 @@ class ArchiveUpstream:
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the newest state, and the number of steps to it from the pin: 0 or 1.
+        """Return the newest state, and the number of steps from the pin to it: 0 or 1.
 
         Both are None if nothing was fetched yet.
         """
@@ -190,7 +190,7 @@ class ArchiveUpstream:
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
     ) -> tuple[Resolved, ...]:
-        """Return no states, as none is known between two snapshots.
+        """Return no states, as none are known between two snapshots.
 
         Raises PatchmgrError "usage" if `every` is given.
         """
@@ -200,7 +200,7 @@ class ArchiveUpstream:
 
 
 def _files_below(root: Path) -> Iterator[ArchiveFile]:
-    """Yield the files of a folder by name, but for git's own; all have the same time."""
+    """Yield the files of a folder by name, except git's own; all have the same time."""
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if name != ".git")
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]

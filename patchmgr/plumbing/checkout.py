@@ -25,7 +25,7 @@ from patchmgr.plumbing.work_tree import WorkFile
 
 
 class Edit(Struct, frozen=True):
-    """A file that a person edited since the last command: its content then, and the file now."""
+    """A file that a person edited since the last command: its old content, and the file now."""
 
     path: str
     before: Content | None
@@ -33,7 +33,7 @@ class Edit(Struct, frozen=True):
 
 
 class CheckoutStep(Struct, frozen=True):
-    """A change of files in a checkout that the running command has locked.
+    """A change to files in a checkout that the running command has locked.
 
     `edits` are changes that a person made to these files; the log records them as a separate
     operation.
@@ -49,22 +49,22 @@ class CheckoutStep(Struct, frozen=True):
         return self.checkout.root
 
     def prepare(self, decider: Path) -> str:
-        """Write the new files beside the old ones, and return a token for the change."""
+        """Write the new files next to the old ones, and return a token for the change."""
         return self.checkout.prepare(self.exchange, decider=decider)
 
     def finish(self, token: str) -> None:
-        """Move the files that were prepared under this token into place."""
+        """Move the files prepared under this token into place."""
         self.checkout.finish(token)
 
     def abandon(self) -> None:
-        """Delete the files that were prepared."""
+        """Delete the prepared files."""
         self.checkout.abandon()
 
 
 def finish_step(place: Path, token: str) -> None:
-    """Finish an interrupted change of a checkout, or do nothing if the checkout no longer exists.
+    """Finish an interrupted change of a checkout; do nothing if the checkout is gone.
 
-    `token` is not used: the checkout reads in its own journal whether the change must be finished.
+    `token` is not used: the journal of the checkout says whether the change must be finished.
     """
     with suppress(FileNotFoundError):
         if not place.is_dir():
@@ -82,13 +82,13 @@ _NOTED = "workspaces"
 
 
 def serves(target: Target, workspace: Path) -> bool:
-    """Return whether a person allowed the workspace's commands to change files in the target."""
+    """Return whether the user allowed the workspace's commands to change files in the target."""
     known = target.private / _NOTED
     return known.is_file() and os.fsencode(workspace) in known.read_bytes().split(b"\0")
 
 
 def serve(target: Target, workspace: Path) -> None:
-    """Record that a person allowed the workspace's commands to change files in the target."""
+    """Record that the user allowed the workspace's commands to change files in the target."""
     if not serves(target, workspace):
         with open(target.private / _NOTED, "ab") as file:
             file.write(os.fsencode(workspace) + b"\0")
@@ -98,7 +98,7 @@ __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 
 
 class Standing(str, Enum):
-    """Whether a file of the target is as patched, as it was before, or edited since."""
+    """Whether a file of the target is patched, original, or edited since."""
 
     PATCHED = "patched"
     ORIGINAL = "original"
@@ -106,7 +106,7 @@ class Standing(str, Enum):
 
 
 class Checkout(Target):
-    """A work tree of git that series are applied to."""
+    """A git work tree to which series are applied."""
 
     fault = "dirty-checkout"
     mending = ("restore the files with git, then delete the unreadable file",)
@@ -145,7 +145,7 @@ class Checkout(Target):
         return Standing.ORIGINAL if state == file.before else Standing.EDITED
 
     def _standings_as_git(self, files: Sequence[AppliedFile]) -> dict[str, Standing]:
-        """Say it by what git has of the files that are there."""
+        """Return the standing of existing files, compared in the form in which git stores them."""
         found = {f.path: there for f in files if (there := self.tree.read(f.path)) is not None}
         kept = {
             f.path: WorkFile(f.before.mode, self.original(f.original), 0)

@@ -31,9 +31,9 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class Move(Struct, frozen=True):
-    """A path in three states: below all patches, with the pushed patches, and as wanted.
+    """A path in three states: without patches, with the pushed patches, and as wanted.
 
-    The contents are as git stores them. `is_kept` is true if the checkout already has the wanted
+    The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
     state, `is_apart` if the wanted state does not come from a patch, and `is_given_up` if an edit
     of the file may be overwritten.
     """
@@ -55,7 +55,7 @@ def plan_shift(
     *,
     head: str,
 ) -> Exchange:
-    """Plan the change that brings every path to its wanted state, and the new record.
+    """Plan the change that brings every path to its wanted state, with the new record.
 
     Raises PatchmgrError "edited" if a file to be changed was edited since the patches were pushed.
     """
@@ -86,7 +86,7 @@ def plan_shift(
 def _to_work_tree(
     checkout: Checkout, moves: Collection[Move], name: str
 ) -> dict[str, Content | None]:
-    """Return what is to be of each path as git writes it; what no patch made stays as it is."""
+    """Return the wanted files as git writes them; a file that no patch made keeps its content."""
     contents = {move.path: getattr(move, name) for move in moves}
     ours = {move.path: contents[move.path] for move in moves if not move.is_apart}
     return {**contents, **checkout.clone.conversion.to_work_tree(ours)}
@@ -98,7 +98,7 @@ def _as_git(
     moves: Collection[Move],
     leaving: Collection[str],
 ) -> dict[str, Content | None]:
-    """Return what is found of each path that changes, as git has it."""
+    """Return the present files that change, in the form in which git stores them."""
     moved = [m for m in moves if m.is_apart or (not m.is_kept and m.old != m.new)]
     apart = {m.path: as_content(found_file(checkout, m.path)) for m in moved if m.is_apart}
     found = {m.path: found_file(checkout, m.path, leaving) for m in moved if not m.is_apart}
@@ -109,7 +109,7 @@ def _as_git(
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
     """Return a file of the checkout, or None if there is none.
 
-    It is also None if a file in `leaving`, which the change deletes, is a parent of the path.
+    Also returns None if a file in `leaving`, which the change deletes, is a parent of the path.
     """
     if checkout.is_below_file(path, leaving):
         return None
@@ -121,7 +121,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file of a checkout with the content that it has on disk, or None for no file."""
+    """Return a file with the content that it has on disk; None stays None."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -141,7 +141,7 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
 
 
 def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
-    """Return the bits for the file that is to be: those of the file below where it comes back."""
+    """Return the permission bits for a wanted file; a restored file gets its old bits."""
     if move.new is None:
         return None
     if move.below is not None and known is not None and known.permissions is not None:
@@ -156,7 +156,7 @@ def _shifted_row(
     found: WorkFile | None,
     originals: dict[str, bytes],
 ) -> AppliedFile:
-    """Return what the record says of a path, and keep what is below the patches."""
+    """Return the new record of a path, and save in `originals` its content without patches."""
     name, bits = None, None
     if move.below is not None:
         name = str(len(originals))
@@ -176,9 +176,9 @@ def refuse_same_names(
 ) -> None:
     """Raise PatchmgrError "same-name" if the file system cannot hold all the planned files.
 
-    Two names may be one file if they differ only in case, for example. The files of the tree
-    `below` that are not in `leaving` are checked as well. The file system is tested with two empty
-    files, and only if there are similar names.
+    On some file systems, names that differ only in case are one file, for example. The files of the
+    tree `below` that are not in `leaving` are checked as well. The file system is tested with two
+    empty files, and only if there are similar names.
     """
     for one, other in _alike(there, leaving, below):
         if not _holds_apart(root, one, other):
@@ -193,7 +193,7 @@ def refuse_same_names(
 def _alike(
     there: Collection[str], leaving: Collection[str], below: StoredTree | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield pairs of paths whose names are alike, folder by folder."""
+    """Yield pairs of paths with similar names, folder by folder."""
     known: dict[str, str] = {}
     for path in sorted(there):
         other = known.setdefault(_folded(path), path)
@@ -211,7 +211,7 @@ def _folded(name: str) -> str:
 
 
 def _holds_apart(root: Path, one: str, other: str) -> bool:
-    """Ask the file system of a folder whether two names are two files."""
+    """Return whether the file system of a folder treats two names as two files."""
     pairs = zip(one.split("/"), other.split("/"), strict=True)
     first, second = next(pair for pair in pairs if pair[0] != pair[1])
     with suppress(OSError), tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=root) as folder:
@@ -222,7 +222,7 @@ def _holds_apart(root: Path, one: str, other: str) -> bool:
 
 
 class Goal(Struct, frozen=True):
-    """The present and the wanted HEAD of a checkout; `onto` is the tree to apply the series to."""
+    """The present and wanted HEAD of a checkout; `onto` is the tree to apply the series to."""
 
     onto: StoredTree
     old_head: str
@@ -231,7 +231,7 @@ class Goal(Struct, frozen=True):
 
 
 class _Row(Struct, frozen=True):
-    """One path: what is there, what was there before any series, and what is to be there."""
+    """One path: its present file, its file before any series, and its wanted file."""
 
     path: str
     found: WorkFile | None
@@ -246,7 +246,7 @@ class _Row(Struct, frozen=True):
         return None if wanted is None else permissions_for(wanted.mode, self.original)
 
     def is_there(self) -> bool:
-        """Return whether there is nothing to do."""
+        """Return whether the present file is the wanted one."""
         if found_state(self.found) != found_state(self.wanted):
             return False
         bits = self.permissions()
@@ -263,7 +263,7 @@ def plan_exchange(
     """Plan how to replace the files of the applied record with the wanted ones.
 
     Raises PatchmgrError "dirty-checkout" if the change would overwrite a file that is untracked, or
-    one that is marked skip-worktree or assume-unchanged and was edited. `record` is the new record,
+    an edited file that is marked skip-worktree or assume-unchanged. `record` is the new record,
     without its files.
     """
     index = checkout.clone.index()
@@ -304,8 +304,8 @@ def plan_files(
 ) -> Exchange:
     """Plan how to replace the applied files with the wanted ones in a target without git.
 
-    Somebody has written the files in `replaced` since the series was applied; they count as
-    originals.
+    The files in `replaced` were written by somebody else since the series was applied; they count
+    as originals.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}
@@ -319,7 +319,7 @@ def plan_files(
 
 
 def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
-    """Return what changes of the files, and what is kept of those that were there."""
+    """Return the changes to make to files, and the original contents to keep."""
     originals: dict[str, bytes] = {}
     kept = tuple(_kept(row, originals) for row in rows if not row.is_restored)
     return Exchange(
@@ -341,7 +341,7 @@ def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
 def _leaving(
     checkout: Target, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
 ) -> set[str]:
-    """Return the paths that will have no file."""
+    """Return the paths at which no file will remain."""
     gone = {path for path, content in wanted.items() if content is None}
     return gone | {p for p, file in old.items() if p not in wanted and file.before is None}
 
@@ -411,9 +411,9 @@ def _index_after(
     goal: Goal,
     index: Mapping[str, Indexed],
 ) -> dict[str, Entry | None]:
-    """Return the index entries to change: all of them where HEAD moves.
+    """Return the index entries to change: all of them if HEAD moves.
 
-    Else only those of files that go back, and that somebody staged as the series had left them.
+    Otherwise, only those of restored files that somebody staged as the series had left them.
     """
     entries: dict[str, Entry | None] = {}
     for row in rows:
@@ -429,7 +429,7 @@ def _index_after(
 
 
 def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
-    """Return whether a file that goes back is in the index as it stands."""
+    """Return whether a restored file is staged with its present content."""
     if not row.is_restored or row.found is None or entry is None:
         return row.is_restored and row.found is None and entry is None
     is_same = entry.mode == row.found.mode
@@ -437,7 +437,7 @@ def _is_staged(checkout: Checkout, row: _Row, entry: Entry | None) -> bool:
 
 
 def _has_blob(checkout: Checkout, path: str, found: WorkFile, blob: str) -> bool:
-    """Return whether a file is a blob, as it is or as git would add it."""
+    """Return whether a file has the content of a blob, on disk or after conversion by git."""
     if blob_id(found.content) == blob:
         return True
     return blob_id(checkout.clone.conversion.to_git({path: found})[path]) == blob

@@ -1,4 +1,4 @@
-"""A user's clone: its index, its checked-out branches, and the objects copied into it."""
+"""A user's clone: its index, its checked-out branches, and the objects copied into the clone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Indexed(Struct, frozen=True):
 class Clone(Struct, frozen=True, dict=True):
     """A repository of the user; `root` is its work tree, or the repository itself if it is bare.
 
-    `git_dir` is the git directory with the refs and objects, `private` the one of this work tree.
+    `git_dir` is the git directory with the refs and objects, `private` that of this work tree.
     """
 
     root: Path
@@ -48,7 +48,7 @@ class Clone(Struct, frozen=True, dict=True):
 
     @cached_property
     def conversion(self) -> Conversion:
-        """Return the conversion between what git stores and the files of the work tree."""
+        """Return the converter between the contents that git stores and the files on disk."""
         return Conversion(self.root, self.git_dir, self.private)
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
@@ -70,7 +70,7 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 
     def head(self) -> str:
-        """Return the commit of HEAD; raise PatchmgrError "usage" if there is none."""
+        """Return the commit of HEAD; raise PatchmgrError "usage" if there is no commit."""
         commit = object_named(self.private, "HEAD^{commit}")
         if commit is None:
             raise PatchmgrError("usage", f"{self.root} has no commit checked out")
@@ -108,7 +108,7 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(found)
 
     def _look(self, *arguments: str) -> tuple[int, bytes]:
-        """Run git on the files as the user's git sees them: line ends and all, but no filters."""
+        """Run git with the user's settings for line ends, but without filters."""
         known = self.conversion.settings
         return git_process.run(
             [*known.options, *arguments],
@@ -121,13 +121,13 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
     def author(self) -> Author | None:
-        """Return the user's name and email in git with the current date, or None if unknown."""
+        """Return the user's name and email in git, with the current date, or None if unknown."""
         return author_of(self.private)
 
     def write_index(
         self, entries: Mapping[str, Entry | None], hidden: Collection[str], index: Path | None
     ) -> None:
-        """Write entries to the index (None removes one) and mark `hidden` paths skip-worktree."""
+        """Write entries to the index (None removes one), and mark `hidden` paths skip-worktree."""
         lines = [
             f"0 {'0' * 40}\t{path}\0" if entry is None else f"{entry.mode} {entry.blob}\t{path}\0"
             for path, entry in entries.items()
@@ -169,7 +169,7 @@ class Clone(Struct, frozen=True, dict=True):
     def can_take(self, bench: Path, base: str) -> bool:
         """Return whether the clone contains the commit base.
 
-        Raises PatchmgrError "missing-object" if it does not, and base has parents: such a commit
+        Raises PatchmgrError "missing-object" if it does not and base has parents: such a commit
         cannot be sent without its history.
         """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
@@ -223,7 +223,7 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
 
 def author_of(git_dir: Path) -> Author | None:
-    """Return the user's name and email in a repository with the current date, or None."""
+    """Return the user's name and email in a repository, with the current date, or None."""
     known = _IDENTITY.fullmatch(identity(git_dir) or "")
     return None if known is None else Author(known[1], known[2], known[3])
 
@@ -243,7 +243,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
-    """Return the shared git directory, the private one, and the top of the work tree around."""
+    """Return the shared git directory, the private one, and the top of the work tree, if any."""
     _check_folder(folder)
     try:
         git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
@@ -260,7 +260,7 @@ def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
 
 @cache
 def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
-    """Ask git about a folder, once in a run: a command asks again and again where its clone is."""
+    """Ask git about a folder; the answer is cached, as a command asks several times."""
     arguments = ["rev-parse", "--path-format=absolute", *questions]
     try:
         # The network's environment is the one that has the user's configuration in it.

@@ -1,4 +1,4 @@
-"""The base class of things that are closed at the end of a `with` block."""
+"""The base class of objects that are closed at the end of a `with` block."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ _Closing = TypeVar("_Closing", bound="Closing")
 
 
 class Closing:
-    """A thing that holds files or processes until it is closed."""
+    """An object that holds files or processes until it is closed."""
 
     def __enter__(self: _Closing) -> _Closing:
-        """Return the thing itself."""
         return self
 
     def __exit__(
@@ -21,9 +20,9 @@ class Closing:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close it, whether or not an error was raised."""
+        """Close the object, whether or not an error was raised."""
         self.close()
 
     def close(self) -> None:
-        """Release its files and processes."""
+        """Release the files and processes."""
         raise NotImplementedError

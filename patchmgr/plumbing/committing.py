@@ -23,7 +23,7 @@ from patchmgr.plumbing.workbench import Workbench
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
     """Return the content of a tag object for a commit; the tagger is patchmgr.
 
-    The tag's date is the date of `dated`.
+    The tag gets the date of `dated`.
     """
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
@@ -36,12 +36,12 @@ def tag_id(tag: bytes) -> str:
 
 
 def write_tag(git_dir: Path, tag: bytes) -> None:
-    """Write a tag object; the commit that it names must exist."""
+    """Write a tag object; the tagged commit must exist."""
     git_process.output(["mktag"], git_dir=git_dir, data=tag)
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the id of each ref that exists on the remote, of those named.
+    """Return the ids of the named refs, without those that do not exist on the remote.
 
     Raises PatchmgrError "push" if the remote cannot be read.
     """
@@ -51,14 +51,14 @@ def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str
 
 
 def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
-    """Fetch the objects of a remote's ref without moving any ref; a shallow clone stays shallow."""
+    """Fetch the objects of a remote's ref, and move no ref; a shallow clone stays shallow."""
     arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     arguments += ["--depth=1"] * (git_dir / "shallow").exists()
     _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "fetch from")
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Move all refs on a remote, or none; raise "push" if one has not its expected old value."""
+    """Move all refs on a remote, or none; raise "push" if one lacks its expected old value."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []
@@ -86,9 +86,9 @@ _FOR_GPG = ("GNUPGHOME", "GPG_TTY", "PINENTRY_USER_DATA")
 
 
 class Mine(Struct, frozen=True):
-    """What of the user's identity goes into commits: committer, sign-off trailer and signature.
+    """The parts of the user's identity that go into commits: committer, sign-off and signature.
 
-    With none of them, everybody gets the same commit ids.
+    Without any of them, everybody gets the same commit ids.
     """
 
     is_committer: bool = False
@@ -97,19 +97,19 @@ class Mine(Struct, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Return whether any of the user's identity goes into the commits."""
+        """Return whether any part of the user's identity goes into the commits."""
         return self.is_committer or self.signs_off or self.signs
 
 
 def as_mine(
     bench: Workbench, base: str, commits: Sequence[str], mine: Mine, config: Path | None
 ) -> tuple[str, ...]:
-    """Rewrite commits, the first one on `base`, with the user's identity.
+    """Rewrite commits with the user's identity, the first one with `base` as parent.
 
-    Returns the ids of the new commits. They are read from and written to the temporary repository
-    `bench`. `config` is the repository whose configuration gives the user's name and signing
-    settings; if it is None, the user's global configuration does. Raises PatchmgrError "identity"
-    or "signing".
+    Returns the ids of the new commits. Commits are read from and written to the temporary
+    repository `bench`. `config` is the repository whose configuration gives the user's name and
+    signing settings; if it is None, the user's global configuration does. Raises PatchmgrError
+    "identity" or "signing".
     """
     asked = config or bench.git_dir
     who = identity(asked, "COMMITTER")
@@ -152,7 +152,7 @@ def _edited(bench: Workbench, commit: str, parent: str, who: str, mine: Mine) ->
 
 
 def _key(config: Path, who: str) -> str:
-    """Return the user's key where git would look for the committer's, who may be patchmgr."""
+    """Return the user's signing key, which git would otherwise look up for the committer."""
     for setting, ssh in (("user.signingkey", None), ("gpg.format", b"ssh")):
         arguments = ["config", "--get", setting]
         _, printed = git_process.run(
@@ -164,7 +164,7 @@ def _key(config: Path, who: str) -> str:
 
 
 def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
-    """Have git write the commit signed, into the bench, as the user's configuration has it."""
+    """Write a commit with the user's signature into the temporary repository, and return its id."""
     head, _, message = content.partition(b"\n\n")
     fields = dict(line.split(b" ", 1) for line in head.split(b"\n"))
     env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ}

@@ -40,8 +40,8 @@ _NO_CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 class Settings(Struct, frozen=True):
     """The part of the user's git configuration that affects the files of a checkout.
 
-    `options` are options for git with the configuration, and `env` is an environment for git in
-    which the configured filters are disabled. `is_plain` is true if nothing is converted unless a
+    `options` pass this configuration to git, and `env` is an environment for git in which the
+    configured filters are disabled. `is_plain` is true if nothing is converted unless a
     .gitattributes file asks for it.
     """
 
@@ -94,8 +94,8 @@ def is_attributes(path: str) -> bool:
 class Conversion:
     """Git's conversions in one checkout.
 
-    The attributes are those of the new state: its own .gitattributes files, or else those on disk,
-    or else those of HEAD, as for git.
+    As for git, the attributes come from the .gitattributes files of the new state, or else from
+    those on disk, or else from those of HEAD.
     """
 
     def __init__(self, root: Path, git_dir: Path, private: Path) -> None:
@@ -105,7 +105,7 @@ class Conversion:
 
     @cached_property
     def settings(self) -> Settings:
-        """Return the part of the user's git configuration that conversions depend on."""
+        """Return the part of the user's git configuration that affects conversions."""
         return read_settings(self._git_dir, self._private)
 
     def to_work_tree(
@@ -114,10 +114,10 @@ class Conversion:
         *,
         around: Mapping[str, Content | None] | None = None,
     ) -> dict[str, Content | None]:
-        """Return contents that git stores as the checkout would have them.
+        """Convert files as git stores them to files as the checkout would have them.
 
-        `around` are other files of the same state, whose attributes count too. Raises PatchmgrError
-        "unsupported" if a file needs a filter.
+        `around` are other files of the same state, whose attributes also count. Raises
+        PatchmgrError "unsupported" if a file needs a filter.
         """
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
         attributes = self._attributes(files, {**(around or {}), **state})
@@ -139,7 +139,7 @@ class Conversion:
     def to_git(
         self, found: Mapping[str, WorkFile], state: Mapping[str, Content | None] | None = None
     ) -> dict[str, bytes]:
-        """Return the contents of files as `git add` would store them.
+        """Return the contents that `git add` would store for files.
 
         `state` gives the present contents of the index, which git takes into account. Raises
         PatchmgrError "unsupported" if a file needs a filter.
@@ -174,9 +174,9 @@ class Conversion:
     ) -> dict[str, Content | None]:
         """Return files of the checkout as git stores them, compared with a wanted state.
 
-        A file that is just what git would write for the state, or that has not changed since it was
-        `applied`, gets the content of the state, even if the reverse conversion would give another
-        one. `state` is called only if something may be converted.
+        If git would write exactly this file for the state, or if the file has not changed since it
+        was `applied`, it gets the state's content, even if converting it back gives different
+        content. `state` is called only if something may be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)
@@ -203,7 +203,7 @@ class Conversion:
         return done
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:
-        """Return those paths whose attributes name a filter."""
+        """Return those paths for which an attribute names a filter."""
         with self._bench(paths, self._attributes(paths, {}, is_found=True), refuses=False) as bench:
             return frozenset() if bench is None else frozenset(bench.filtered)
 
@@ -214,9 +214,9 @@ class Conversion:
         *,
         is_found: bool = False,
     ) -> dict[str, bytes]:
-        """Return the .gitattributes files above paths.
+        """Return the .gitattributes files in the folders that contain the paths.
 
-        Where the state `is_found`, what is on disk comes first.
+        If `is_found`, files on disk come before those of the state.
         """
         folders = dict.fromkeys(above for path in paths for above in ("", *parents_of(path)))
         places = [f"{folder}/{_FILE}".removeprefix("/") for folder in folders]
@@ -241,7 +241,7 @@ class Conversion:
         return file.content if file is not None and file.mode in FILE_MODES else None
 
     def _at_head(self, places: Collection[str]) -> dict[str, bytes]:
-        """Return the .gitattributes files that HEAD has, of those that are not on disk."""
+        """Return HEAD's .gitattributes files, except those that also exist on disk."""
         unknown = [place for place in places if place not in self._committed]
         if unknown:
             with ObjectReader(self._private) as reader:
@@ -256,7 +256,7 @@ class Conversion:
     def _bench(
         self, paths: Collection[str], attributes: Mapping[str, bytes], *, refuses: bool = True
     ) -> Iterator[_Bench | None]:
-        """Open a throwaway repository with the attributes, or None if there are none."""
+        """Open a temporary repository with the attributes, or None if there are none."""
         if not paths or (not attributes and self.settings.is_plain):
             yield None
             return
@@ -278,10 +278,10 @@ class Conversion:
 
 
 class _Bench(Workbench):
-    """A repository that has attributes, a work tree and no filters.
+    """A repository with attributes and a work tree, and without filters.
 
-    `converting` are the paths that git may convert, `writing` those of them whose files may differ
-    from what git has (the others are only cleaned), `filtered` those with a filter, by its name.
+    `converting` are the paths that git may convert. `writing` are those of them whose files may
+    differ from git's content (the others are only cleaned). `filtered` maps paths to their filter.
     """
 
     def __init__(self, folder: Path, options: tuple[str, ...]) -> None:
@@ -295,7 +295,7 @@ class _Bench(Workbench):
         self.filtered: dict[str, str] = {}
 
     def run(self, arguments: list[str], data: bytes = b"") -> bytes:
-        """Run git here and return its output."""
+        """Run git in this repository, and return its output."""
         env = git_process.clean_environment({"GIT_ATTR_NOSYSTEM": "0"})
         line = [*self._options, *arguments]
         return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
@@ -314,7 +314,7 @@ class _Bench(Workbench):
             file.write(content)
 
     def ask(self, paths: Collection[str]) -> None:
-        """Ask git what the attributes of paths are."""
+        """Ask git for the attributes of paths."""
         names = ("filter", *_CONVERTING)
         line = ["check-attr", "-z", "--stdin", *names]
         words = git_process.text(

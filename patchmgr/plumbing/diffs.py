@@ -1,4 +1,4 @@
-"""Differences between states of a repository, and searches in one state, made by git."""
+"""Differences between states of a repository, and searches in a state, both made by git."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Return the regular files that are new or changed, by path, as entries before and after.
+    """Return the new and changed regular files, by path, as entries before and after.
 
-    The entry before is None for a new file, and if the path was not a regular file.
+    The entry before is None if the path did not exist or was not a regular file.
     """
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     printed = git_process.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
@@ -53,8 +53,8 @@ def readable_files(
 ) -> Versions:
     """Return those changed files that are wanted and whose contents can be read.
 
-    The temporary repository `bench` reads them. `bring` fetches the contents with these blob ids
-    that the store lacks, where possible.
+    They are read from the temporary repository `bench`. `bring` fetches, where possible, the blobs
+    with these ids that the store lacks.
     """
     files = {p: v for p, v in changed_files(bench.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
@@ -93,7 +93,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return which of the words occur in a commit's files, or none of them if git cannot search."""
+    """Return which of the words occur in a commit's files, or none if git cannot search."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -152,7 +152,7 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return the number of steps between releases that were examined, and their changed hunks.
+    """Return how many steps between releases were examined, and the hunks that these changed.
 
     `commits` are the releases in the store, oldest first; only the last 20 steps are examined, and
     only the given paths. Returns None if there is no step.
@@ -177,7 +177,7 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return the number of commits that were examined, and their changed hunks.
+    """Return how many commits were examined, and the hunks that these changed.
 
     Up to 300 commits before the given one are examined, for the given paths. Returns None if
     history or contents are missing, as in a partial clone.
@@ -202,7 +202,7 @@ def _headed(printed: str) -> Changes:
 
 
 def _hunks(printed: str) -> Iterator[tuple[str, str, re.Match[str]]]:
-    """Yield commit (where one is named), new path and first line of each hunk."""
+    """Yield for each hunk the commit, if one is named, the new path, and the first line."""
     commit = path = ""
     for line in printed.split("\n"):
         if line.startswith(_RECORD):
@@ -229,8 +229,8 @@ def commit_diffs(
 ) -> dict[str, bytes]:
     """Return the diff of each commit against its parent, by commit id, from a single git process.
 
-    `folder` is put before each path, after `a/` and `b/`. If `scratch` is given, git's output goes
-    through a file in that folder.
+    `folder` is inserted before each path, after `a/` and `b/`. If `scratch` is given, git's output
+    goes through a file in that folder.
     """
     if not commits:
         return {}
@@ -295,8 +295,8 @@ def changed_lines(
 ) -> Mapping[str, tuple[tuple[int, int, int, int], ...]]:
     """Return the hunks of each changed file between two trees, without context, by new path.
 
-    A hunk is four numbers: its first line and number of lines in the old text, then in the new
-    text.
+    A hunk is four numbers: its first line and its number of lines in the old text, then both in the
+    new text.
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
@@ -307,9 +307,10 @@ def changed_lines(
 
 
 def last_authors(git_dir: Path, old: str, new: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return who last wrote the lines that a commit changes in these files, most lines first.
+    """Return who last wrote the lines that a commit changes in these files.
 
-    Raises PatchmgrError if contents are missing, as in a partial clone.
+    The author of the most lines comes first. Raises PatchmgrError if contents are missing, as in a
+    partial clone.
     """
     names: Counter[str] = Counter()
     for path, hunks in changed_lines(git_dir, old, new).items():

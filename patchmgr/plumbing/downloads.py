@@ -1,4 +1,4 @@
-"""Downloads of archives into the cache, resumed after a break, with their digest checked."""
+"""Downloads of archives into the cache, which can be resumed and whose digest is checked."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _RANGE = re.compile(r"bytes (\d{1,18})-")
 
 
 class _RangeError(Exception):
-    """The index does not have the rest that was asked for."""
+    """The index does not offer the remaining bytes that were requested."""
 
 
 def download(
     archive: Archive, folder: Path, settings: IndexSettings, *, progress: Progress
 ) -> Path:
-    """Return the path of the archive in the folder, and download it if it is not there.
+    """Return the path of the archive in the folder, after downloading it if it is missing.
 
-    A file is put there only when it is complete and has the right sha256. A broken download is
-    resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
+    The file appears there only when it is complete and has the right sha256. A download that broke
+    off is resumed if the index gives a sha256. Raises PatchmgrError "bad-archive", "offline",
     "unreachable-upstream", "checksum-mismatch" or, if the folder cannot be written, "cache".
     """
     if not FILENAME.fullmatch(archive.filename):
@@ -72,7 +72,7 @@ def download(
 
 
 def _is_right(path: Path, archive: Archive) -> bool:
-    """Return whether the file is there and is the archive, as far as the index tells."""
+    """Return whether the file exists and matches what the index says about the archive."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -80,7 +80,7 @@ def _is_right(path: Path, archive: Archive) -> bool:
 
 
 def sha256_of(file: BinaryIO) -> str:
-    """Return the sha256 (64 hex) of a whole file, and leave the file position at its end."""
+    """Return the sha256 (64 hex digits) of a whole file; the file position is then at its end."""
     digest = hashlib.sha256()
     file.seek(0)
     while chunk := file.read(_CHUNK):
@@ -94,7 +94,10 @@ def _size(part: BinaryIO) -> int:
 
 @contextlib.contextmanager
 def writing(what: str = "the cache") -> Iterator[None]:
-    """Raise PatchmgrError "cache" for an OSError in the `with` block; `what` is what it writes."""
+    """Turn an OSError in the `with` block into a PatchmgrError "cache".
+
+    `what` names in the message what could not be written.
+    """
     try:
         yield
     except OSError as fault:
@@ -104,7 +107,7 @@ def writing(what: str = "the cache") -> Iterator[None]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[BinaryIO]:
-    """Open a part file for this run alone; a second run waits for the first."""
+    """Open a partial download for this run alone; a second run waits for the first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+b") as part:
@@ -121,7 +124,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
 def _bring(
     part: BinaryIO, archive: Archive, settings: IndexSettings, *, progress: Progress
 ) -> None:
-    """Fill the part file; what a broken run left in it is tried once and then thrown away."""
+    """Complete a partial download; what an earlier run left is tried once, then discarded."""
     if not archive.sha256:
         part.truncate(0)
     while archive.sha256 is None or sha256_of(part) != archive.sha256:
@@ -159,7 +162,7 @@ def _copy(source: Path, part: BinaryIO, archive: Archive, *, progress: Progress)
 def _fetch(
     part: BinaryIO, archive: Archive, settings: IndexSettings, *, progress: Progress
 ) -> None:
-    """Read the rest from the index, and ask again as long as each answer brings more."""
+    """Request the rest from the index, again and again as long as answers make progress."""
     with open_session() as session:
         while True:
             before = _size(part)

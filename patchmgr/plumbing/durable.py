@@ -1,4 +1,4 @@
-"""Files that survive a crash, and locks on folders that one process at a time can hold."""
+"""Files that survive a crash, and locks on folders that only one process can hold at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_synced(path: Path, content: bytes) -> None:
-    """Write a file and wait until it is on disk."""
+    """Write a file, and wait until it is on disk."""
     with open(path, "wb") as file:
         file.write(content)
         file.flush()
@@ -28,7 +28,7 @@ def write_synced(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Replace a file atomically: after a crash, it is either the old file or the new one."""
+    """Replace a file atomically: after a crash, the path has the old content or the new."""
     beside = path.with_name(path.name + BESIDE)
     write_synced(beside, content)
     beside.replace(path)
@@ -36,7 +36,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def written_beside(place: Path) -> Iterator[str]:
-    """Yield the name of a temporary file, which replaces the real file if no error is raised.
+    """Yield the name of a temporary file that replaces the real file if no error is raised.
 
     Raises PatchmgrError "unwritable" or "no-space".
     """
@@ -55,7 +55,7 @@ def written_beside(place: Path) -> Iterator[str]:
 
 
 def make_folders(folder: Path, made: list[Path]) -> None:
-    """Make a folder and its missing parents, and append those that were made to `made`."""
+    """Make a folder and its missing parents, and append each new folder to `made`."""
     if not folder.is_dir():
         make_folders(folder.parent, made)
         folder.mkdir()
@@ -97,8 +97,8 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 
     The lock is a file in the folder. The lock file is removed at the end, and so is the folder if
     it is empty: a command that only reads, or is refused, leaves nothing behind. Raises
-    PatchmgrError "busy" at once if another process holds the lock. The lock of a killed process is
-    free.
+    PatchmgrError "busy" at once if another process holds the lock. A killed process no longer holds
+    its lock.
     """
     try:
         folder.mkdir(exist_ok=True)
@@ -125,7 +125,7 @@ def held(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
-    """Hold a lock on a folder as `held` does; also make its parent, and remove it if left empty."""
+    """Hold a lock as `held` does; also make the folder's parent, and remove it if empty."""
     try:
         folder.parent.mkdir(exist_ok=True)
         if folder.parent.is_symlink():
@@ -142,7 +142,7 @@ def held_briefly(folder: Path, *, what: str) -> Iterator[None]:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the `with` block ends; git processes started in it do not get it at all.
+    """Delay Ctrl-C until the `with` block ends; git processes started in it never receive it.
 
     The interrupt takes effect afterwards, unless the block raises an error.
     """

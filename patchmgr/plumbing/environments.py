@@ -1,4 +1,4 @@
-"""Python environments, and the distributions that are installed in them.
+"""Python environments, and the distributions installed in them.
 
 Only the environment's interpreter is run, without `site`, so that no `.pth` file is executed. No
 installed package is imported.
@@ -43,7 +43,7 @@ _KINDS = ("dist-info", "egg-info", "egg", "egg-link")
 class Environment(Struct, frozen=True):
     """The folders in which a Python environment keeps packages.
 
-    `managed` are those folders that the system's package manager owns, and `owner` is the
+    `managed` are the folders that belong to the system's package manager, and `owner` is the
     EXTERNALLY-MANAGED file that says so, if there is one.
     """
 
@@ -56,8 +56,8 @@ class Environment(Struct, frozen=True):
 class Distribution(Struct, frozen=True):
     """An installed distribution.
 
-    `name` is the normalised name. `site` is the folder that the paths in RECORD are relative to,
-    and `record` maps each of these paths to its digest.
+    `name` is the normalised name. Paths in RECORD are relative to the folder `site`, and `record`
+    maps these paths to digests.
     """
 
     name: str
@@ -100,7 +100,7 @@ _NAME_ONE = ("name the interpreter of an environment, such as .venv/bin/python",
 
 
 def site_environment(site: Path) -> Environment:
-    """Return an environment with this one folder of packages.
+    """Return an environment whose only package folder is this one.
 
     Raises PatchmgrError "environment" if the folder does not exist.
     """
@@ -184,7 +184,7 @@ def _read(info: Path, package: str) -> Distribution:
 
 
 def _refuse_editable(info: Path, package: str, record: Mapping[str, str]) -> None:
-    """Refuse an installation whose files are somebody's checkout."""
+    """Raise PatchmgrError if the package's installed files are somebody's checkout."""
     place = ""
     try:
         origin = parse_json((info / "direct_url.json").read_bytes())
@@ -214,7 +214,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Return those paths that another distribution in the same folder lists too, and its name."""
+    """Map paths that another distribution in the same folder also lists to its name."""
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")):

@@ -1,4 +1,4 @@
-"""Write the commits of a whole series with one `git fast-import` process."""
+"""Write all commits of a series with one `git fast-import` process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def commits_writer(
 ) -> Callable[[], tuple[str, ...]]:
     """Return a function that writes one commit per draft and returns their ids.
 
-    The function does not use the object `bench`, so that it can run in another thread.
+    The function does not access the object `bench`, so that it can run in another thread.
     """
     if not drafts:
         return lambda: ()
@@ -120,7 +120,7 @@ def _commit(draft: Draft, mark: int, origin: bytes | None, named: Mapping[str, i
 
 
 def _ident(author: Author) -> bytes:
-    """Return author and date without what git's ident syntax cannot hold."""
+    """Return author and date without characters that git's ident syntax does not allow."""
     name, email = (
         "".join(c for c in part if c not in "<>\n\0").strip()
         for part in (author.name, author.email)

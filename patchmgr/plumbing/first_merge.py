@@ -1,6 +1,6 @@
-"""The quick merge that the merge driver tries before it loads the rest of the program.
+"""A quick merge that the merge driver tries before it loads the rest of the program.
 
-It merges only changes that lie far apart, for which git is not needed.
+It succeeds only if the changes are far apart, so that git is not needed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from patchmgr.engines.text.apart import Text, changes_between, merge_apart
 
 
 def is_merged(base: str, ours: str, theirs: str) -> bool:
-    """Write the merge into the file `ours` and return True if the changes lie far apart.
+    """Write the merge to the file `ours` if the changes are far apart; return whether they are.
 
-    Otherwise write nothing and return False. A file that cannot be read is left to the full merge,
-    which reports the error.
+    A file that cannot be read is left to the full merge, which reports the error.
     """
     texts = []
     try:

@@ -1,4 +1,4 @@
-"""The state of GitHub pull requests, read with the user's own `gh`."""
+"""The state of a GitHub pull request, according to the user's own `gh`."""
 
 from __future__ import annotations
 

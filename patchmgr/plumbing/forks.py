@@ -1,4 +1,4 @@
-"""Reading another repository: the commits of a fork or range, changed trees, StGit stacks."""
+"""Read from another repository: the commits of a fork or range, changed trees, StGit stacks."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits that were merged before, and the commit `made` with a person's result.
+    """Two commits that were merged in the past, and the commit `made` with a person's result.
 
-    `base` is the merge base, or None if git is to find it.
+    `base` is the merge base, or None to let git find it.
     """
 
     base: str | None
@@ -39,7 +39,7 @@ class Clash(Struct, frozen=True):
     """A path that conflicts when a past merge is repeated.
 
     `base`, `ours` and `theirs` are the three sides, each None if it does not contain the file.
-    `made` is the file in the commit with the person's result, or None if that does not contain it.
+    `made` is the file in the commit with the person's result, or None if it is missing there.
     """
 
     path: str
@@ -77,9 +77,10 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 
 
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the git directory, and the commits of a range `A..B` that rebase an older branch's.
+    """Return the git directory, and each old commit of a branch with its rebased version.
 
-    Commits are matched by author, author date and subject; ambiguous ones are left out.
+    `was` is the range of the old commits, and `name` that of the rebased ones. Commits are matched
+    by author, author date and subject; ambiguous ones are left out.
     """
     for given in (name, was):
         if not given or given.startswith("-") or "\n" in given or "\0" in given:
@@ -101,7 +102,7 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
 def _by_author(
     git_dir: Path, revisions: Sequence[str], repository: Path
 ) -> dict[bytes, tuple[str, str]]:
-    """Return commit and parent by what a rebase leaves as it is; of merges, nothing."""
+    """Map author, author date and subject to commit and parent; merges are left out."""
     form = "--format=tformat:%H%x09%P%x09%an%x09%ae%x09%at%x09%s"
     code, printed = git_process.run(
         ["log", "--no-merges", "--reverse", "-z", form, "--end-of-options", *revisions, "--"],
@@ -164,7 +165,7 @@ def _on(bench: Workbench, commit: str, base: str) -> str:
 
 
 def is_plain(clash: Clash) -> bool:
-    """Return whether every side that exists is a regular file, and no link or submodule."""
+    """Return whether every existing side is a regular file, not a link or submodule."""
     entries = (clash.base, clash.ours, clash.theirs, clash.made)
     return all(entry is None or entry.mode in FILE_MODES for entry in entries)
 
@@ -204,7 +205,7 @@ def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
 
 
 def range_ends(commits: str) -> tuple[str, str]:
-    """Return both ends of a range `A..B`; raise PatchmgrError "usage" if it is not a range."""
+    """Return both ends of a range `A..B`; raise PatchmgrError "usage" for any other text."""
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
         raise PatchmgrError("usage", f"{commits} is not a range A..B")
@@ -212,7 +213,7 @@ def range_ends(commits: str) -> tuple[str, str]:
 
 
 def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
-    """Return the committer date by commit id, in the form `2024-01-31 12:00:00 +0100`."""
+    """Map commit ids to committer dates in the form `2024-01-31 12:00:00 +0100`."""
     # --no-walk is for single commits: git walks a range all the same.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
     data = git_process.raw("".join(f"{revision}\n" for revision in revisions))
@@ -222,7 +223,7 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
 
 
 def tree_named(git_dir: Path, name: str) -> str:
-    """Return the id of the tree of a commit, tag, branch or tree; raise "unknown-ref" if none."""
+    """Return the tree id of a commit, tag, branch or tree; raise "unknown-ref" if unknown."""
     tree = object_named(git_dir, f"{name}^{{tree}}")
     if tree is None:
         raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")
@@ -260,7 +261,7 @@ PERSON = re.compile(rb"(.*?) ?<(.*?)> (\d+ [-+]\d{4})")
 
 
 def commit_named(git_dir: Path, name: str, repository: Path) -> str:
-    """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if none."""
+    """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if unknown."""
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
         hints = (f"list the branches: git -C {repository} branch --all",)
@@ -269,7 +270,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
 
 
 def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
-    """Return the URL and branch of the remote that a branch or remote-tracking branch follows.
+    """Return the remote's URL and branch that a branch or remote-tracking branch follows.
 
     Each is None if it is unknown.
     """
@@ -299,7 +300,7 @@ def _setting(git_dir: Path, name: str) -> str | None:
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the commits reachable from head but not from `excluded`, with their parents.
+    """Return the commits reachable from `head` but not from `excluded`, with their parents.
 
     The commits are in topological order, oldest first.
     """
@@ -312,7 +313,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return those commits that are not ancestors of another one of them."""
+    """Return those commits that are not ancestors of another one of the commits."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
@@ -326,9 +327,10 @@ def parents_of(git_dir: Path, commit: str) -> list[str]:
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
-    """Return the commit where a branch left upstream, and the branch's own commits, oldest first.
+    """Return the commit where a branch left upstream, and the branch's own commits.
 
-    Raises PatchmgrError "usage" if the branch and upstream have no common history.
+    The commits are listed oldest first. Raises PatchmgrError "usage" if the branch and upstream
+    have no common history.
     """
     other = tip
     if is_ancestor(git_dir, head, tip):  # else no merge need be looked for, which takes long
@@ -345,7 +347,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return the changed paths of each pair of trees, found by a single git process.
+    """Return the changed paths between the trees of each pair, using a single git process.
 
     Contents are not read.
     """
@@ -375,7 +377,7 @@ class Told(Struct, frozen=True):
 
 
 def told_by(reader: ObjectReader, commit: str) -> Told:
-    """Return the author and the message of a commit, recoded to UTF-8 if needed."""
+    """Return the author and message of a commit; the message is converted to UTF-8 if needed."""
     found = reader.find(commit)
     assert found is not None
     head, _, message = found.content.partition(b"\n\n")

@@ -1,4 +1,4 @@
-"""Which formatters a tree is formatted with, according to its settings files."""
+"""Choose the formatters with which upstream formats its files, by its settings files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_EXTENDED = 4  # settings files that extend each other
 class Chosen(Struct, frozen=True):
     """A formatter and the content of its settings file.
 
-    `is_sure` is true if upstream is known to format with it.
+    `is_sure` is true if it is certain that upstream uses the formatter.
     """
 
     tool: str
@@ -104,7 +104,7 @@ class SettingsFiles(Struct, frozen=True):
                 yield Chosen(tool, settings)
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
-        """Return the nearest section about a formatter; in TOML it is one of `tool`."""
+        """Return the nearest section for a formatter; in TOML, it is below `tool`."""
         for folder in _folders(path):
             for name, section in places:
                 content = self.read(folder + name)
@@ -122,14 +122,14 @@ class SettingsFiles(Struct, frozen=True):
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Yield the folder of a path and those around it, each with a slash at its end."""
+    """Yield the folder of a path and its parents, each with a final slash."""
     parts = path.split("/")[:-1]
     for size in range(len(parts), -1, -1):
         yield "".join(f"{part}/" for part in parts[:size])
 
 
 def _extended(path: str, other: Any) -> str | None:
-    """Return the settings file that one extends, None for one that is not in the tree."""
+    """Return the settings file that another file extends, or None if it is not in the tree."""
     if not isinstance(other, str) or other.startswith(("/", "~")) or "$" in other:
         return None
     parts = path.split("/")[:-1]

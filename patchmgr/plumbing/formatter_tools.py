@@ -1,4 +1,4 @@
-"""Formatters as processes, each run in a temporary folder with nothing but its settings."""
+"""Run formatters, each in a temporary folder with only the formatter's settings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ENVIRONMENT = {
 
 
 class Toolbox(Closing):
-    """The installed formatters; each is looked up when it is first needed."""
+    """The installed formatters, each looked up when it is first needed."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
@@ -63,7 +63,7 @@ class Toolbox(Closing):
             home.cleanup()
 
     def find(self, tool: str) -> Path | None:
-        """Return the path of a formatter next to the running interpreter or on PATH, or None."""
+        """Return the path of a formatter, next to the running interpreter or on PATH, or None."""
         if tool not in self._paths:
             beside = str(Path(sys.executable).parent)
             found = shutil.which(tool, path=os.pathsep.join((beside, search_path())))
@@ -71,11 +71,11 @@ class Toolbox(Closing):
         return self._paths[tool]
 
     def miss(self, tool: str, path: str) -> None:
-        """Record that the formatter for the file at a path is not installed."""
+        """Record that the formatter for a file is not installed."""
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:
-        """Return a sentence for each formatter missing for these paths: how to install it."""
+        """Return for each formatter missing for these paths a sentence on how to install it."""
         return tuple(
             f"upstream formats its files with {tool}, which is not on PATH: pip install {tool}"
             for tool, missed in sorted(self._missed.items())
@@ -83,7 +83,7 @@ class Toolbox(Closing):
         )
 
     def run(self, tool: str, settings: bytes, path: str, content: bytes) -> bytes | None:
-        """Return the text formatted as the file at a path, or None if the formatter rejects it.
+        """Return the formatted text of the file at a path, or None if the formatter rejects it.
 
         Raises PatchmgrError "helper" if the formatter is killed or does not answer in time, so that
         a busy machine does not change a result.

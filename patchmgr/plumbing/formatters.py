@@ -1,4 +1,4 @@
-"""The formatters that the settings files of a tree name, ready to run."""
+"""The formatters chosen by the settings files of a tree, ready to run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 class TreeFormatter:
-    """The formatters (`Formatter`) that the settings of one tree name.
+    """The formatters (`Formatter`) chosen by the settings files of one tree.
 
     Each settings file is read once.
     """
@@ -33,7 +33,7 @@ class TreeFormatter:
         self._known: dict[str, bytes | None] = {}
 
     def styles(self, path: str) -> tuple[Style, ...]:
-        """Return the installed formatters for the file at a path, as functions on its text."""
+        """Return the installed formatters for a file, each as a function from text to text."""
         found: list[Style] = []
         for chosen in self.chosen(path):
             if self._tools.find(chosen.tool) is not None:
@@ -76,10 +76,10 @@ def tree_reader(tree: Tree, blobs: Blobs, bring: Callable[[set[str]], None]) -> 
 
 
 def work_tree_reader(start: Path) -> Read | None:
-    """Return a function that reads regular files of the git work tree around a folder.
+    """Return a function that reads regular files of the git work tree that contains a folder.
 
-    The function returns None for a file that cannot be read. Without a work tree, None is returned
-    instead of a function.
+    The function returns None for a file that cannot be read. If there is no work tree, None is
+    returned instead of a function.
     """
     root = next((p for p in (start, *start.parents) if (p / ".git").exists()), None)
     if root is None:

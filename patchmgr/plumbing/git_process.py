@@ -1,4 +1,4 @@
-"""The one module that runs git, with a clean environment, named exit codes, and bytes for data."""
+"""The only module that runs git: clean environment, checked exit codes, bytes for data."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def require_git(what: str) -> None:
 
 
 def is_safe_git(version: tuple[int, int, int]) -> bool:
-    """Return whether this git can be kept from fetching what a foreign repository asks it to fetch.
+    """Return whether this git can be stopped from fetching on behalf of a foreign repository.
 
     Older versions do not know GIT_NO_LAZY_FETCH.
     """
@@ -147,7 +147,7 @@ def search_path() -> str:
 
 
 def command(arguments: Sequence[str], git_dir: Path | None = None) -> list[str]:
-    """Return the command line of git with our configuration and these arguments."""
+    """Return the command line that runs git with patchmgr's configuration and these arguments."""
     line = ["git"]
     for setting in _CONFIG:
         line += ["-c", setting]
@@ -165,10 +165,10 @@ def run(
     good: Collection[int] = (0,),
     env: Mapping[str, str] | None = None,
 ) -> tuple[int, bytes]:
-    """Run git to its end and return its exit code and output.
+    """Run git to completion, and return its exit code and output.
 
-    `env` is the environment; by default, it is that of `clean_environment()`. Raises PatchmgrError
-    "git" with the command, the exit code and the message if the exit code is not in `good`.
+    `env` is the environment, by default `clean_environment()`. Raises PatchmgrError "git" with the
+    command, the exit code and git's message if the exit code is not in `good`.
     """
     env = clean_environment() if env is None else env
     line = command(arguments, git_dir)
@@ -190,7 +190,7 @@ def output(
     data: bytes = b"",
     env: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run git and return its output; raise PatchmgrError for any exit code but 0."""
+    """Run git and return its output; raise PatchmgrError if the exit code is not 0."""
     return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
 
 
@@ -222,9 +222,9 @@ def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 
 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
-    """Return the error for a git command that failed.
+    """Return the error for a failed git command.
 
-    Its kind is "no-space" for a full disk, "system" for another fault of the machine, or else
+    Its kind is "no-space" for a full disk, "system" for another fault of the machine, and otherwise
     "git".
     """
     said = stderr.decode(errors="replace").strip().splitlines()
@@ -241,7 +241,7 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
 
 
 def spawn(arguments: Sequence[str], *, git_dir: Path) -> subprocess.Popen[bytes]:
-    """Start a git process that reads requests from a pipe; its error messages are discarded."""
+    """Start a git process that reads requests from a pipe, and discard its error messages."""
     try:
         return subprocess.Popen(
             command(arguments, git_dir),

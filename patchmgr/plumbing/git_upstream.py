@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str], ...]:
     """Return the tag and commit of each final release after `start` and up to `end`, by version.
 
-    The order and the limits go by version, because a release is often tagged on a branch of its
-    own. A commit without a release tag counts as the highest version among its ancestors.
+    The order and the limits depend on versions, because a release is often tagged on a branch of
+    its own. A commit without a release tag counts as the highest version among its ancestors.
     """
     tags = {name: commit for name, commit in references(store, TAGS).items() if _version(name)}
     low, high = _bound(store, start, tags), _bound(store, end, tags)
@@ -70,7 +70,7 @@ def first_release(store: Path, commit: str) -> str | None:
 
 
 def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
-    """Return the names of the tags on a commit, annotated ones included, without the prefix."""
+    """Return the names, without the prefix, of the tags on a commit, including annotated tags."""
     return _names(repository, prefix, f"--points-at={commit}")
 
 
@@ -88,7 +88,7 @@ def _version(name: str) -> Version | None:
 
 
 def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...]:
-    """Return every Nth first-parent commit after `start` and up to `end`, oldest first."""
+    """Return every `step`th first-parent commit after `start` and up to `end`, oldest first."""
     arguments = ["rev-list", "--first-parent", "--reverse", f"^{start}", end, "--"]
     commits = git_process.output(arguments, git_dir=store).decode().split()
     return tuple(commits[step - 1 :: step])
@@ -176,7 +176,7 @@ class GitUpstream:
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Fetch the tracked branch, the branches in `wanted` and all tags.
 
-        Returns the commit of the tracked branch. Objects that are in the store are not transferred
+        Returns the commit of the tracked branch. Objects that the store has are not transferred
         again.
         """
         remote = self.list_remote()
@@ -224,7 +224,7 @@ class GitUpstream:
     def fetch_commit(self, commit: str) -> None:
         """Fetch a single commit, without its history and contents.
 
-        No ref is made for it. If git knew the commit to be shallow, a server would not send its
+        No ref is created for it. If git knew the commit to be shallow, a server would not send its
         contents later.
         """
         self._transfer([commit], "--depth=1")
@@ -255,7 +255,7 @@ class GitUpstream:
         )
 
     def _offered(self, names: Sequence[str]) -> str:
-        """Return what the remote says of some refs."""
+        """Return the output of `git ls-remote` for some refs."""
         arguments = ["ls-remote", *self._upload_pack(), "--", self.url, *names]
         try:
             return git_process.text(git_process.output(arguments, env=_for_network()))
@@ -270,9 +270,9 @@ class GitUpstream:
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch those of the objects (blobs, commits) that are not in the store, with one request.
+        """Fetch, with one request, those objects (blobs, commits) that the store lacks.
 
-        Objects that `seen` can read are not fetched: by default, `seen` reads the store.
+        Objects that `seen` can read are not fetched; by default, `seen` reads the store.
         """
         if not ids:
             return
@@ -289,7 +289,7 @@ class GitUpstream:
             self.fetch_objects(ids, seen)
 
     def tip(self) -> str | None:
-        """Return the commit of the tracked branch when it was last fetched, or None."""
+        """Return the tracked branch's commit as of the last fetch, or None if never fetched."""
         return self.reader.commit(HEAD)
 
     def version_of(self, pin: Pin) -> None:
@@ -317,10 +317,9 @@ class GitUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return the number of commits that were examined, and their changed hunks.
+        """Return how many commits before the given one were examined, and their changed hunks.
 
-        The commits before the given one are examined, for the given paths. Returns None if history
-        or contents are missing.
+        Only the given paths are examined. Returns None if history or contents are missing.
         """
         return recent_changes(self.store, commit, paths, scratch=scratch)
 
@@ -341,9 +340,10 @@ class GitUpstream:
         return find_git_dir(Path(unquote(self.url.removeprefix("file://")))) if is_here else None
 
     def _refuse_lazy(self) -> None:
-        """Refuse a partial clone as upstream with a git that would fetch for it what it lacks.
+        """Raise if upstream is a partial clone and this git would fetch its missing objects.
 
-        It would run what that clone's configuration says; GIT_NO_LAZY_FETCH is from 2024.
+        The fetch would run commands from that clone's configuration; GIT_NO_LAZY_FETCH is from
+        2024.
         """
         is_safe = git_process.is_safe_git(git_process.git_version())
         source = None if is_safe else self._source()
@@ -440,7 +440,7 @@ class GitUpstream:
 
 
 def _candidates(ref: str) -> tuple[str, ...]:
-    """Return the names to try in the store for a ref of the contract."""
+    """Return the names under which to look up a ref in the store."""
     if any(c in ref for c in " ~^:?*[\\\n") or ref.startswith("-") or ".." in ref or "@{" in ref:
         return ()
     if ref.startswith("upstream/"):
@@ -471,11 +471,11 @@ def _read_remote(printed: str) -> Remote:
 
 
 def _follow(stream: IO[bytes], name: str, progress: Progress) -> bytes:
-    """Read git's messages to the end, pass its counts on, and return the last of them."""
+    """Read git's messages to the end, report its progress, and return the last message."""
     from git.remote import RemoteProgress
 
     class _Relay(RemoteProgress):
-        """Turns git's stages into one bar each."""
+        """Shows each of git's stages as one progress bar."""
 
         stage = 0
         seen = 0
@@ -487,7 +487,6 @@ def _follow(stream: IO[bytes], name: str, progress: Progress) -> bytes:
             max_count: str | float | None = None,
             message: str = "",
         ) -> None:
-            """Pass one step on."""
             stage, count = op_code & self.OP_MASK, int(float(cur_count or 0))
             if stage != self.stage:
                 self.stage, self.seen = stage, 0

@@ -56,17 +56,17 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the two ends, which identify this history."""
+        """Return both ends, by which the history is identified."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
-        """Return a name for the first parent of a commit."""
+        """Return a revision that names the first parent of a commit."""
         return f"{commit}^1"
 
     def find(self, named: Named) -> tuple[str, str] | None:
         """Return the id and subject of the commit that a header names, or None.
 
-        None means that there is no such commit in this history.
+        None means that this history does not contain such a commit.
         """
         if named.pull is not None:
             return commit_of_pull(self.git_dir, self.base, self.target, named.pull)
@@ -88,7 +88,7 @@ class GitHistory(Struct, frozen=True):
         return int(git_process.output(arguments, git_dir=self.git_dir))
 
     def distance(self) -> tuple[int, int]:
-        """Return the numbers of commits that only the target contains, and only the base."""
+        """Return the number of commits that only the target contains, and that of only the base."""
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
         back, count = git_process.output(arguments, git_dir=self.git_dir).split()
@@ -130,7 +130,7 @@ def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, st
 
 
 class KnownHistory:
-    """A history that is read once, for all paths that will be asked for.
+    """A history that is read once, for a known set of paths.
 
     `prepare` is called with the steps when they have been read, and returns the steps to use.
     """
@@ -156,11 +156,11 @@ class KnownHistory:
         return tuple(step for step in self._steps if not wanted.isdisjoint(step.changes))
 
     def before(self, commit: str) -> str:
-        """Return the state before the commit of a step."""
+        """Return the upstream state directly before a commit."""
         return self._history.before(commit)
 
     def known(self) -> tuple[Step, ...]:
-        """Return the steps that change any of the paths that this history was made for."""
+        """Return the steps that change any of this history's paths."""
         return self.steps(tuple(self._paths))
 
 
@@ -168,8 +168,8 @@ class ReleaseHistory(Struct, frozen=True):
     """The releases of a package after the base and up to the target, in version order.
 
     `lookup` returns the commit and subject of a version; it may have to download the release. If
-    the target is older than the base, it is the only version, and `newer` is the number of releases
-    after it.
+    the target is older than the base, the target is the only version, and `newer` is the number of
+    releases after it.
     """
 
     git_dir: Path
@@ -195,7 +195,7 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the base and the versions, which identify this history."""
+        """Return the base and the versions, by which the history is identified."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
@@ -218,7 +218,7 @@ class ReleaseHistory(Struct, frozen=True):
         return self.lookup(named.release)
 
     def distance(self) -> tuple[int, int]:
-        """Return the number of releases to a newer target, and that to an older one.
+        """Return the number of releases forward to the target, and the number back to it.
 
         One of the two numbers is 0.
         """
@@ -226,7 +226,7 @@ class ReleaseHistory(Struct, frozen=True):
 
 
 def _touching(steps: Iterable[Step], paths: frozenset[str]) -> Iterator[Step]:
-    """Yield the steps that change any of the paths, or something below one, with those changes."""
+    """Yield the steps that change any of the paths or files below them, with only those changes."""
     for step in steps:
         changes = {
             path: entry
@@ -265,7 +265,7 @@ _LANDED = re.compile(
 
 
 def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
-    """Return the numbers of the pull requests that the commits up to a tip have merged.
+    """Return the numbers of the pull requests merged by the commits up to a tip.
 
     The numbers are read from subjects and from messages of merge commits.
     """
@@ -276,14 +276,14 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
 
 
 def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
-    """Return those commits, and those of their ancestors, that the tip does not contain."""
+    """Return those of the commits and their ancestors that the tip does not contain."""
     data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
     printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
     return frozenset(printed.decode().split())
 
 
 def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
-    """Return the committer date of each commit by its id, in seconds since 1970."""
+    """Map each commit id to its committer date, in seconds since 1970."""
     data = "".join(f"{commit}\n" for commit in commits).encode()
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ct", "--stdin"]
     printed = git_process.output(arguments, git_dir=git_dir, data=data).decode()
@@ -304,9 +304,9 @@ def _entry(mode: str, blob: str) -> Entry | None:
 
 
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
-    """Return the new path by old path of the files that were renamed between two trees.
+    """Map old to new paths of the files that were renamed between two trees.
 
-    A file counts as renamed if at least 50 % of it is the same.
+    As in git, a file counts as renamed if at least 50 % of its content is the same.
     """
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     printed = git_process.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)

@@ -1,4 +1,4 @@
-"""Run functions in other processes while this one goes on."""
+"""Run functions in other processes while this process continues."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def in_parallel(function: Callable[[T], R], values: Sequence[T]) -> Iterator[Cal
     """Start calling the function on each value, in several processes.
 
     Yields a function that waits for the results and returns them in the order of the values. Values
-    and results must be picklable. An error of the function is raised when the results are asked
-    for.
+    and results must be picklable. An error in the function is raised when the results are
+    requested.
     """
     cores = os.cpu_count() or 1
     if len(values) < FEW or cores < 2:
@@ -44,7 +44,7 @@ def beside(find: Callable[[], T]) -> Callable[[], T]:
     """Start computing a value in a forked process, and return a function that waits for the value.
 
     The value must be picklable. If another thread is running, or there is only one core, the value
-    is computed in this process when it is asked for, and also if the forked process fails.
+    is computed in this process when it is requested, and also if the forked process fails.
     """
     if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
         return find

@@ -44,11 +44,11 @@ _NAMED_INDEX = re.compile(r"([\w.-]+)=(.+)")
 
 
 class IndexSettings(Struct, frozen=True):
-    """Where releases are looked up, and how.
+    """The indexes to search for releases, and how to access them.
 
     `index_url` is "" if the settings forbid the use of an index; only `find_links` is used then.
-    `cert` is a file or folder of certificates, or None for those that the requests library brings.
-    Locations may contain credentials, which are never printed.
+    `cert` is a file or folder of certificates, or None for those of the requests library. Locations
+    may contain credentials, which are never printed.
     """
 
     index_url: str = DEFAULT_INDEX
@@ -70,9 +70,9 @@ class IndexSettings(Struct, frozen=True):
         return tuple(dict.fromkeys(url.rstrip("/") for url in urls if url))
 
     def trusts(self, url: str) -> bool:
-        """Return whether the URL's host is trusted without a check of its certificate.
+        """Return whether the URL's host is trusted without checking its certificate.
 
-        The hosts are those of pip's --trusted-host, with or without a port.
+        The trusted hosts are those of pip's --trusted-host, with or without a port.
         """
         host = urlsplit(url).netloc.rpartition("@")[2]
         return not {host, host.partition(":")[0]}.isdisjoint(self.trusted_hosts)
@@ -81,7 +81,7 @@ class IndexSettings(Struct, frozen=True):
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
     """Return the settings of this user.
 
-    Each setting is taken from the first of these that contains it: pip's variables, uv's variables,
+    Each setting comes from the first of these that contains it: pip's variables, uv's variables,
     pip's files, uv's file. Files in the current folder are not read, because a workspace must not
     choose where code comes from. Raises PatchmgrError "bad-settings" for a file that cannot be
     read.
@@ -125,7 +125,7 @@ def _bad(message: str) -> PatchmgrError:
 
 
 def _source(pairs: Iterable[tuple[str, str]]) -> _Source:
-    """Return the settings that say something; later ones win."""
+    """Return the settings that have a value; later ones override earlier ones."""
     split = {key: tuple(text.split()) if key in _LISTS else (text,) for key, text in pairs if text}
     return {key: words for key, words in split.items() if words}
 
@@ -135,7 +135,7 @@ def _pip_key(name: str) -> str:
 
 
 def _pip_files(environ: Mapping[str, str]) -> _Source:
-    """Return what `pip config list` shows of its files: site over user over global."""
+    """Return the settings in pip's files: site overrides user, which overrides global."""
     found: dict[str, dict[str, str]] = {section: {} for section in _PIP_SECTIONS}
     for path in _pip_paths(environ):
         parser = configparser.RawConfigParser()
@@ -151,7 +151,7 @@ def _pip_files(environ: Mapping[str, str]) -> _Source:
 
 
 def _pip_paths(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the files that pip reads, weakest first (pip._internal.configuration)."""
+    """Yield the files that pip reads, lowest precedence first (pip._internal.configuration)."""
     chosen = environ.get("PIP_CONFIG_FILE", "")
     if chosen == os.devnull:
         return
@@ -171,7 +171,7 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
-    """Return the folder of a tool's user settings, as platformdirs has it."""
+    """Return the folder of a tool's user settings, as platformdirs finds it."""
     on_mac = _home(environ) / "Library" / "Application Support" / tool
     if sys.platform == "darwin" and on_mac.is_dir():
         return on_mac
@@ -179,7 +179,7 @@ def _user_folder(environ: Mapping[str, str], tool: str) -> Path:
 
 
 def _shared_folders(environ: Mapping[str, str], tool: str) -> list[Path]:
-    """Return the folders of a tool's settings for every user, weakest first."""
+    """Return the folders of a tool's settings for all users, lowest precedence first."""
     if sys.platform == "darwin":
         return [Path("/Library/Application Support", tool)]
     listed = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
@@ -200,7 +200,7 @@ def _uv_variables(environ: Mapping[str, str]) -> _Source:
 
 
 def _index_url(word: str, environ: Mapping[str, str]) -> str:
-    """Return the location of `name=url` with the credentials that variables give that name."""
+    """Return the URL in `name=url`, with the credentials from that name's variables."""
     named = _NAMED_INDEX.fullmatch(word)
     if named is None or "/" in named[1]:
         return word
@@ -218,7 +218,7 @@ def _with_login(url: str, name: str, environ: Mapping[str, str]) -> str:
 
 
 def _uv_file(environ: Mapping[str, str]) -> _Source:
-    """Return the settings of uv's user file, or else of the machine's."""
+    """Return the settings in uv's user file, or else in the system's file."""
     if _is_true(environ.get("UV_NO_CONFIG", "")):
         return {}
     folders = [_user_folder(environ, "uv"), *_shared_folders(environ, "uv"), _MACHINE / "uv"]
@@ -260,7 +260,7 @@ _HINTS = (
 
 
 def without_login(url: str, settings: IndexSettings) -> str:
-    """Return the URL without credentials, if they are those of a configured index."""
+    """Return the URL without credentials if they are those of a configured index."""
     parts = urlsplit(url)
     if "@" not in parts.netloc or parts.netloc not in _logins(settings).values():
         return url
@@ -275,7 +275,7 @@ def with_login(url: str, settings: IndexSettings) -> str:
 
 
 def _logins(settings: IndexSettings) -> dict[tuple[str, str], str]:
-    """Return the network locations with credentials by scheme and host."""
+    """Map scheme and host to the network location with credentials."""
     found: dict[tuple[str, str], str] = {}
     for url in (*settings.index_urls(), *settings.find_links):
         parts = urlsplit(url) if "://" in url else None
@@ -296,9 +296,9 @@ def open_session() -> Iterator[Session]:
 def answer(
     session: Session, url: str, *, settings: IndexSettings, headers: Mapping[str, str], what: str
 ) -> Iterator[Response]:
-    """Request a URL and yield the response, of any status, as a stream.
+    """Request a URL, and yield the response, of any status, as a stream.
 
-    `what` names in error messages what was requested. Raises PatchmgrError "unreachable-upstream"
+    `what` names the requested thing in error messages. Raises PatchmgrError "unreachable-upstream"
     if the server does not respond or the connection breaks.
     """
     target = with_login(url, settings)
@@ -324,7 +324,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not answer; `what` is what was requested."""
+    """Return the error for an index that does not respond; `what` names the requested thing."""
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
 
 
@@ -340,7 +340,7 @@ _FAILURES: tuple[type[Exception], ...] = (*_REASONS, OSError, ValueError)
 
 
 def _reason(fault: Exception) -> str:
-    """Say what went wrong without the URL that requests puts into its messages."""
+    """Return what went wrong, without the URL that requests puts into its messages."""
     for kind, reason in _REASONS.items():
         if isinstance(fault, kind):
             return reason

@@ -49,11 +49,11 @@ class Installation(Target):
         self.distribution = distribution
 
     def held(self) -> AbstractContextManager[None]:
-        """Hold a lock on the package in the `with` block, and then remove empty folders."""
+        """Hold a lock on the package in the `with` block, then remove folders left empty."""
         return held_briefly(self._folder, what=str(self.root))
 
     def seen(self, path: str) -> WorkFile | None:
-        """Return the file that an import would read, or None; a symbolic link is followed."""
+        """Return the file that an import would read, or None; symbolic links are followed."""
         if refusal(path) is not None:
             return self.file(path)
         try:
@@ -78,7 +78,7 @@ class Installation(Target):
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
-        """Return whether a content is the wheel's own, or None if RECORD has no digest for it."""
+        """Return whether content is the wheel's own, or None if RECORD lacks a digest for it."""
         digest = self.distribution.record.get(path, "")
         return record_digest(content) == digest if is_known_digest(digest) else None
 
@@ -108,7 +108,7 @@ class Installation(Target):
         return FileState.REPLACED if is_back else FileState.EDITED
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Delete what Python compiled of modules that changed: times alone do not tell it."""
+        """Delete the `.pyc` files of changed modules, because times alone do not show a change."""
         for path, *_ in journal["files"]:
             for compiled in compiled_files(self.root, path):
                 self.tree.remove(compiled)
@@ -117,7 +117,7 @@ class Installation(Target):
 
 
 def compiled_files(root: Path, path: str) -> Iterator[str]:
-    """Yield the paths of the `.pyc` files that any version of Python made from a module."""
+    """Yield the paths of the `.pyc` files that any version of Python wrote for a module."""
     stem, _, kind = path.rpartition("/")[2].rpartition(".")
     if kind != "py":
         return
@@ -136,7 +136,7 @@ def _cache_of(path: str) -> str:
 
 
 def replaced_paths(target: Installation, record: Record | None) -> Collection[str]:
-    """Return the paths in a record whose files an installer has replaced since."""
+    """Return the recorded paths whose files an installer has replaced since."""
     is_current = record is not None and record.onto == target.distribution.version
     return {
         file.path
@@ -146,7 +146,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return what is left of an uninstalled package that was patched, or None."""
+    """Return what remains of a patched package that was uninstalled, or None."""
     name = normalised_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():
@@ -162,7 +162,7 @@ def original_reader(
 ) -> Read:
     """Return a function that reads a file of the package as it was before the series was applied.
 
-    It raises PatchmgrError "edited-package" for a file that somebody else edited. If
+    The function raises PatchmgrError "edited-package" for a file that somebody else edited. If
     `is_for_writing`, it also raises "unsafe-path" for a symbolic link.
     """
     look = target.file if is_for_writing else target.seen

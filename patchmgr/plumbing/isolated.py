@@ -35,10 +35,10 @@ _FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
 class StructureApart:
     """Structural merges, done in a separate process.
 
-    The process is started for the first file. A file that makes a fresh process crash counts as one
-    that cannot be merged, because it would always crash it. If the process is killed, cannot start
-    or does not answer in time, PatchmgrError "helper" is raised, so that a busy machine does not
-    change a result. Answers cached by earlier runs are used again.
+    The process is started for the first file. A file that crashes even a fresh process counts as
+    one that cannot be merged. If the process is killed, cannot start or does not answer in time,
+    PatchmgrError "helper" is raised, so that a busy machine does not change a result. Answers of
+    earlier runs come from a cache.
     """
 
     def __init__(
@@ -82,9 +82,9 @@ class StructureApart:
     def _known(
         self, key: tuple[str | bytes, ...], kind: type[T], path: str, question: tuple[object, ...]
     ) -> T | None:
-        """Return an answer of a run before, else that of the process, which is kept.
+        """Return an answer from an earlier run or, if there is none, from the process.
 
-        None where that has none, or fails on the question.
+        Returns None if the process fails on the question or has no answer.
         """
         known = None if self._answers is None else self._answers.get(key)
         if known is not None:
@@ -102,7 +102,7 @@ class StructureApart:
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
         """Start to examine several merges, and return a function that waits for the results.
 
-        A result lists the suspicious places of one merge. Undefined names are not looked for, as
+        Each result lists the suspicious places of one merge. Undefined names are not included, as
         the audit finds them. No other request may be made before the function returns.
         """
         if not questions:
@@ -112,7 +112,7 @@ class StructureApart:
     def _ask(self, path: str, *question: object) -> tuple[object] | None:
         """Return the answer of the process, or None if it fails on the question.
 
-        What was asked before may have taken memory: only a fresh process fails for good.
+        A failure counts only in a fresh process, as earlier questions may have used up memory.
         """
         is_fresh = self._process is None or not self._has_answered
         found = self._answer(path, question)
@@ -141,7 +141,7 @@ class StructureApart:
         return (pickle.loads(answer),)
 
     def begin(self) -> None:
-        """Start the process ahead of the first request, because starting takes a while."""
+        """Start the process before the first request, because starting takes a while."""
         if self._process is None:
             self._start(is_early=True)
 
@@ -195,16 +195,16 @@ def write_message(sink: IO[bytes], message: bytes) -> None:
 
 
 def read_message(source: IO[bytes], end: float | None) -> bytes:
-    """Read and return a message.
+    """Read a message and return it.
 
-    Raises EOFError if the input ends, and TimeoutError if the time `end` has passed.
+    Raises EOFError if the input ends, and TimeoutError at the time `end`.
     """
     size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
     return _read_bytes(source, size, end)
 
 
 def _read_bytes(source: IO[bytes], size: int, end: float | None) -> bytes:
-    """Read so many bytes; raise EOFError where they end, TimeoutError where time is up."""
+    """Read this many bytes; raise EOFError or TimeoutError like `read_message`."""
     if end is None:
         found = source.read(size)
         if len(found) < size:

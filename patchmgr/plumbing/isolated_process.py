@@ -18,7 +18,7 @@ from patchmgr.plumbing.isolated import MOST_MEMORY, NO_MEMORY, read_message, wri
 def answer_all(is_early: bool) -> None:
     """Answer the requests on standard input until it ends.
 
-    If `is_early`, load the modules that most requests need before the first request.
+    If `is_early`, the modules that most requests need are loaded before the first request.
     """
     if is_early:
         importlib.import_module("pyflakes.checker")  # most questions need it

@@ -54,7 +54,7 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store to move together with a change; any old value will do if `old` is None."""
+    """A ref of a store to move together with a change, from any value if `old` is None."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -72,8 +72,8 @@ Finisher = Callable[[Path, str], None]
 class Change(Struct):
     """The files to write, by path in the workspace (None deletes), and the refs to move.
 
-    `spent` lists private files (in `.patchmgr/`) that are deleted because the change makes them
-    obsolete. `steps` are changes of checkouts that are made together with this one.
+    `spent` lists private files (in `.patchmgr/`) that the change makes obsolete and deletes.
+    `steps` are changes to checkouts that are made together with this one.
     """
 
     files: dict[str, bytes | None] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Change(Struct):
 
 
 class _Plan(Struct, frozen=True):
-    """A change as it is kept while it is made: paths with their staged files, refs, and `spent`."""
+    """A change in the journal: paths with their staged files, refs, and `spent`."""
 
     files: tuple[tuple[_Ours, _Staged | None], ...]
     refs: tuple[RefPlan, ...]
@@ -92,14 +92,14 @@ class _Plan(Struct, frozen=True):
 
 
 class Journal:
-    """The journal of a workspace, through which all its files are changed."""
+    """The journal of a workspace, through which all changes to its files are made."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     @property
     def is_there(self) -> bool:
-        """Return whether there is a journal, which means that a change was not finished."""
+        """Return whether the journal exists, which means that a change is incomplete."""
         return (self._root / _JOURNAL).exists()
 
     @uninterrupted()
@@ -165,7 +165,7 @@ class Journal:
         synced(self._root / PRIVATE)
 
     def _drop(self, made: Sequence[Path], ready: Mapping[str, CheckoutStep]) -> None:
-        """Forget a change of which nothing was moved: its journal first."""
+        """Abandon a change before any file is moved; the journal is deleted first."""
         (self._root / _JOURNAL).unlink(missing_ok=True)
         for step in ready.values():
             step.abandon()
@@ -173,7 +173,7 @@ class Journal:
         remove_empty(made)
 
     def _read(self) -> _Plan:
-        """Read the journal; it may have come with the workspace, so nothing in it is believed."""
+        """Read the journal; it may have come with the workspace, so its content is not trusted."""
         try:
             plan = msgspec.convert(read_json(self._root, _JOURNAL), _Plan)
             for path, _ in plan.files:
@@ -190,7 +190,7 @@ class Journal:
         return plan
 
     def _finish(self, journal: _Plan, finish_step: Finisher) -> None:
-        """Move the files into place; done again after a crash, this does what is left."""
+        """Move the files into place; after a crash, this completes what is missing."""
         try:
             folders = {self._root: None}
             for path, staged in journal.files:
@@ -216,7 +216,7 @@ class Journal:
 
 
 def is_decided(root: str, token: str) -> bool:
-    """Return whether the journal of a workspace names the token, whose step must be finished."""
+    """Return whether a workspace's journal names the token, so that its step must be finished."""
     try:
         document = read_json(Path(root), _JOURNAL) or {}
         return any(named == token for _, named in document.get("steps", ()))

@@ -1,8 +1,8 @@
 """A git worktree in which a person resolves a rebase.
 
 Its private git directory records what the worktree shows, and the ref `refs/worktree/patchmgr`
-keeps the files as the last command left them. Before a command changes the worktree, later changes
-by a person that no command has read are saved with `git stash`.
+keeps the files as the last command left them. Before a command changes the worktree, a person's
+later changes that no command has read are saved with `git stash`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class LinkedWorktree:
         self._index = clone.private / "patchmgr" / "index"
 
     def stand(self) -> Stand | None:
-        """Return what the worktree shows, or None if the worktree is not one of patchmgr's."""
+        """Return what the worktree shows, or None if patchmgr did not make the worktree."""
         try:
             return convert(parse_json((self.clone.private / _NOTE).read_bytes()), Stand)
         except (OSError, ValueError, ValidationError):
@@ -82,7 +82,7 @@ class LinkedWorktree:
         replace_file(self.clone.private / _NOTE, json.dumps(to_builtins(stand)).encode())
 
     def _ask(self, *arguments: str, data: bytes = b"", index: bool = False) -> bytes:
-        """Run git as the user's would: line ends and filters are theirs, hooks stay out."""
+        """Run git with the user's settings for line ends and filters, but without hooks."""
         env = git_process.user_environment(_WHO)
         if index:
             env["GIT_INDEX_FILE"] = str(self._index)
@@ -141,7 +141,7 @@ class LinkedWorktree:
         return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Return the entries, by path, of those files that the tree contains."""
+        """Map those paths that the tree contains to their entries."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
@@ -165,7 +165,7 @@ class LinkedWorktree:
         return self._ask("write-tree", index=True).decode().strip()
 
     def show(self, stand: Stand, stages: Stages) -> bool:
-        """Change the worktree to show a state; return whether edits were saved with `git stash`."""
+        """Make the worktree show a state; return whether edits were saved with `git stash`."""
         before, has_edits = self.stand(), False
         if before is not None:
             self.require_branch(before)
@@ -201,11 +201,11 @@ class LinkedWorktree:
         return not self._beyond([stand.left, stand.moving_from], self.snapshot())
 
     def edits(self, stand: Stand) -> Changes:
-        """Return the changes since the last command left the worktree."""
+        """Return the changes made since the last command changed the worktree."""
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:
-        """Return the files that differ from all known states, as the first of these has them."""
+        """Return the files that differ from all known states, with their entries in the first."""
         first, *others = [self.changes(each, now) for each in known if each]
         return {p: old for p, (old, _) in first.items() if all(p in other for other in others)}
 
@@ -234,7 +234,7 @@ class LinkedWorktree:
             git_process.output(["update-ref", "-d", name], git_dir=git_dir)
 
     def release(self) -> None:
-        """Record that the worktree no longer shows a rebase; it stays for the user."""
+        """Record that the worktree no longer shows a rebase, and leave it to the user."""
         stand = self.stand()
         if stand is not None:
             self._note(replace(stand, series="", patch="", files=()))
@@ -260,7 +260,7 @@ def find_worktree(folder: Path) -> LinkedWorktree | None:
 
 
 def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
-    """Make a worktree without files in a free folder."""
+    """Make a worktree, still without files, in a folder for which `is_free` is true."""
     if is_half_made(folder):
         (folder / ".git").unlink()
     git_process.output(["worktree", "prune"], git_dir=clone.git_dir)
@@ -276,7 +276,10 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
 
 
 def is_free(folder: Path) -> bool:
-    """Return whether the folder does not exist or is empty, apart from a half-made worktree."""
+    """Return whether a worktree can be made in the folder.
+
+    The folder must be missing, empty, or an incomplete worktree of an interrupted command.
+    """
     if not os.path.lexists(folder):
         return True
     is_empty = folder.is_dir() and not folder.is_symlink() and not os.listdir(folder)
@@ -297,7 +300,7 @@ def is_half_made(folder: Path) -> bool:
 
 
 def free_branch(clone: Clone, series: str) -> str:
-    """Return a name for the branch of a series that no other branch has."""
+    """Return a name that no branch has yet for the branch of a series."""
     known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
     names = chain([series], (f"{series}-{n}" for n in count(2)))
     return BRANCHES + next(name for name in names if name not in known)

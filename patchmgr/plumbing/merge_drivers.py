@@ -1,4 +1,4 @@
-"""Set up patchmgr as the merge driver of a repository, in its configuration and attributes."""
+"""Install patchmgr as the merge driver of a repository, in its configuration and attributes."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _write_attributes(git_dir: Path, content: bytes) -> None:
 
 
 def _split(content: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return what is before our lines, ours with their frame, and what is behind them."""
+    """Return the lines before ours, our lines with their frame, and the lines after them."""
     lines: Sequence[bytes] = content.splitlines(keepends=True)
     bare = [line.rstrip(b"\r\n") for line in lines]
     if _BEGIN not in bare or _END not in bare[bare.index(_BEGIN) :]:

@@ -33,7 +33,7 @@ _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def own_ref(root: Path, name: str) -> str:
-    """Return the full name in a store of a ref of the workspace."""
+    """Return the full name that a ref of the workspace has in a store."""
     return f"{REFS}{_own_id(root) or _made_of(root)}/{name.removeprefix('refs/')}"
 
 
@@ -81,12 +81,12 @@ def forget(name: str) -> None:
 
 
 def _made_of(root: Path) -> str:
-    """Return the id of a workspace that holds none."""
+    """Return an id for a workspace that has none."""
     return hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
 
 
 def _own_id(root: Path) -> str | None:
-    """Return the id, or None if there is none or where it is that of the original of a copy."""
+    """Return the id; None if there is none, or if it belongs to the original of this copy."""
     name = _read(root)
     noted = None if name is None else _noted(_notes() / name)
     is_copy = noted is not None and _read(noted) == name and not noted.samefile(root)

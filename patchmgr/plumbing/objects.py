@@ -30,7 +30,7 @@ class Found(Struct, frozen=True):
 
 
 class ObjectReader(Closing):
-    """Reads objects by name; the git process is started for the first read."""
+    """Reads objects by name; the git process starts at the first read."""
 
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
@@ -63,15 +63,15 @@ class ObjectReader(Closing):
         return Found(words[0].decode(), words[1].decode(), content)
 
     def kinds(self, ids: Iterable[str]) -> dict[str, str]:
-        """Return the kinds ("blob", "commit", ...) of those objects that exist, by id."""
+        """Map the ids of existing objects to their kinds ("blob", "commit", ...)."""
         return {name: words[1].decode() for name, words in self._facts(ids)}
 
     def sizes(self, ids: Iterable[str]) -> dict[str, int]:
-        """Return the sizes in bytes of those objects that exist, by id."""
+        """Map the ids of existing objects to their sizes in bytes."""
         return {name: int(words[2]) for name, words in self._facts(ids)}
 
     def _facts(self, ids: Iterable[str]) -> Iterator[tuple[str, list[bytes]]]:
-        """Yield id, kind and size of those objects that are there."""
+        """Yield the id, kind and size of each existing object."""
         wanted = list(ids)
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
@@ -98,7 +98,7 @@ class ObjectReader(Closing):
             yield process, words if is_there else None
 
     def _ask(self, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Write questions to a process: one for all verbs, or one for each where git is old."""
+        """Write questions to a process: one for all commands, or one for each with an old git."""
         option, word = ("--batch-command", f"{verb} ")
         if self._is_split:
             option, word = ("--batch" if verb == "contents" else "--batch-check", "")
@@ -137,7 +137,7 @@ class ObjectReader(Closing):
         return found.content
 
     def listing(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Return the mode and id of each entry of a tree, by name.
+        """Map the names of a tree's entries to mode and id.
 
         Raises PatchmgrError "missing-object" if there is no such tree.
         """
@@ -151,7 +151,7 @@ class ObjectReader(Closing):
 
 
 def object_named(git_dir: Path, name: str) -> str | None:
-    """Return the id of the object with this name (also of a tag object), or None."""
+    """Return the id of the object with this name, which may be a tag object, or None."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))
     return None if code else printed.decode().strip()
@@ -168,7 +168,7 @@ def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 class StoredTree:
-    """The files of a tree in a repository; only the requested folders are read."""
+    """The files of a tree in a repository; folders are read when they are requested."""
 
     def __init__(self, reader: ObjectReader, tree: str) -> None:
         self.id = tree

@@ -1,4 +1,4 @@
-"""The log of operations: what every change to a workspace replaced, up to a size limit."""
+"""The log of operations: what each change to a workspace replaced, up to a size limit."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _WORK = ".patchmgr/rebase/"
 
 
 def write_operation(operation: Operation) -> bytes:
-    """Return an operation as the content of its file in the log."""
+    """Return the content of an operation's file in the log."""
     document = {"format": FORMAT, **msgspec.to_builtins(operation)}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_operation(raw: bytes, *, name: str) -> Operation:
-    """Return the operation in a file of the log; `name` is the file's name for messages.
+    """Parse an operation's file in the log; `name` is the file's name for messages.
 
     Raises PatchmgrError "broken-workspace" if the file is malformed. As the log may come with
-    somebody else's workspace, nothing in it is trusted.
+    somebody else's workspace, its content is not trusted.
     """
     try:
         document = parse_json(raw)
@@ -74,14 +74,14 @@ LARGEST = 1 << 30
 
 
 class Contents:
-    """A folder of contents by sha256; a content that is there is never rewritten."""
+    """A folder of contents, each in a file named by its sha256 and never rewritten."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._root, self._path = root, path
         self._folder = root / path
 
     def keep(self, content: bytes) -> str:
-        """Save a content and return its sha256 (64 hex)."""
+        """Save content, and return its sha256 (64 hex digits)."""
         name = hashlib.sha256(content).hexdigest()
         place = self._place(name)
         if not place.exists():
@@ -91,7 +91,7 @@ class Contents:
         return name
 
     def has(self, name: str) -> bool:
-        """Return whether the content with this sha256 is saved."""
+        """Return whether content with this sha256 is saved."""
         return self._place(name).exists()
 
     def read(self, name: str) -> bytes:
@@ -113,7 +113,7 @@ class Contents:
         return sum(path.stat().st_size for path in self._files())
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Delete all contents but those with these sha256."""
+        """Delete all contents except those with these sha256."""
         for path in list(self._files()):
             if path.name not in names:
                 with suppress(OSError):
@@ -145,7 +145,7 @@ _ENTRY = re.compile(r"(\d{1,9})\.json")
 
 
 class Told(Struct, frozen=True):
-    """How the log describes a change; `of` are the numbers of the operations undone or repeated."""
+    """How the log describes a change; `of` lists the operations that it undoes or repeats."""
 
     command: str
     kind: OperationKind = OperationKind.DONE
@@ -174,10 +174,10 @@ class OperationLog:
         return (self.read(number) for number in self.numbers())
 
     def note(self, change: Change, told: Told) -> None:
-        """Add the log's entry to a change that will be made, and save all contents it replaces.
+        """Add the log's entry to a change that is about to be made, and save what it replaces.
 
-        A change of no file, target or ref gets no entry. Edits by a person that the change found in
-        a checkout get an entry of their own.
+        A change without files, targets and refs gets no entry. A person's edits that the change
+        found in a checkout get an entry of their own.
         """
         files = tuple(self._turned_files(change))
         targets = tuple(self._turned_target(step) for step in change.steps)
@@ -195,7 +195,7 @@ class OperationLog:
         change.files[_path(number)] = write_operation(operation)
 
     def _edited_targets(self, change: Change) -> Iterator[TurnedTarget]:
-        """Yield what people did to files of targets, so that an undo can go back over it."""
+        """Yield people's edits to files of targets, so that undo can go back past them."""
         for step in change.steps:
             root = str(step.checkout.root)
             edits = (self._edited_file(root, edit) for edit in step.edits)
@@ -206,7 +206,7 @@ class OperationLog:
                 yield TurnedTarget(root, files, sha256, sha256)
 
     def _edited_file(self, root: str, edit: Edit) -> TurnedFile | None:
-        """Return an edit, from what the log had last, or None if it has it already."""
+        """Return an edit relative to the last state in the log, or None if it is logged already."""
         found, old, new = edit.found, None, None
         if found is not None:
             new = self._kept(found)
@@ -221,7 +221,7 @@ class OperationLog:
         return None if is_known else TurnedFile(edit.path, old, new)
 
     def _last(self, root: str, path: str) -> TurnedFile | None:
-        """Return what the log has last of a file of a target."""
+        """Return the last change in the log of a file of a target."""
         words = json.dumps(path).encode()
         for number in reversed(self.numbers()):
             raw = read_plain(self._root, _path(number), limit=_LONGEST) or b""
@@ -268,11 +268,11 @@ class OperationLog:
         return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
 
     def keep_record(self, record: Record) -> str:
-        """Save a target's record in its written form, and return the sha256 of that."""
+        """Save a target's record as JSON, and return the sha256 of the JSON."""
         return self.contents.keep(_record_bytes(record))
 
     def prune(self) -> None:
-        """Delete the oldest operations if there are too many, or their contents are too large."""
+        """Delete the oldest operations if there are too many or their contents are too large."""
         numbers = self.numbers()
         if not numbers or numbers[-1] % _EVERY:
             return
@@ -290,7 +290,7 @@ class OperationLog:
         self.contents.keep_only(frozenset().union(*kept, *originals))
 
     def _originals(self, sha256: str) -> frozenset[str]:
-        """Return the old contents that a kept record needs; none of what is no record."""
+        """Return the old contents that a saved record needs; none if it is not a record."""
         raw = self.contents.read(sha256)
         if not raw.startswith(_RECORD_START):
             return frozenset()
@@ -306,7 +306,7 @@ def _record_bytes(record: Record) -> bytes:
 
 
 def record_digest(record: Record | None) -> str | None:
-    """Return the sha256 of a record in its written form, or None for no record."""
+    """Return the sha256 of a record's JSON, or None for no record."""
     return None if record is None else hashlib.sha256(_record_bytes(record)).hexdigest()
 
 

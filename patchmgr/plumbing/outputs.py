@@ -1,4 +1,4 @@
-"""Write output to a place that the user named: a whole file or nothing, or a folder."""
+"""Write output where the user asked for it: a complete file or none, or a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The releases of a package on the configured indexes, with one archive for each."""
+"""The releases of a package on the configured indexes, with one archive for each release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Rank = tuple[bool, int, str]
 
 
 class Archive(Struct, frozen=True):
-    """A file of a release; `kind` is "sdist" or "wheel", and `url` contains no credentials."""
+    """An archive of a release; `kind` is "sdist" or "wheel", and `url` contains no credentials."""
 
     filename: str
     url: str
@@ -55,9 +55,9 @@ class Release(Struct, frozen=True):
 def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
     """Return all releases of a package in version order, including pre-releases and yanked ones.
 
-    All indexes and find-links are searched, as pip does. The archive of a version is preferably an
-    sdist, then a wheel for any platform, then another wheel; a yanked archive is the last choice.
-    Raises PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
+    All indexes and find-links are searched, as pip does. For each version, an sdist is preferred,
+    then a wheel for any platform, then another wheel; a yanked archive is the last choice. Raises
+    PatchmgrError "unknown-package", "offline" or "unreachable-upstream".
     """
     name = normalised_name(package)
     best: dict[Version, tuple[_Rank, Archive]] = {}
@@ -70,7 +70,7 @@ def list_releases(package: str, settings: IndexSettings) -> tuple[Release, ...]:
 
 
 def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
-    """Yield what all locations list; a further index that is not there is skipped."""
+    """Yield the archives at all locations; an extra index that fails is skipped."""
     is_known = False
     skipped: PatchmgrError | None = None
     with open_session() as session:
@@ -95,7 +95,7 @@ def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
 def _page(
     session: Session, location: str, name: str, *, settings: IndexSettings
 ) -> list[Archive] | None:
-    """Return what one location lists of the package, or None if it does not know it."""
+    """Return the package's archives at a location, or None if the location does not know it."""
     is_flat = location in settings.find_links
     folder = local_path(location)
     if folder is not None:
@@ -116,7 +116,7 @@ def _page(
 
 
 def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archive] | None:
-    """Return the links of an HTML page, or the files of a folder that has none."""
+    """Return the links in an HTML page, or the files in a folder without such a page."""
     page = folder / "index.html" if folder.is_dir() else folder
     if page.is_file() and page.suffix in (".html", ".htm"):
         base = page.resolve().as_uri()
@@ -131,7 +131,7 @@ def _local_page(folder: Path, name: str, settings: IndexSettings) -> list[Archiv
 def _remote_page(
     session: Session, url: str, name: str, settings: IndexSettings
 ) -> list[Archive] | None:
-    """Return the links of a page that an index answers with, HTML or JSON."""
+    """Return the links in the page, HTML or JSON, with which an index answers."""
     headers = {"Accept": ACCEPT_ANY}
     what = f"the releases of {name}"
     with answer(session, url, settings=settings, headers=headers, what=what) as response:
@@ -146,7 +146,7 @@ def _remote_page(
 
 
 def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
-    """Return a page: it is input, and each of the parsers below has its own errors."""
+    """Return a parsed page; every error of the parsers means that the page is malformed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -157,7 +157,7 @@ def _parsed(parse: Callable[[], ProjectPage], name: str) -> ProjectPage:
 
 
 def _archive(package: DistributionPackage, settings: IndexSettings) -> Archive:
-    """Return the archive that a link names; like pip, by its URL where the text is not a file."""
+    """Return the archive of a link; like pip, by its URL if the link's text is not a file name."""
     filename = package.filename
     if not _kind(filename):
         filename = unquote(urlsplit(package.url).path.rpartition("/")[2])
@@ -196,7 +196,7 @@ def _version(filename: str, name: str) -> Version | None:
 
 
 def _rank(archive: Archive) -> _Rank:
-    """Return how an archive stands among those of its version; the least is the best."""
+    """Return a key by which the preferred archive of a version sorts first."""
     if archive.kind == "sdist":
         return (archive.yanked, 0, "" if archive.filename.endswith(".tar.gz") else archive.filename)
     tags = parse_wheel_filename(archive.filename)[3]

@@ -1,4 +1,4 @@
-"""A package upstream: releases on the configured index, imported into the store when needed."""
+"""A package upstream: releases on the configured index, imported into the store on demand."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | No
 
 
 def newest_ref(store: Path) -> str | None:
-    """Return the ref of the release that was the newest at the last fetch, or None."""
+    """Return the ref of the newest release as of the last fetch, or None."""
     arguments = ["symbolic-ref", "--quiet", NEWEST]
     code, printed = git_process.run(arguments, git_dir=store, good=(0, 1))
     return None if code else git_process.text(printed).strip()
 
 
 class PackageUpstream:
-    """An upstream (`Side`) that is a package of an index; `reader` reads its store."""
+    """An upstream (`Side`) that is a package on an index; `reader` reads its store."""
 
     step = "release"
     has_history = False
@@ -72,7 +72,7 @@ class PackageUpstream:
         self.store = reader.git_dir
 
     def releases(self) -> tuple[Release, ...]:
-        """Return the releases on the index, in version order; the index is read once per run."""
+        """Return the releases on the index in version order; the index is read once per run."""
         if self._listed is None:
             from patchmgr.plumbing import index_session, package_index
 
@@ -86,7 +86,8 @@ class PackageUpstream:
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Import the newest final release and those in `wanted`; return the newest one's commit.
 
-        Raises PatchmgrError "unknown-ref" if there is no final release, or a wanted one is unknown.
+        Raises PatchmgrError "unknown-ref" if there is no final release, or if a wanted one is
+        unknown.
         """
         newest = newest_final(self.releases())
         if newest is None:
@@ -153,9 +154,9 @@ class PackageUpstream:
         """Return None, as releases are not on a branch."""
 
     def bring_pin(self, pin: Pin) -> str:
-        """Import the pinned release and return its version.
+        """Import the pinned release, and return its version.
 
-        Raises PatchmgrError "checksum-mismatch" if the index has another archive for it.
+        Raises PatchmgrError "checksum-mismatch" if the index has a different archive for it.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
         if imported(self.store, version) is None:
@@ -203,8 +204,8 @@ class PackageUpstream:
     ) -> tuple[Resolved, ...]:
         """Return the final releases between two releases, as the index lists them now.
 
-        They are imported if they are not in the store; `say` is told which. Raises PatchmgrError
-        "usage" if `every` is given.
+        Those that the store lacks are imported; `say` gets a line that lists them. Raises
+        PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
             raise PatchmgrError(
@@ -223,7 +224,7 @@ class PackageUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return the number of steps between releases that were examined, and their changed hunks.
+        """Return how many steps between releases were examined, and their changed hunks.
 
         Only final releases in the store are examined, for the given paths. Returns None if there is
         no step.
@@ -245,7 +246,7 @@ class PackageUpstream:
         return (finals[-1] if finals else pin.ref), len(finals)
 
     def _versions(self) -> list[str]:
-        """Return the versions that the index had when it was last asked, plus all imported."""
+        """Return the versions on the index as of the last request, and all imported versions."""
         kept = self.store / _VERSIONS
         listed = kept.read_text().split() if kept.exists() else []
         return list({*listed, *references(self.store, RELEASES)})

@@ -18,7 +18,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def folder_names(root: Path, path: str, *, limit: int) -> tuple[str, ...]:
-    """Return the names in a folder, sorted, or nothing if the folder does not exist.
+    """Return the sorted names in a folder, or none if the folder does not exist.
 
     `path` is relative to `root`. Raises PatchmgrError "broken-workspace" if there are more than
     `limit` names, and "unsafe-path" if the path contains a symbolic link.
@@ -59,7 +59,7 @@ def read_plain(root: Path, path: str, *, limit: int) -> bytes | None:
 
 
 def read_json(root: Path, path: str) -> Any:
-    """Return the JSON document in a private file of patchmgr, or None if the file does not exist.
+    """Return the value in one of patchmgr's private JSON files, or None if the file is missing.
 
     Raises PatchmgrError as `read_plain` does, and "broken-workspace" if the file is not JSON.
     """
@@ -84,7 +84,7 @@ def refuse_links(root: Path, path: str) -> None:
 
 @contextmanager
 def _opened(root: Path, path: str) -> Iterator[int | None]:
-    """Open a folder below the root, part by part, or None if it is not there."""
+    """Open a folder below the root, component by component; yield None if it is missing."""
     descriptors = [os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
     try:
         for part in path.split("/") if path else ():

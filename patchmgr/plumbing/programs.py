@@ -93,7 +93,7 @@ class ThrowAway(Closing):
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a command and all processes that it started: first with SIGTERM, then with SIGKILL."""
+    """End a command and all processes that it started, with SIGTERM and then SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -112,7 +112,7 @@ _PIECE = 1 << 16
 
 
 class Resolver(Struct, frozen=True):
-    """A shell command that proposes resolutions, with limits on its time and its output.
+    """A shell command that proposes resolutions, with limits on its time and output.
 
     `most` is the limit on the output, in bytes.
     """
@@ -206,7 +206,7 @@ def page(text: bytes) -> None:
 def pager_command() -> str:
     """Return the pager that git would run: GIT_PAGER, core.pager, PAGER, or git's default.
 
-    Git is asked outside of any repository, so that a pager that a repository configures is not run.
+    Git is asked outside of any repository, so that no repository's configuration chooses the pager.
     """
     named = {name: os.environ[name] for name in _NAMES if name in os.environ}
     environment = git_process.user_environment({"GIT_CEILING_DIRECTORIES": "/", **named})
@@ -234,7 +234,7 @@ _NAMED_BY = ("GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def edited_text(text: bytes, *, name: str) -> bytes:
-    """Open a text in the user's editor and return the edited text; `name` is the name of the file.
+    """Open text in the user's editor, in a file called `name`, and return the edited text.
 
     Raises PatchmgrError "editor" if the editor fails.
     """
@@ -257,7 +257,7 @@ _SETTINGS = r"^(merge\.(tool|guitool|conflictstyle)|mergetool\..*|diff\.tool|dif
 class ToolFile(Struct, frozen=True):
     """A file to merge with a merge tool: its path, its sides, and its present content.
 
-    A content is None if there is no such file.
+    A side or content is None if the file does not exist there.
     """
 
     path: str

@@ -29,7 +29,7 @@ SYNC = "patchmgr/sync-"
 
 
 class RefusedError(Exception):
-    """The server does not allow this token to do something; the message is the server's."""
+    """The server does not permit a request with this token; the message is the server's."""
 
 
 class Request(Struct, frozen=True):
@@ -72,7 +72,7 @@ class PullRequests(Struct, frozen=True):
     base: str
 
     def find(self) -> tuple[Request, ...]:
-        """Return these pull requests, newest first, without those from forks."""
+        """Return the pull requests from the branch, newest first, without those from forks."""
         head, base = (quote(name, safe="") for name in (self.branch, self.base))
         query = self.forge.query.format(head=head, base=base)
         rows = self._ask("GET", f"{self.forge.path}?{query}")
@@ -89,7 +89,7 @@ class PullRequests(Struct, frozen=True):
         self._ask(self.forge.update, f"{self.forge.path}/{number}", sent)
 
     def comment(self, number: int, text: str, *, instead: int | None = None) -> None:
-        """Add a comment to a pull request, or replace the comment with the id `instead`."""
+        """Add a comment to a pull request; with `instead`, replace the comment with that id."""
         if instead is None:
             self._ask("POST", self.forge.comments.format(number=number), {"body": text})
         else:
@@ -97,10 +97,9 @@ class PullRequests(Struct, frozen=True):
             self._ask(self.forge.update, path, {"body": text})
 
     def check(self, commit: str, title: str, text: str, *, is_done: bool) -> None:
-        """Create a check run for a commit: a success if `is_done`, else neutral.
+        """Create a check run for a commit: a success if `is_done`, otherwise neutral.
 
-        Nothing happens if the token may not do so, or if the server does not support neutral check
-        runs.
+        Does nothing if the token does not permit it, or if the server has no neutral check runs.
         """
         sent = {
             "name": "patchmgr sync", "head_sha": commit, "status": "completed",
@@ -119,7 +118,7 @@ class PullRequests(Struct, frozen=True):
     def others(self) -> Iterator[Request]:
         """Yield the open pull requests onto the base, including those from forks.
 
-        Those that `patchmgr sync` made are left out.
+        Those that `patchmgr sync` opened are left out.
         """
         query = self.forge.others.format(base=quote(self.base, safe=""))
         for row in self._rows(f"{self.forge.path}?{query}"):
@@ -128,7 +127,7 @@ class PullRequests(Struct, frozen=True):
                 yield self._read(row)
 
     def head_ref(self, number: int) -> str:
-        """Return the ref of a pull request's head, which exists also if the head is in a fork."""
+        """Return the ref of a pull request's head, which exists even if the head is in a fork."""
         return self.forge.head.format(number=number)
 
     def paths(self, number: int) -> Iterator[str]:
@@ -137,7 +136,7 @@ class PullRequests(Struct, frozen=True):
             yield from (str(row[name]) for name in _PATHS if row.get(name))
 
     def _rows(self, path: str) -> Iterator[Any]:
-        """Yield what a list has, page by page."""
+        """Yield the items of a list, page by page."""
         for page in count(1):
             joint = "&" if "?" in path else "?"
             rows = self._ask("GET", f"{path}{joint}per_page={_PAGE}&page={page}")
@@ -159,7 +158,7 @@ class PullRequests(Struct, frozen=True):
             raise PatchmgrError("pull-request", message) from fault
 
     def _ask(self, method: str, path: str, sent: object = None) -> Any:
-        """Return what the server answers; raise RefusedError, or "pull-request" for a fault."""
+        """Return the server's answer; raise RefusedError, or "pull-request" for another failure."""
         program = self.forge.program
         line = [program, "api", "--method", method, path]
         if sent is not None:
@@ -189,7 +188,7 @@ class PullRequests(Struct, frozen=True):
 
 
 def _is_own(row: Any) -> bool:
-    """Return whether the branch is of the repository itself: a fork may have one of that name."""
+    """Return whether a branch is in the repository itself, not in a fork."""
     if "source_project_id" in row:
         return bool(row["source_project_id"] == row["target_project_id"])
     head, base = row["head"]["repo"], row["base"]["repo"]

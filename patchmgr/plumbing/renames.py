@@ -29,11 +29,11 @@ def find_renames(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Return the new path, by old path, of those files that upstream moved (50 % the same).
+    """Map old to new paths of those files that upstream moved (50 % the same).
 
-    A file that has no match at the other end is followed one move at a time through the history
+    A file without a match at the other end is followed one move at a time through the history
     `way`, because several moves may change it too much. A path that no patch may use is never a new
-    path. `bring` fetches blobs that are not in the store.
+    path. `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(bench, base, onto, gone, bring)
@@ -48,7 +48,7 @@ def find_renames(
 def _followed(
     bench: Workbench, way: History, path: str, onto: StoredTree, bring: Bring
 ) -> str | None:
-    """Return where a path is at the end of the way, or None if some step deleted it for good."""
+    """Return a path's name at the end of the history, or None if a step deleted it for good."""
     home = path
     seen = {path}
     while onto.entry(home) is None:
@@ -75,7 +75,7 @@ def moved_folders(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Return the new path, by old path, of new files whose folder upstream moved as a whole.
+    """Map old to new paths of new files whose folder upstream moved as a whole.
 
     As in git, a folder has moved if no file is left in it and one new folder received more of its
     files than any other. Here, the new folder must also have received more than half of them. Only
@@ -117,11 +117,11 @@ def _new_folder(
 def _renamed(
     bench: Workbench, base: StoredTree, onto: StoredTree, gone: Sequence[str], bring: Bring
 ) -> dict[str, str]:
-    """Return where those of the vanished paths are that git finds again.
+    """Return, for those vanished paths that git finds again, their new paths.
 
-    Git compares a tree of the vanished paths with a tree of all that is new in onto, less
-    what the store does not hold. Fetched is what has the name of a vanished file, and where few
-    files are new, all of these.
+    Git compares a tree of the vanished paths with a tree of the new files in `onto`, without those
+    that the store lacks. New files with the name of a vanished one are fetched, or all of them if
+    they are few.
     """
     if not gone:
         return {}
@@ -152,5 +152,5 @@ def _name(path: str) -> str:
 
 
 def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
-    """Return those of the blobs that the temporary repository can read."""
+    """Return which of the blobs the temporary repository can read."""
     return {blob for blob, kind in bench.reader.kinds(blobs).items() if kind == "blob"}

@@ -1,4 +1,4 @@
-"""What commands need from an upstream, whether it is a git repository, a package or an archive."""
+"""What commands need from an upstream, be it a git repository, a package or an archive."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Side(Protocol):
         ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch those objects that are not in the store and that `seen` cannot read.
+        """Fetch those objects that the store lacks and that `seen` cannot read.
 
         An object that cannot be fetched raises an error when it is read.
         """
         ...
 
     def tip(self) -> str | None:
-        """Return the commit of the tracked branch when it was last fetched, or None."""
+        """Return the tracked branch's commit as of the last fetch, or None."""
         ...
 
     def version_of(self, pin: Pin) -> str | None:
@@ -49,11 +49,11 @@ class Side(Protocol):
         ...
 
     def bring_pin(self, pin: Pin) -> str | None:
-        """Fetch the pinned state, and return its version, or None for a commit."""
+        """Fetch the pinned state; return its version, or None for a commit."""
         ...
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
-        """Return the tracked state at the last fetch, and the number of steps to it from the pin.
+        """Return the tracked state as of the last fetch, and how many steps it is from the pin.
 
         Each is None if it is unknown.
         """
@@ -66,7 +66,7 @@ class Side(Protocol):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return the number of the last steps that were examined, and their changed hunks.
+        """Return how many of the last steps were examined, and their changed hunks.
 
         Only changes to the given paths are returned. Returns None if the steps are unknown.
         """

@@ -1,4 +1,4 @@
-"""Faults of a store and files left over in it, and how each is repaired or deleted."""
+"""Faults and leftover files in a store, and how to repair or delete them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OLD_HEADS = "refs/heads/"  # where all workspaces had them until 2026
 
 
 class Kind(str, Enum):
-    """The kinds of faults, which can be repaired, and of leftovers, which can be pruned."""
+    """The kinds of faults, which --repair mends, and of leftovers, which --prune deletes."""
 
     BROKEN_STORE = "broken store"
     MISSING_ALTERNATE = "missing alternate"
@@ -45,7 +45,7 @@ class Kind(str, Enum):
 
     @property
     def is_broken(self) -> bool:
-        """Return whether this is a fault, repaired by --repair, and not a leftover for --prune."""
+        """Return whether this kind is a fault and not a leftover."""
         return self in _BROKEN
 
 
@@ -55,7 +55,7 @@ _BROKEN = (
 
 
 class StoreProblem(Struct, frozen=True):
-    """A fault or leftover of a store.
+    """A fault or leftover in a store.
 
     `what` is the name of a ref, a path in the store, or the folder that the store borrows from.
     """
@@ -66,13 +66,13 @@ class StoreProblem(Struct, frozen=True):
 
 
 def all_stores() -> Iterator[Path]:
-    """Yield the paths of the user's stores, including unfinished ones."""
+    """Yield the paths of the user's stores, including incomplete ones."""
     with suppress(OSError):
         yield from sorted(path for path in (cache_folder() / "stores").iterdir() if path.is_dir())
 
 
 def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
-    """Yield the problems of a store; if there is no git, its refs are not checked."""
+    """Yield the problems of a store; without git, its refs are not checked."""
     if not store.name.endswith(".git"):
         if _is_older(store, _DAY):
             yield StoreProblem(Kind.TEMPORARY, store, ".")
@@ -105,10 +105,10 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
 
 
 def _ref_problems(store: Path, *, lacks_objects: bool) -> Iterator[StoreProblem]:
-    """Yield refs to nothing, unless that may come back, and branches that nobody has any more.
+    """Yield refs to missing objects, unless these may come back, and branches without a workspace.
 
-    Last comes a history of upstream that lacks commits, which nobody lends any more. Tags stay: the
-    head before a rebase, which they keep, cannot be built again.
+    A history of upstream that lacks commits which nobody lends any more comes last. Tags are kept,
+    because the heads that they name cannot be built again.
     """
     gone = set(namespaces.gone())
     rows = listed(store, "refs/")

@@ -37,7 +37,7 @@ class Resolved(Struct, frozen=True):
 
 
 def cache_folder() -> Path:
-    """Return patchmgr's folder in the user's cache, which holds all stores and downloads."""
+    """Return patchmgr's folder in the user's cache, which contains all stores and downloads."""
     base = os.environ.get("XDG_CACHE_HOME")
     if base and os.path.isabs(base):
         return Path(base) / "patchmgr"
@@ -55,7 +55,7 @@ def store_path(kind: str, origin: str) -> Path:
 
 
 def create_store(path: Path) -> Path:
-    """Make an empty bare repository at the path unless there is one, and return the path."""
+    """Make an empty bare repository at the path unless one exists, and return the path."""
     if (path / "HEAD").exists():
         # Benches that killed runs left go a day later.
         with suppress(OSError), os.scandir(path / "tmp") as entries:
@@ -107,12 +107,12 @@ def lenders(store: Path) -> list[str]:
 
 
 def gone_lenders(store: Path) -> list[str]:
-    """Return those object folders that a store borrows from and that no longer exist."""
+    """Return the object folders that a store borrows from but that no longer exist."""
     return [lender for lender in lenders(store) if not os.path.isdir(lender)]
 
 
 def forget_upstream(store: Path) -> None:
-    """Stop borrowing objects and delete upstream's refs, so that the next fetch gets everything."""
+    """Stop borrowing and delete upstream's refs, so that the next fetch gets everything."""
     (store / _ALTERNATES).unlink(missing_ok=True)
     refs = listed(store, "refs/upstream/")
     move_refs(store, [RefMove(name, None) for name, _, target in refs if not target])
@@ -132,19 +132,19 @@ def refuse_shallow(name: str, git_dir: Path) -> None:
 
 
 def is_ref_name(name: str) -> bool:
-    """Return whether git accepts this full name for a ref."""
+    """Return whether git accepts this as the full name of a ref."""
     return git_process.run(["check-ref-format", name], good=(0, 1))[0] == 0
 
 
 def references(store: Path, prefix: str) -> dict[str, str]:
-    """Return the id of each ref below a prefix, by name without the prefix; no object is read."""
+    """Map the refs below a prefix, named without the prefix, to ids; no object is read."""
     return {name.removeprefix(prefix): commit for name, commit, _ in listed(store, prefix)}
 
 
 def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
     """Return the name, id and target of each ref below a prefix; the target is "" if not symbolic.
 
-    No object is read, so that a missing one does no harm.
+    No object is read, so that missing objects do no harm.
     """
     form = "--format=%(refname) %(objectname) %(symref)"
     printed = git_process.text(git_process.output(["for-each-ref", form, prefix], git_dir=store))
@@ -155,8 +155,8 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
 class RefMove(Struct, frozen=True):
     """A ref to set to the id `new`, or to delete if `new` is None.
 
-    The ref must still have the id `old`; if `old` is None, any will do, and forty zeros mean that
-    the ref must not exist.
+    The ref must still have the id `old`. If `old` is None, any value is allowed; if it is forty
+    zeros, the ref must not exist.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""A folder that series are applied to: the record of what is applied, and changes to it.
+"""A folder to which series are applied: the record of what is applied, and changes to it.
 
 The record and the journal are in a private folder on the same file system. New files are first
-written beside the files that they replace, then listed in the journal, and only then moved into
+written next to the files that they replace, then listed in the journal, and only then moved into
 place. After a crash, the next run discards a change if no file was moved yet, and finishes it
 otherwise.
 """
@@ -48,7 +48,7 @@ BROKEN = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionErr
 
 
 class Replacement(Struct, frozen=True):
-    """A file to write, or to delete if `wanted` is None; `before` is the state it must have."""
+    """A file to write, or to delete if `wanted` is None; `before` is its required old state."""
 
     path: str
     before: FileState | None
@@ -73,7 +73,7 @@ class Exchange(Struct, frozen=True):
 
 
 def _check_inside(*paths: str | None) -> None:
-    """Refuse what a stranger may have put into a record or a journal to reach other files."""
+    """Raise if a record or journal, which a stranger may have made, names a path outside."""
     for path in paths:
         reason = None if path is None else refusal(path)
         if reason is not None:
@@ -83,12 +83,12 @@ def _check_inside(*paths: str | None) -> None:
 
 
 def _short_state(state: FileState | None) -> list[str] | None:
-    """Return a state as a journal has it."""
+    """Return a state in the form used in a journal."""
     return None if state is None else [state.mode, state.sha256]
 
 
 def _planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
-    """Return the journal of a change: where each file is written first, and what it becomes."""
+    """Return the journal of a change: for each file, its temporary name and its new state."""
     leaving = {file.path for file in exchange.files if file.wanted is None}
     token, made = secrets.token_hex(6), dict[str, None]()
     rows: list[list[Any]] = []
@@ -115,7 +115,7 @@ def _planned(tree: WorkTree, exchange: Exchange) -> dict[str, Any]:
 def _read_journal(path: Path) -> dict[str, Any] | None:
     """Return a journal, or None if there is none.
 
-    A package may have brought it, so nothing in it is believed; raises what is in `BROKEN`.
+    It may have come with a package, so its content is not trusted; raises one of `BROKEN`.
     """
     try:
         journal: dict[str, Any] = parse_json(path.read_bytes())
@@ -135,7 +135,7 @@ _SPARE = 16 * 1024
 
 
 class Target:
-    """A folder that series are applied to.
+    """A folder to which series are applied.
 
     Subclasses define `_stage_more`, `_finish_more` and `_is_resumable` for their kind of target.
     """
@@ -151,7 +151,7 @@ class Target:
         self._staging = folder / "staging"
 
     def record(self) -> Record | None:
-        """Return the record of what is applied, or None if nothing is.
+        """Return the record of the applied series, or None if there is none.
 
         Raises PatchmgrError "broken-target" if it cannot be read.
         """
@@ -170,7 +170,7 @@ class Target:
             ) from fault
 
     def original(self, name: str) -> bytes:
-        """Return a kept original content by its name in the record.
+        """Return a saved original content, given its name in the record.
 
         Raises PatchmgrError "broken-target" if it cannot be read.
         """
@@ -187,9 +187,9 @@ class Target:
             ) from fault
 
     def original_file(self, file: AppliedFile) -> WorkFile | None:
-        """Return the file that an applied file replaced, or None if it replaced none.
+        """Return the original of an applied file, or None if it replaced no file.
 
-        Raises PatchmgrError "broken-target" if the kept content was changed.
+        Raises PatchmgrError "broken-target" if the saved content was changed.
         """
         if file.before is None or file.original is None:
             return None
@@ -214,7 +214,7 @@ class Target:
 
     @property
     def is_interrupted(self) -> bool:
-        """Return whether a change was begun and not finished."""
+        """Return whether a change was begun but not finished."""
         return (self._folder / _JOURNAL).exists()
 
     @uninterrupted()
@@ -222,8 +222,8 @@ class Target:
         """Finish or discard an interrupted change; return a sentence that says which, or None.
 
         None means that there was no interrupted change. Raises PatchmgrError if a file was edited
-        since, or if only some of the files were put back: to finish the change would undo what a
-        person did.
+        since, or if only some of the files were put back: finishing the change would undo a
+        person's work.
         """
         path = self._folder / _JOURNAL
         try:
@@ -256,10 +256,10 @@ class Target:
         return f"Dropped {what}"
 
     def _is_put_back(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Return whether all files of a change that had begun to move were put back.
+        """Return whether all files that a change had moved were put back.
 
-        A file that is as it was, and whose new content is gone from beside it, had been moved.
-        Raises PatchmgrError where that is so for some, and others are moved.
+        A file in its old state, whose new content is no longer next to it, had been moved. Raises
+        PatchmgrError if only some of the files were put back.
         """
         now = self._states_now(rows)
         back = [
@@ -279,7 +279,7 @@ class Target:
         return bool(back)
 
     def _refuse_saved(self, journal: Mapping[str, Any]) -> None:
-        """Drop a change whose files somebody saved while it was prepared: nothing has moved."""
+        """Discard a prepared change and raise "edited" if a file was saved meanwhile."""
         now = self._states_now(journal["files"])
         saved = [path for path, _, before, _ in journal["files"] if now[path] != before]
         if saved:
@@ -311,7 +311,7 @@ class Target:
 
     @uninterrupted()
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
-        """Write the new files beside the old ones, and return a token for the change.
+        """Write the new files next to the old ones, and return a token for the change.
 
         `finish` moves them into place, after the journal of the workspace `decider` names the
         token.
@@ -323,13 +323,13 @@ class Target:
         return token
 
     def finish(self, token: str) -> None:
-        """Move the files that were prepared under this token into place."""
+        """Move the files prepared under this token into place."""
         journal = parse_json((self._folder / _JOURNAL).read_bytes())
         if journal.get("token") == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
-        """Delete the files that were prepared."""
+        """Delete the prepared files."""
         self._drop(parse_json((self._folder / _JOURNAL).read_bytes()))
 
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
@@ -349,7 +349,7 @@ class Target:
             raise unwritable(str(self.root), fault, left=left) from fault
 
     def _stage(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
-        """Write all that is new beside what it replaces, then let the journal say so."""
+        """Write each new file next to the one that it replaces, then write the journal."""
         shutil.rmtree(self._staging, ignore_errors=True)
         (self._staging / "originals").mkdir(parents=True)
         self._write_journal(journal)
@@ -369,13 +369,13 @@ class Target:
         self._write_journal(journal)
 
     def _stage_more(self, exchange: Exchange) -> None:
-        """Prepare what is not a file of the tree."""
+        """Prepare those changes that do not concern files of the tree."""
 
     def _finish_more(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Put in place what is not a file of the tree; done again after a crash."""
+        """Make those changes that do not concern files of the tree; may run again after a crash."""
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
-        """Return whether a change that has begun to move can be finished."""
+        """Return whether a change of which files were moved can be finished."""
         return True
 
     def _write_journal(self, journal: Mapping[str, Any]) -> None:
@@ -385,7 +385,7 @@ class Target:
         synced(self._folder)
 
     def _has_begun(self, rows: Sequence[Sequence[Any]]) -> bool:
-        """Return whether a file may have been moved or deleted, or what comes after the files."""
+        """Return whether a file, or anything that follows the files, may have been changed."""
         now = self._states_now(rows)
         is_before = all(
             now[path] == before and (beside is None or self.tree.read(beside) is not None)
@@ -394,9 +394,9 @@ class Target:
         return not (rows and is_before)
 
     def _drop(self, journal: Mapping[str, Any]) -> None:
-        """Delete what was written beside, and the journal last.
+        """Delete the new files, and then the journal.
 
-        First the journal says that nothing moves: who is killed meanwhile goes on dropping.
+        The journal is first marked as dropped, so that this continues if the command is killed.
         """
         with suppress(FileNotFoundError):  # a rename: it takes no space
             os.replace(self._staging / _DROPPED, self._folder / _JOURNAL)
@@ -410,7 +410,7 @@ class Target:
         (self._folder / _JOURNAL).unlink(missing_ok=True)
 
     def _without_edited(self, journal: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a change without the files that somebody edited since: those stay theirs."""
+        """Return a change without the files that somebody has edited since."""
         now = self._states_now(journal["files"])
         kept = []
         for row in journal["files"]:
@@ -434,10 +434,10 @@ class Target:
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:
-        """Move everything into place; done again after a crash, it does what is left.
+        """Move everything into place; after a crash, this completes what is missing.
 
-        A file is looked at right before it goes: what somebody saved in between stays theirs, and
-        is named in a PatchmgrError "edited" once all else is done.
+        Each file is checked right before it is replaced. A file that somebody saved meanwhile is
+        kept, and named in a PatchmgrError "edited" once all others are done.
         """
         rows = journal["files"]
         changed = {row[0] for row in rows}

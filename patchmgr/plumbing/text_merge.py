@@ -26,8 +26,8 @@ class GitTextMerge:
     """Merges texts as the files of three temporary commits.
 
     This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
-    choose the algorithm before git 2.44. If `spares_git`, git is not run for merges that are
-    certain without it, nor for those in `kept` from an earlier run.
+    choose the algorithm before git 2.44. If `spares_git`, git is not run for merges with only one
+    possible result, nor for those that an earlier run put into `kept`.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class GitTextMerge:
         return None if found is None else _read_merge(found[0])
 
     def _question(self, key: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what a merge depends on: the texts, and which git merges them."""
+        """Return everything that a merge depends on: the texts, and the version of git."""
         return ("text merge", git_process.git_words(), *key)
 
     def _merge(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> list[Merge]:
@@ -150,7 +150,7 @@ def _trivial(base: bytes, ours: bytes, theirs: bytes) -> Merge | None:
 
 
 def _relabel(marked: bytes, labels: dict[str, bytes]) -> bytes:
-    """Put readable labels behind the markers in place of synthetic commit ids.
+    """Replace the commit ids after conflict markers with readable labels.
 
     Git abbreviates the id of the base.
     """

@@ -1,4 +1,4 @@
-"""Files of a work tree, read and written without following a symbolic link."""
+"""Read and write files of a work tree without following symbolic links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_FOLDER = (errno.ELOOP, errno.ENOTDIR)
 
 
 class WorkFile(Struct, frozen=True):
-    """A file on disk: git's mode (octal string), its content, and its permission bits."""
+    """A file on disk: its mode in git (octal string), its content, and its permission bits."""
 
     mode: str
     content: bytes
@@ -30,7 +30,7 @@ class WorkFile(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a new file is written before it is moved: a folder, and those folders to make first."""
+    """Where to write a file before it is moved: a folder, and the parent folders to make first."""
 
     folder: str
     missing: tuple[str, ...]
@@ -46,7 +46,7 @@ class WorkTree:
         """Return the file at the path, or None if nothing is there.
 
         Raises PatchmgrError "unsafe-path" if a parent is not a folder (for example, a symbolic
-        link), or if something other than a file or a link is there.
+        link), or if the path is neither a file nor a link.
         """
         try:
             with self._parent(path) as (parent, name):
@@ -67,7 +67,7 @@ class WorkTree:
             return WorkFile(EXECUTABLE if bits & 0o100 else REGULAR, file.read(), bits)
 
     def is_folder(self, path: str) -> bool:
-        """Return whether the path is a folder, and not a link to one."""
+        """Return whether the path is a folder, not a link to one."""
         try:
             with self._parent(path) as (parent, name):
                 found = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -88,8 +88,8 @@ class WorkTree:
     def place(self, path: str, leaving: Collection[str]) -> Place:
         """Return where new content for the path can be written, on the path's file system.
 
-        `leaving` are files that the same change deletes; no folder can be made in place of one of
-        them yet.
+        `leaving` are files that the same change deletes; folders that replace them cannot exist
+        yet.
         """
         missing: list[str] = []
         present = ""
@@ -109,7 +109,7 @@ class WorkTree:
             os.mkdir(name, dir_fd=parent)
 
     def write(self, path: str, mode: str, content: bytes, *, permissions: int | None) -> None:
-        """Write a new file; if `permissions` is None, the umask decides them."""
+        """Write a new file; if `permissions` is None, the umask determines them."""
         with self._parent(path) as (parent, name):
             if mode == SYMLINK:
                 os.symlink(content, name, dir_fd=parent)
@@ -178,7 +178,7 @@ class WorkTree:
 
 
 def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
-    """Give a file the owner of the one that it replaces, where we may; its mode stays."""
+    """Give a file the owner of the file that it replaces, if permitted; its mode is kept."""
     try:
         wanted = os.stat(new, dir_fd=target, follow_symlinks=False)
     except FileNotFoundError:
@@ -190,7 +190,7 @@ def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
 
 
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:
-    """Return the permission bits for a file that replaces `found`, or None if they do not matter.
+    """Return the permission bits for a file that replaces `found`, or None for the default.
 
     They are the old file's bits. If git's mode becomes executable, everybody who may read the file
     may execute it. None is returned for a new file and for symbolic links.

@@ -21,7 +21,7 @@ MOST_HELD = 1 << 24  # bytes
 
 
 class Made(Closing):
-    """Contents by id; beyond a limit on the bytes in memory, the oldest are moved to a file."""
+    """Contents by id; beyond a limit on memory, the oldest contents are moved to a file."""
 
     def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
         self._folder = folder
@@ -46,7 +46,7 @@ class Made(Closing):
         return content
 
     def add(self, name: str, content: bytes) -> None:
-        """Keep a content; raise OSError if older ones cannot be moved to disk."""
+        """Add content; raise OSError if older contents cannot be moved to disk."""
         if name in self:
             return
         self._held[name] = content
@@ -83,7 +83,7 @@ _HEAD = 64  # bytes that the line before a blob has at most
 class ReadAhead(Closing):
     """Reads blobs in the background, in the order in which they will be needed.
 
-    A blob that has not been read yet must be read in another way.
+    A blob that has not been read yet must be read by other means.
     """
 
     def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
@@ -119,7 +119,7 @@ class ReadAhead(Closing):
         return content if len(content) == size else None
 
     def _advance(self) -> bool:
-        """Look at the next blob of the file, if its line is there."""
+        """Read the next blob from the file, if it is complete there."""
         head, is_there, _ = os.pread(self._file.fileno(), _HEAD, self._at).partition(b"\n")
         if not is_there or self._at > _MOST_BYTES:
             return False
@@ -133,7 +133,7 @@ class ReadAhead(Closing):
         return True
 
     def close(self) -> None:
-        """End the git process and delete the file with the contents."""
+        """End the git process, and delete the file with the contents."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -164,8 +164,8 @@ _CONFIG = """\
 class Workbench(Closing):
     """A temporary bare repository that borrows objects from others and keeps its own apart.
 
-    Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write what git
-    must see into the repository. The repository is deleted at the end of the `with` block.
+    Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write the
+    objects that git needs into the repository. It is deleted at the end of the `with` block.
     """
 
     def __init__(self, lenders: Sequence[Path], *, folder: Path | None = None) -> None:
@@ -202,19 +202,19 @@ class Workbench(Closing):
         return self.reader.blob(blob) if made is None else made
 
     def read_ahead(self, blobs: Sequence[str]) -> None:
-        """Start to read blobs in this order, unless there are too few or too many of them."""
+        """Start reading blobs in this order, unless there are too few or too many of them."""
         if self._ahead is None and FEW < len(blobs) <= MOST:
             with suppress(OSError):  # without it everything takes a little longer
                 self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
 
     def add(self, content: bytes) -> str:
-        """Keep a new content for the rest of the run and return its id."""
+        """Store new content for the rest of the run, and return its blob id."""
         name = blob_id(content)
         self._made.add(name, content)
         return name
 
     def is_made(self, blob: str) -> bool:
-        """Return whether the blob was added in this run."""
+        """Return whether the blob was added during this run."""
         return blob in self._made
 
     def tree(self, commit: str) -> StoredTree:
