@@ -84,14 +84,14 @@ def verification_text(found: Verification, view: View) -> str:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield one line per file that differs from what was applied, or per file if all are listed."""
+    """Yield one line per file that differs from what was applied, or for every file."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"
 
 
 def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
-    """Return the path of a file and its state as plain values."""
+    """Return the path and the state of a file as plain values."""
     return {"path": file[0], "state": file[1].value}
 
 
@@ -122,7 +122,7 @@ def package_text(
 ) -> str:
     """Return the result of `apply` to a package: a line per patch, then what was written.
 
-    `copies` is put before the number of files, such as "copies of ".
+    `copies` is text to put before the number of files, such as "copies of ".
     """
     what = _what(done)
     if done.carried is None:
@@ -226,7 +226,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
 
 
 def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
-    """Return the result of `overlay`: the text of `package_text`, and how to use the overlay."""
+    """Return the result of `overlay`: the same as for a package, and how to use the overlay."""
     lines = [f"  not possible in an overlay: {clean(path)}" for path in made.left]
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")

@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return the result of `refresh --auto`: the changed patches, and edits that are in none."""
+    """Return the result of `refresh --auto`: the changed patches, and edits left out of patches."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
     lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
@@ -87,7 +87,7 @@ def distributed_text(done: Distributed) -> str:
 
 
 def revised_text(done: Revised) -> str:
-    """Return which patches were dropped or rewritten, then the series in its new order."""
+    """Return the names of dropped and rewritten patches, then the series in its new order."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
     lines = [f"{would}{drop} {clean(name)}" for name in done.gone]
@@ -101,7 +101,7 @@ def revised_text(done: Revised) -> str:
 
 
 def moved_text(done: Moved) -> str:
-    """Return which patch moved, from which series and to which."""
+    """Return one line that names a moved patch, its old series and its new one."""
     verb = "Would move" if done.is_dry_run else "Moved"
     return f"{verb} {clean(done.patch)} from {clean(done.source)} to {clean(done.target)}\n"
 
@@ -118,7 +118,7 @@ def edited_header_text(done: Edited) -> str:
 
 
 def listing_text(found: Listing) -> str:
-    """Return one line per patch, with StGit's mark (`+`, `>`, `-` or `!`) before its name."""
+    """Return one line per patch, with StGit's mark (`+`, `>`, `-` or `!`) before the name."""
     lines = []
     for row in found.rows:
         guards = f"  {clean(' '.join(row.guards))}" if row.guards else ""
@@ -128,7 +128,7 @@ def listing_text(found: Listing) -> str:
 
 
 def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
-    """Return a patch's changes in words: for each file its path, then one line per edit."""
+    """Describe a patch's changes in words: for each file its path, then one line per edit."""
     lines = [f"{clean(patch.name)}: {clean(patch.subject)}"]
     for file in files:
         lines += ["", clean(file.path), *(f"  {clean(str(edit))}" for edit in file.edits)]
@@ -136,7 +136,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch as plain values; `files` adds its edits in words, file by file."""
+    """Return a patch as plain values; `files` adds descriptions of its edits, file by file."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -158,7 +158,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> str:
-    """Return one line per patch with its guards and the groups that leave it out."""
+    """Return one line per patch with its guards and the groups that exclude it."""
     lines = []
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"
@@ -185,7 +185,7 @@ def files_text(found: Files) -> str:
 
 
 def log_text(found: Logged, *, most: int) -> str:
-    """Return one line per operation, the newest first; an `x` marks an undone operation.
+    """Return one line per operation, newest first; an `x` marks an undone operation.
 
     Only the newest `most` operations are listed, or all if it is 0.
     """

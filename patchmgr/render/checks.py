@@ -27,8 +27,8 @@ _COLOURS = {Standing.PASSED: "32", Standing.FAILED: "31", Standing.SKIPPED: "2"}
 def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
     """Return each failed gate with its problems, then how many gates passed and failed.
 
-    If the view lists everything, gates that did not fail are included. Of each gate, at most
-    `limit` lines of problems are listed, and the others are counted.
+    If the view lists everything, gates that did not fail are included. At most `limit` lines of
+    problems are listed per gate, and the rest are counted.
     """
     patches = counted(len(checked.patches), "patch")
     if view.is_line:
@@ -50,7 +50,7 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
 
 
 def _gates(checked: Checked) -> str:
-    """Return in words how many gates passed, failed and were skipped."""
+    """Return how many gates passed, failed and were skipped, as a phrase."""
     found = Counter(gate.standing for gate in checked.gates)
     words = [f"{found[standing]} {standing.value}" for standing in Standing if found[standing]]
     return f"{counted(len(checked.gates), 'gate')}: {', '.join(words) or 'none'}"

@@ -1,4 +1,4 @@
-"""Escape characters that must not reach a terminal or a page, and write numbers in words."""
+"""Escape characters that must not reach a terminal or a page, and write numbers with words."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _UNSAFE = re.compile(
 def clean(text: str, *, keep: str = "") -> str:
     r"""Return the text with control, bidirectional and zero-width characters escaped (`\u202e`).
 
-    Bytes that are not UTF-8 become `\xNN`. The characters in `keep` stay, such as "\n\t" for a
-    text of several lines.
+    Bytes that are not UTF-8 become `\xNN`. Characters in `keep` are not escaped, such as "\n\t" for
+    a text of several lines.
     """
     return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 
 
 def escaped_json(document: str) -> str:
-    """Return an equivalent JSON document in which characters are escaped that `clean` escapes."""
+    """Return an equivalent JSON document with the characters escaped that `clean` escapes."""
     return _UNSAFE.sub(
         lambda found: found[0] if found[0] in "\n" else json.dumps(found[0])[1:-1], document
     )
@@ -37,26 +37,26 @@ def _shown(character: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural: "1 patch", "2 patches"."""
+    """Return a number with its noun in the singular or plural: "1 patch", "2 patches"."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {noun}es" if noun.endswith("ch") else f"{number} {noun}s"
 
 
 def share(right: int, of: int) -> str:
-    """Return the percentage of `right` in `of`, rounded down so that only all gives 100 %."""
+    """Return `right` as a percentage of `of`, rounded down so that 100 % means all."""
     if right == of:
         return "100 %" if of else "-"
     return f"{1000 * right // of / 10:.1f} %"
 
 
 def measured_text(found: Reliability) -> str:
-    """Return in words how often a rule was right in cases whose correct result is known."""
+    """Return a phrase that says how often a rule was right in cases with a known result."""
     if found.right is None or not found.of:
         return "not measured"
     return f"right in {share(found.right, found.of)} of {found.of:,}"
 
 
 def reliability_text(found: Reliability) -> str:
-    """Return the name of a rule, and in words how often it was right in known cases."""
+    """Return the name of a rule, and a phrase that says how often it was right."""
     return f"{clean(found.rule)}, {measured_text(found)}"

@@ -54,7 +54,7 @@ def marked_text(outcome: SeriesOutcome, patch: PatchOutcome, conflict: FileConfl
 
 
 def _upstream(outcome: SeriesOutcome, shown: Sighting | None) -> str:
-    """Return the commit that wrote the shown lines, or if that is unknown, the new pin."""
+    """Return the commit that wrote the displayed lines, or the new pin if that is unknown."""
     if shown is None:
         return outcome.onto.commit[:12]
     pull = "" if shown.pull is None else f", #{shown.pull}"
@@ -94,7 +94,7 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 def conflicts_text(outcome: SeriesOutcome) -> str:
     """Return every conflict region of a series with a few lines around it, and its candidates.
 
-    For an absorbed patch that upstream has in another wording, both texts are returned.
+    For an absorbed patch whose wording differs upstream, both texts are included.
     """
     shown: list[str] = []
     for patch in outcome.patches:
@@ -126,7 +126,7 @@ def _wordings(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _regions(lines: list[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last line of each group of conflicts, with the lines around it."""
+    """Yield the first and last line of each group of conflicts, including the lines around it."""
     begin: int | None = None
     end = 0
     for number, line in enumerate(lines):

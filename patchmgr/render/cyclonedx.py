@@ -1,4 +1,4 @@
-"""Bills of materials in CycloneDX format. The same materials give the same bytes."""
+"""Bills of materials in CycloneDX format; the same materials always give the same bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FORGE = re.compile(
 
 
 def bill_of_materials(materials: Sequence[Materials], form: str = "cyclonedx") -> str:
-    """Return a bill of materials as CycloneDX JSON; `form` gives the version of the format."""
+    """Return a bill of materials as CycloneDX JSON; `form` selects the version of the format."""
     tool = Component(
         name="patchmgr", version=__version__, type=ComponentType.APPLICATION, bom_ref="patchmgr"
     )
@@ -83,7 +83,7 @@ def _component(one: Materials) -> Component:
 
 
 def _purl(one: Materials, version: str) -> PackageURL:
-    """Return a package URL: on PyPI, on a forge that has a type of its own, or generic."""
+    """Return a package URL of type pypi, of the forge's own type, or generic."""
     upstream = one.upstream
     if one.commit is None and upstream.package is not None:
         return PackageURL("pypi", None, upstream.package, version)

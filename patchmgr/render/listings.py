@@ -55,7 +55,7 @@ def _upstream_row(upstream: Upstream) -> tuple[str, ...]:
 
 
 def fetched_text(fetched: Sequence[Fetched]) -> str:
-    """Return one line per upstream that was fetched."""
+    """Return one line per fetched upstream."""
     return table([(f.name, f.commit) for f in fetched])
 
 
@@ -122,7 +122,7 @@ def _patch_lines(patch: Patch, guards: str) -> list[str]:
 
 
 def imported_text(done: Import, series: str, is_dry_run: bool, view: View) -> str:
-    """Return the result of `import`: one line per patch, risky files, and what became of merges.
+    """Return the result of `import`: patches, risky files, and how merges were imported.
 
     A risky file is one that runs automatically, such as a build script.
     """
@@ -170,7 +170,7 @@ def started_value(done: Started) -> dict[str, Any]:
 
 
 def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
-    """Return lines about an imported fork with merges, and what a person should review."""
+    """Return lines about an imported fork with merges, and what the user should review."""
     commits = f"{counted(fork.commits, 'commit')} and {counted(fork.merges, 'merge')}"
     lines = [
         f"Of {commits}, on {fork.base[:12]}. At the end is the tree of {fork.head[:12]}, exactly.",
@@ -245,7 +245,7 @@ def status_text(status: Status, view: View) -> str:
 
 
 def _last_sync(found: LastSync) -> str:
-    """Return when the last sync was, in hours or days, and its result."""
+    """Return how many hours or days ago the last sync was, and its result."""
     hours = max(found.age, 0) // 3600
     age = counted(hours // 24, "day") if hours >= 48 else counted(hours, "hour")
     when = f"{age} ago" if hours else "within the last hour"
@@ -253,7 +253,7 @@ def _last_sync(found: LastSync) -> str:
 
 
 def _status_summary(status: Status) -> str:
-    """Return in one line how many series are behind, and what is in progress."""
+    """Return one line with how many series are behind, and what is in progress."""
     behind = [row.distance.count for row in status.series]
     number = sum(bool(count) for count in behind)
     words = [f"{len(behind)} series" if behind else "no series yet"]
@@ -357,7 +357,7 @@ def exported_text(done: Exported) -> str:
 
 
 def graph_text(patches: Sequence[GraphPatch]) -> str:
-    """Return one line per patch, and below it one line for each patch that it needs."""
+    """Return one line per patch, followed by one line for each patch that it needs."""
     lines: list[str] = []
     for patch in patches:
         lines.append(clean(patch.name))
@@ -382,5 +382,5 @@ def _why(need: Need) -> str:
 
 
 def _label(text: str) -> str:
-    """Return a text as Mermaid takes it between quotes."""
+    """Return a text as Mermaid expects it between quotes."""
     return "".join(c if c.isalnum() or c in " ._-/" else f"#{ord(c)};" for c in clean(text))

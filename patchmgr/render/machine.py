@@ -1,4 +1,4 @@
-"""Results as JSON documents: format 1 of the contract."""
+"""JSON documents with the results of commands, in format 1 of the contract."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _SIGHTING = ("commit", "subject", "pull", "paths")
 
 
 def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
-    """Return the outcome of a rebase for one patch, built as `commit`, as plain values."""
+    """Return a patch's outcome in a rebase, and the id of its new commit, as plain values."""
     open_findings = [_without_text(finding) for finding in patch.open_findings]
     return fields(
         patch,
@@ -148,6 +148,6 @@ def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict
 
 
 def _without_text(finding: AuditFinding) -> dict[str, Any]:
-    """Return a conflict that has no text: a finding that waits for a person."""
+    """Return an open finding as a conflict without text."""
     path = finding.path or None
     return fields(finding, "id", "proposal", path=path, new_path=path, reason=finding.text)

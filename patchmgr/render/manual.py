@@ -1,4 +1,4 @@
-"""The manual: help topics for a terminal, and man pages."""
+"""Render the manual: help topics for a terminal, and man pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IN_MAIN = {"exit-codes": "EXIT STATUS", "environment": "ENVIRONMENT"}
 
 
 def topics_text(topics: Sequence[Topic]) -> str:
-    """Return the list of topics, one per line, and how to read one."""
+    """Return the list of topics, one per line, and the command to read one."""
     rows = table([(f"  {topic.name}", topic.about) for topic in topics])
     return f"Topics:\n{rows}\nRead one with: patchmgr help TOPIC\n"
 
@@ -38,7 +38,7 @@ def topic_text(topic: Topic) -> str:
 
 
 class Manual:
-    """Makes the man pages of one version of patchmgr, all with the same date."""
+    """A maker of man pages for one version of patchmgr, all with the same date."""
 
     def __init__(self, version: str, day: date, *, first_line: str) -> None:
         self._source = f"patchmgr {version}"
@@ -146,7 +146,7 @@ def _code(text: str, *, is_first: bool = False) -> list[str]:
 
 
 def _inline(text: str) -> str:
-    """Return a text on one line, with what stands between backticks in bold."""
+    """Return a text on one line, with the parts between backticks in bold."""
     parts = re.split(r"`([^`]*)`", text)
     made = (rf"\fB{_escaped(p)}\fP" if at % 2 else _escaped(p) for at, p in enumerate(parts))
     return _wrapped("".join(made))
@@ -158,7 +158,7 @@ def _wrapped(text: str) -> str:
 
 
 def _started(line: str) -> str:
-    """Return a line that roff does not take for one of its own."""
+    """Return a line escaped so that roff does not read it as a request."""
     return rf"\&{line}" if line[:1] in (".", "'", "") else line
 
 
@@ -167,7 +167,7 @@ def _escaped(text: str) -> str:
 
 
 def walk(command: Any, words: tuple[str, ...] = ("patchmgr",)) -> Iterator[tuple[Any, Any]]:
-    """Yield each command below `command` that is not hidden, with the words to type for it."""
+    """Yield each visible command below `command`, with the words to type for it."""
     for name, below in getattr(command, "commands", {}).items():
         if not below.hidden:
             yield below, (*words, name)

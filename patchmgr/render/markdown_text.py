@@ -1,4 +1,4 @@
-"""Escape untrusted text for GitHub Markdown, so that it has no effect but to be shown."""
+"""Escape untrusted text so that GitHub Markdown shows it and does nothing else with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TICKS = re.compile("`+")
 
 
 def text(foreign: str) -> str:
-    """Return the text escaped, so that GitHub sees no markup, HTML, mentions or links in it."""
+    """Return the text escaped so that GitHub sees no markup, HTML, mentions or links in it."""
     shown = shortened(foreign)
     parts = [_SPECIAL.sub(r"\\\g<0>", part) for part in _LINKED.split(shown)]
     marks = [found + _APART for found in _LINKED.findall(shown)]
@@ -51,15 +51,15 @@ def fenced(foreign: str) -> str:
 
 
 def fitting(rows: Sequence[str], room: int, *, gap: int = 1) -> list[str]:
-    """Return as many of the first rows as fit into `room` characters.
+    """Return the first rows, as many as fit into `room` characters.
 
-    Each row counts `gap` characters more than it has, for the separator behind it.
+    Each row counts as `gap` characters longer, for the separator after it.
     """
     ends = accumulate(len(row) + gap for row in rows)
     return [row for row, end in zip(rows, ends, strict=True) if end <= room]
 
 
 def shortened(foreign: str) -> str:
-    """Return the text as `clean` does, but at most `LONGEST` characters of it."""
+    """Return the text, cleaned as by `clean` and cut to at most `LONGEST` characters."""
     shown = clean(foreign)
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

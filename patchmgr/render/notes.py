@@ -16,7 +16,7 @@ from patchmgr.render.markdown_text import code, fitting, text
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
-    """Return the note on one series as plain values."""
+    """Return the note on a sync of one series as plain values."""
     value = to_builtins(note)
     tags = {name: value.pop(name) for name in ("preview", "fallback")}
     for key in ("identical", "changed"):
@@ -31,7 +31,7 @@ _FEW = 8
 
 
 def note_markdown(note: SyncNote, *, limit: int = LIMIT) -> str:
-    """Return the note as Markdown of at most `limit` characters.
+    """Return the note on a sync as Markdown of at most `limit` characters.
 
     Long lists are folded, and items that do not fit are left out and counted.
     """
@@ -139,7 +139,7 @@ def _brought(note: SyncNote) -> Iterator[str]:
 
 
 def _identical(note: SyncNote) -> Iterator[str]:
-    """Yield the files that stayed as they were, kernels (compiled languages) first."""
+    """Yield the files that did not change, kernels (compiled languages) first."""
     by_language: dict[str, list[str]] = {}
     for path, spoken in note.identical:
         by_language.setdefault(spoken, []).append(path)

@@ -1,4 +1,4 @@
-"""What rebases would do: plans, forecasts, and tables of a series on several targets."""
+"""Plans, forecasts, and tables of what a rebase does to a series on several targets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plan_text(plan: Plan, view: View) -> str:
 
 
 def after_plan(plan: Plan) -> str:
-    """Return the line that says how to take the first step of a plan."""
+    """Return a line with the command that takes the first step of a plan."""
     return f"Take the first step with: {clean(plan.command(plan.steps[0]))}"
 
 
@@ -74,7 +74,7 @@ def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield one line with what a plan assumes about patches in conflict, or nothing."""
+    """Yield one line about what a plan assumes of patches in conflict, or no line."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
@@ -111,7 +111,7 @@ def _tried(plan: Plan) -> str:
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
     """Return a plan as Markdown, with a section for each step.
 
-    `takes` says whether to print the command that takes a step.
+    `takes` is true if each step is to include the command that takes it.
     """
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
@@ -180,10 +180,10 @@ _GAP = "  "
 
 
 def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str:
-    """Return a table of patches and targets for each series, separated by blank lines.
+    """Return a table of patches and targets for each series.
 
-    `form` is "markdown" or "terminal". On a terminal, a table that is too wide continues below,
-    and patches that are unchanged on every target are only counted unless the view lists all.
+    `form` is "markdown" or "terminal". On a terminal, a table that is too wide continues below, and
+    patches that are unchanged on every target are only counted unless the view lists all.
     """
     if view.is_line:
         return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
@@ -198,7 +198,7 @@ def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str
 
 
 def after_targets(targets: Sequence[TargetOutcome]) -> str:
-    """Return the line that says on how many targets conflicts are left."""
+    """Return a line that says on how many targets conflicts remain."""
     count = sum(target.has_conflicts for target in targets)
     left = f"Conflicts on {count} of {len(targets)} targets." if count else "No conflict."
     return f"{left} Nothing was written: this was a dry run."
@@ -252,7 +252,7 @@ def _terminal(outcomes: Sequence[SeriesOutcome], view: View) -> Iterator[str]:
 
 
 def _blocks(columns: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the columns that fit side by side, at least one at a time."""
+    """Yield the start and end of each block of columns that fit side by side."""
     start, used = 0, 0
     for number, column in enumerate(columns):
         used += column + len(_GAP)
@@ -267,7 +267,7 @@ def _cell(verdict: Verdict, width: int, colour: bool) -> str:
 
 
 def _fate(outcome: SeriesOutcome) -> str:
-    """Return in words the head and the counts of a target, or how many patches are in conflict."""
+    """Return the head of a series on a target and its counts, or how many patches conflict."""
     if outcome.has_conflicts:
         conflicts, blocked = (outcome.count(verdict) for verdict in _LEFT)
         rest = f", {blocked} blocked" if blocked else ""

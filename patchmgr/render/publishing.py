@@ -21,7 +21,7 @@ _COLOURS = {Sameness.CHANGED: "33", Sameness.ADDED: "32", Sameness.DROPPED: "31"
 
 
 def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> str:
-    """Return the result of `diff`: one line per changed patch, then how many patches are unchanged.
+    """Return the result of `diff`: one line per changed patch, then how many are unchanged.
 
     `shows_lines` adds the lines in which patches differ.
     """
@@ -38,7 +38,7 @@ def compared_text(found: ComparedSeries, view: View, *, shows_lines: bool) -> st
 
 
 def comparison_sums(patches: Sequence[ComparedPatch]) -> str:
-    """Return in words how many patches are identical, changed, added or dropped."""
+    """Return how many patches are identical, changed, added or dropped, as a phrase."""
     counts = Counter(patch.sameness for patch in patches)
     words = [f"{counts[kind]} {kind.value}" for kind in Sameness if counts[kind]]
     return f"{counted(len(patches), 'patch')}: {', '.join(words) or 'none'}"
@@ -79,7 +79,7 @@ def compared_value(found: ComparedSeries) -> dict[str, Any]:
 
 
 def origin_text(origin: LineOrigin) -> str:
-    """Return the result of `why`: the line, and the patch that it comes from or upstream."""
+    """Return the result of `why`: the line, and the patch or upstream state that it comes from."""
     symbol = f" in {clean(origin.symbol)}" if origin.symbol else ""
     head = f"{clean(origin.path)}:{origin.line}{symbol}\n    {clean(origin.text)}\n"
     if origin.patch is None:
@@ -89,7 +89,7 @@ def origin_text(origin: LineOrigin) -> str:
 
 
 def commit_text(found: CommitOrigin) -> str:
-    """Return the result of `status --of`: the series that a commit is built from, and its state."""
+    """Return the result of `status --of`: the series that made a commit, and its status."""
     lines = [f"commit {found.commit}"]
     if not found.patches:
         return f"{lines[0]}\nno commit of a series\n"

@@ -1,4 +1,4 @@
-"""Conflicts, decisions and merges of single files, as text and as plain values."""
+"""Recorded conflicts, decisions, and merges of single files, as text and as plain values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_EDITS = 12  # edits of a side that are told
 
 
 def state_of(recorded: Recorded) -> str:
-    """Return the state of a conflict: open, solved, deleted, or parts if it has parts."""
+    """Return the state of a recorded conflict: open, solved, deleted, or parts if it has parts."""
     if recorded.kind is Kind.GROUP:
         return "parts"
     if recorded.resolution is None:
@@ -41,7 +41,7 @@ def state_of(recorded: Recorded) -> str:
 
 
 def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View) -> str:
-    """Return one line per recorded conflict, then one line per finding (which has no text)."""
+    """Return one line per recorded conflict, then one line per finding."""
     lines = [*map(_line, listed), *map(_finding_line, findings)]
     shown = (part for line in lines for part in view.folded(line, ""))
     return "".join(f"{line}\n" for line in shown) or "No conflict is recorded.\n"
@@ -55,7 +55,7 @@ def _finding_line(finding: ListedFinding) -> str:
 
 
 def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
-    """Return one line per finding that was accepted."""
+    """Return one line per accepted finding."""
     word = "Would accept" if is_dry_run else "Accepted"
     return "".join(
         f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}\n" for one in accepted
@@ -86,10 +86,10 @@ def conflict_text(
     patches: Sequence[Patch] = (),
     edits: Sequence[SideEdits] = (),
 ) -> str:
-    """Return a conflict, then its parts: each with git's markers, and with its resolution.
+    """Return a conflict, then its parts, each with git's markers and its resolution.
 
-    Before them come the reasons in the headers of `patches`, which are in this conflict. `edits`
-    adds to each conflict what its sides changed, in words.
+    The reasons in the headers of `patches`, which are in this conflict, come first. `edits` adds to
+    each conflict what its sides changed, in words.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
     told = zip_longest(recorded, edits[: len(recorded)])
@@ -160,7 +160,7 @@ def resolution_lines(recorded: Recorded) -> Iterator[str]:
 
 
 def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
-    """Return the resolutions that were recorded, each as a diff from ours."""
+    """Return the newly recorded resolutions, each as a diff from ours."""
     word = "Would record" if is_dry_run else "Recorded"
     lines: list[str] = []
     for one in solved:
@@ -170,7 +170,7 @@ def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
 
 
 def replayed_text(replayed: Sequence[Recalled]) -> str:
-    """Return the recorded resolutions that a run replayed, with their places and diffs."""
+    """Return the resolutions that a run replayed, with their places and diffs."""
     lines: list[str] = []
     for one in replayed:
         lines.append(f"  recorded  {one.recorded.id}  {_about(one.recorded)}")
@@ -193,13 +193,13 @@ def after_memory(result: RebaseResult) -> Iterator[str]:
 
 
 def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> str:
-    """Return one line per conflict that was forgotten."""
+    """Return one line per forgotten conflict."""
     word = "Would forget" if is_dry_run else "Forgot"
     return "".join(f"{word}: {name}\n" for name in names)
 
 
 def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
-    """Return the result of `conflicts learn`: what was learned from each file, and the total."""
+    """Return the result of `conflicts learn`: what was learned from each file, and totals."""
     lines: list[str] = []
     for file in learned.files:
         word = "learned" if file.learned else "nothing learned"
@@ -213,7 +213,7 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
 
 
 def replayed_value(recalled: Recalled) -> dict[str, Any]:
-    """Return a replayed resolution and the patches that it was used in as plain values."""
+    """Return a replayed resolution, and the patches that used it, as plain values."""
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
 
 
@@ -229,8 +229,8 @@ def conflict_value(
 ) -> dict[str, Any]:
     """Return a conflict and its parts as plain values.
 
-    `patches` are the patches in this conflict, and `edits` what the sides changed, for the
-    conflict and each part.
+    `patches` are the patches in this conflict, and `edits` what the sides changed, for the conflict
+    and each part.
     """
     conflict, *parts = (
         {**whole_value(one), "edits": fields(does, "ours", "theirs")}
@@ -244,7 +244,7 @@ def conflict_value(
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:
-    """Return the result of `conflicts learn` as plain values, one for each file."""
+    """Return the result of `conflicts learn` as plain values, one per file."""
     return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
@@ -305,7 +305,7 @@ def _decision_line(decision: Decision) -> str:
 
 
 def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
-    """Return the decisions that were added and those that were removed as plain values."""
+    """Return added and removed decisions as plain values."""
     return {
         "decisions": [*map(_decision_value, added)],
         "forgotten": [*map(_decision_value, removed)],
@@ -356,7 +356,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
 
 
 def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
-    """Return what the installation or removal of the merge driver changed in a clone."""
+    """Return what installing or removing the merge driver changed in a clone."""
     where = clean(str(driver.git_dir))
     if not driver.is_new:
         return f"There is {'a' if driver.settings else 'no'} driver in {where} already.\n"
@@ -371,7 +371,7 @@ def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
 
 
 def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
-    """Yield the result of `mergetool` for each file, and what to do next."""
+    """Yield a line on each file that `mergetool` opened, then what to do next."""
     if is_dry_run:
         yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
         return

@@ -26,7 +26,7 @@ class Box(Struct, frozen=True):
 
 
 def squarified(sizes: Sequence[float], box: Box) -> tuple[Box, ...]:
-    """Return one rectangle per size, in the order of `sizes`, with areas in proportion to them.
+    """Return one rectangle per size, in the order of `sizes`, with proportional areas.
 
     Together they fill the box. The sizes must be positive and in descending order.
     """
@@ -101,7 +101,7 @@ _VERDICTS = {
 
 
 def treemap(footprint: Footprint, own: str) -> str:
-    """Return a treemap of the touched files, grouped by subsystem, sized by their changed lines.
+    """Return a treemap of the touched files by subsystem; areas stand for changed lines.
 
     `own` is a prefix for element ids, unique on the page.
     """
@@ -144,7 +144,7 @@ def _look(file: FileFootprint) -> str:
 
 
 def _part(name: str, files: Sequence[FileFootprint], box: Box) -> Iterator[str]:
-    """Yield one subsystem: its name on top where there is room, and its files."""
+    """Yield one subsystem: its name at the top if there is room, and its files."""
     inner = box
     if name and box.height > 3 * _HEADING and box.width > 60:
         inner = Box(box.x, box.y + _HEADING, box.width, box.height - _HEADING)
@@ -184,7 +184,7 @@ def _fitting(text: str, width: float) -> str:
 
 
 def reach_bar(review: Review, own: str) -> str:
-    """Return a bar chart of the number of changed sites with each value of `Reach`.
+    """Return a bar chart of how many changed sites have each value of `Reach`.
 
     `own` is a prefix for element ids, unique on the page.
     """
@@ -247,7 +247,7 @@ def _depth(lines: int) -> int:
 
 
 def timeline(review: Review, own: str) -> str:
-    """Return a chart with the verdict of each patch in each recorded rebase.
+    """Return a chart of the verdict on each patch in each recorded rebase.
 
     `own` is a prefix for element ids, unique on the page.
     """
@@ -412,7 +412,7 @@ def _orders(orders: Sequence[WorkOrder]) -> Iterator[str]:
 
 
 def _facts(footprint: Footprint) -> str:
-    """Return the main numbers of a report: its size and its counts."""
+    """Return the main numbers of a report."""
     total, review = footprint.total, footprint.review
     facts = [
         (len(footprint.patches), counted(len(footprint.patches), "patch").partition(" ")[2]),
@@ -440,7 +440,7 @@ def _code(text: str) -> str:
 
 
 def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table; columns that begin with `#` hold numbers, cells are HTML."""
+    """Return a table; columns that begin with `#` contain numbers, and cells are HTML."""
     numeric = [column.startswith("#") for column in columns]
     marks = [' class="n"' if is_number else "" for is_number in numeric]
     head = "".join(

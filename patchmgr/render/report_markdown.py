@@ -38,7 +38,7 @@ _SENTENCE = 160  # room for what says how much is left out
 
 
 def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
-    """Return the report on one series, of at most `limit` characters.
+    """Return the report on one series as Markdown of at most `limit` characters.
 
     Rows that do not fit are left out and counted.
     """
@@ -58,14 +58,14 @@ def report_markdown(footprint: Footprint, *, limit: int = LIMIT) -> str:
 
 
 class Page:
-    """A page of Markdown with a limit on its characters, built block by block."""
+    """A page of Markdown, built block by block, with a limit on its length in characters."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._blocks: list[str] = []
 
     def whole(self) -> str:
-        """Return the page: its blocks, with a blank line between two."""
+        """Return the page: its blocks, separated by blank lines."""
         return "\n\n".join(self._blocks) + "\n"
 
     def add(self, block: str) -> None:
@@ -73,7 +73,7 @@ class Page:
         self._blocks.append(block)
 
     def fitting(self, block: str) -> bool:
-        """Add a block if it fits under the limit, and return whether it did."""
+        """Add a block if it fits within the limit, and return whether it did."""
         is_fitting = len(self.whole()) + len(block) + _SENTENCE <= self._limit
         self._blocks += [block] * is_fitting
         return is_fitting
@@ -88,10 +88,10 @@ class Page:
         title: str = "",
         share: float = 0.5,
     ) -> None:
-        """Add a table with as many rows as fit, and a line that counts the others as `what`.
+        """Add a table with as many rows as fit, and a line that counts the rest as `what`.
 
-        The table takes at most `share` of the room that is left. If there is a `summary`, the
-        table is folded below it.
+        The table takes at most `share` of the remaining room. If there is a `summary`, the table is
+        folded below it.
         """
         if title and rows:
             self.add(title)
@@ -104,7 +104,7 @@ class Page:
         self._rows(before, rows, what=what, after=after, share=share)
 
     def bullets(self, title: str, rows: Sequence[str], *, what: str) -> None:
-        """Add a list with as many rows as fit, and a line that counts the others as `what`."""
+        """Add a list with as many rows as fit, and a line that counts the rest as `what`."""
         self._rows(title + "\n", [f"- {row}" for row in rows], what=what)
 
     def _rows(
@@ -325,7 +325,7 @@ def _plain(name: str) -> str:
 
 
 def _reach_list(review: Review) -> str:
-    """Return how many changed sites there are of each reach."""
+    """Return a list of how many changed sites have each reach."""
     lines = ["### Gates: what the changes of upstream's code stand behind", ""]
     lines += [
         f"- **{reach.value}** ({words}): {counted(review.count(reach), 'site')}"

@@ -113,7 +113,7 @@ def _review(review: Review, width: int, colour: bool) -> Iterator[str]:
 
 
 def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
-    """Yield the first of the sites that a reviewer looks at first."""
+    """Yield the first sites that a reviewer should look at."""
     shared = [site for site in review.sites if site.reach is Reach.SHARED]
     if not shared:
         return
@@ -127,7 +127,7 @@ def _shared(review: Review, width: int, colour: bool) -> Iterator[str]:
 
 
 def _number(signed: str, width: int, code: str, *, colour: bool) -> str:
-    """Return a signed number in its column, in colour unless it is zero or a heading."""
+    """Return a signed number padded to `width`, in colour unless it is zero or a heading."""
     number = signed[1:]
     return painted(signed.rjust(width), code, colour=colour and number.isdigit() and number != "0")
 
@@ -150,7 +150,7 @@ def _patches(patches: Sequence[PatchFootprint], width: int, colour: bool) -> Ite
 def _patch(
     number: int, patch: PatchFootprint, *, wide: Sequence[int], width: int, colour: bool
 ) -> Iterator[str]:
-    """Yield the line of a patch, and what it touches below."""
+    """Yield the line of a patch, then lines with what it touches."""
     files = str(len(patch.files)).rjust(wide[1])
     indent = wide[0] + 4
     used = indent + sum(wide[1:]) + 2 + 6
@@ -164,13 +164,13 @@ def _patch(
 
 
 def _cells(text: str) -> int:
-    """Count the columns that a terminal gives a text."""
+    """Return how many columns a text takes on a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the text in at most so many columns."""
+    """Return the text cut to a number of columns."""
     if _cells(text) <= room:
         return text
     text = text[: 4 * room]  # more cannot fit, but for marks without a width of their own

@@ -1,4 +1,4 @@
-"""Words and groupings that all forms of a report use."""
+"""Words and groupings shared by all formats of a report."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return in words how many commits or releases of upstream the hotspots are counted over."""
+    """Return over how many upstream commits or releases the hotspots are counted, as a phrase."""
     return counted(review.window or 0, review.step)
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield the groupings of a report: by part, by kind and by build, each with its tallies."""
+    """Yield the groupings of a report (by part, by kind and by build), each with its tallies."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the only file of a language that the series changes, or None if it is not alone."""
+    """Return the only file that the series changes in a language, or None if there are more."""
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]
@@ -64,7 +64,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the upstream symbols that a patch changes, those with most changed lines first."""
+    """Return the upstream symbols that a patch changes, most changed lines first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:
@@ -76,7 +76,7 @@ def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
 class Site(Struct, frozen=True):
     """A symbol in an upstream file, and the patches that change it, numbered from 1.
 
-    `symbol` is None for lines outside of symbols. `is_upstream` says whether upstream has it.
+    `symbol` is None for lines outside of symbols. `is_upstream` is true if upstream has the symbol.
     """
 
     symbol: str | None
@@ -85,9 +85,9 @@ class Site(Struct, frozen=True):
 
 
 def sites_by_path(footprint: Footprint) -> Mapping[str, Sequence[Site]]:
-    """Return the symbols that patches change in each upstream file, by path.
+    """Return the symbols that patches change in each upstream file, by new path.
 
-    The path is the one after renames. Symbols that upstream has come first.
+    Symbols that upstream has come first.
     """
     last_path = {f.renamed_from or f.path: f.path for f in footprint.files}
     numbers: dict[tuple[str, bool, str | None], list[int]] = {}

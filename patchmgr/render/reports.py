@@ -1,4 +1,4 @@
-"""Reports on several series in one output format, and the results of `report --compare`."""
+"""Reports on several series in each output format, and the results of `report --compare`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def report_json(footprints: Sequence[Footprint]) -> str:
 
 
 def footprint_value(footprint: Footprint) -> dict[str, Any]:
-    """Return the report on one series as plain values. Line counts of a binary file are null."""
+    """Return the report on one series as plain values; line counts of a binary file are null."""
     return fields(
         footprint,
         *("kinds", "areas", "builds", "languages", "folders", "passing"),
@@ -59,7 +59,7 @@ def _patch(patch: PatchFootprint) -> dict[str, Any]:
 
 
 def review_value(review: Review) -> dict[str, Any]:
-    """Return the part of a report that is for reviewers as plain values."""
+    """Return the part of a report for reviewers as plain values."""
     summary = {reach.value: review.count(reach) for reach in Reach}
     return {
         "subsystems_by": review.parts_by,

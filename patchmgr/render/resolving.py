@@ -1,4 +1,4 @@
-"""What the resolver shows: the list of conflicts, the texts to compare, and the keys."""
+"""What the resolver displays: the list of conflicts, the texts to compare, and the keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Line = tuple[bool, str]
 
 
 class Pane(Struct, frozen=True):
-    """A text that is shown beside others; `is_chosen` marks the one that the person chose."""
+    """A text displayed next to others; `is_chosen` marks the one that the user chose."""
 
     title: str
     lines: tuple[Line, ...]
@@ -42,7 +42,7 @@ class Row(Struct, frozen=True):
 
 
 def cut(line: str, width: int) -> str:
-    """Return a line of at most `width` characters; "…" ends a line that was cut."""
+    """Return a line of at most `width` characters; a line that was cut ends in "…"."""
     return line if len(line) <= width else f"{line[: max(width - 1, 0)]}…"
 
 
@@ -71,7 +71,7 @@ def _state_of(one: OpenConflict, state: Resolving) -> str:
 
 
 def about_lines(state: Resolving) -> Iterator[str]:
-    """Yield lines about the current conflict: its place, its patch, and the commits behind it."""
+    """Yield lines about the current conflict: its place, its patch, and its causes."""
     order = state.conflict.order
     number = state.conflicts.index(state.conflict) + 1
     where = f"conflict {number} of {len(state.conflicts)}"
@@ -85,7 +85,7 @@ def about_lines(state: Resolving) -> Iterator[str]:
 
 
 def facts(order: WorkOrder) -> Iterator[str]:
-    """Yield why the patch of a work order exists, and which upstream commits it conflicts with."""
+    """Yield why the patch of a work order exists, and which upstream commits conflict with it."""
     why = " ".join((order.why or "").split())
     yield f"patch: {clean(order.subject)}" + (f" ({clean(why)})" if why else "")
     for one in order.causes[:_MOST_CAUSES]:
@@ -100,7 +100,7 @@ def facts(order: WorkOrder) -> Iterator[str]:
 
 
 def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
-    """Return the base, ours, theirs and the candidates of a conflict region, side by side."""
+    """Return panes for base, ours, theirs and the candidates of a conflict region."""
     known = _lines_of(region.base)
     taken = None if choice is None else choice.taken
     sides = (
@@ -120,7 +120,7 @@ def panes(region: OrderedRegion, choice: Choice | None) -> tuple[Pane, ...]:
 
 
 def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
-    """Yield the panes without the indentation that all lines of all panes share."""
+    """Yield the panes without the indentation that all their lines share."""
     texts = [line for pane in found for _, line in pane.lines if line.strip()]
     wide = min((len(line) - len(line.lstrip(" ")) for line in texts), default=0)
     for pane in found:
@@ -128,7 +128,7 @@ def _without_indent(found: Sequence[Pane]) -> Iterator[Pane]:
 
 
 def result_pane(region: OrderedRegion, choice: Choice | None, place: Place) -> Pane:
-    """Return a conflict region as it is resolved by a choice, with a few lines around it."""
+    """Return a conflict region as a choice resolves it, with a few lines around it."""
     if choice is None:
         return Pane("result: nothing is chosen yet", ())
     number = f" {choice.number}" if choice.taken is Taken.CANDIDATE else ""
@@ -166,7 +166,7 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return the lines of a text, each with a flag that says whether `known` lacks it.
+    """Return the lines of a text, each marked as new if `known` does not contain it.
 
     If `known` is None, no line is new.
     """
@@ -193,6 +193,6 @@ def key_lines(keys: Sequence[Keys], width: int) -> list[str]:
 
 
 def after_quitting(state: Resolving) -> Iterator[str]:
-    """Yield the messages for a person who quits before all conflicts are resolved."""
+    """Yield messages for a user who quits before all conflicts are resolved."""
     yield f"{counted(len(state.left), 'conflict')} left; what you chose is kept"
     yield "go on with: patchmgr resolve"

@@ -38,7 +38,7 @@ def sync_state(proposal: Proposal) -> str:
 
 
 def sync_title(proposal: Proposal) -> str:
-    """Return the title of a sync: the series, and how far it got."""
+    """Return the title for a sync: the series, and how far it got."""
     return f"{', '.join(map(clean, proposal.plan.series))}: {_words(proposal)}"
 
 
@@ -124,14 +124,14 @@ def _order(order: WorkOrder) -> str:
 
 
 def _fitting(items: Sequence[str], room: int, what: str) -> list[str]:
-    """Return the items that fit, and a line that counts the others."""
+    """Return the items that fit, and a line that counts the rest."""
     kept = fitting(items, room, gap=2)
     left = len(items) - len(kept)
     return [*kept, f"{left} of {len(items)} {what} are left out here: no room."] if left else kept
 
 
 def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
-    """Return which patches changed, with the lines that differ, or "" if none changed."""
+    """Return a comment on the changed patches and their changed lines, or "" if there are none."""
     lines = list[str]()
     for one in proposal.carried:
         if any(patch.is_other for patch in one.compared.patches):
@@ -141,7 +141,7 @@ def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return a mark for a pull request's body: it says that this comment was posted.
+    """Return a mark for a pull request's body which shows that this comment was posted.
 
     Without a comment, the mark is empty.
     """
@@ -151,7 +151,7 @@ def comment_mark(comment: str) -> str:
 
 
 def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
-    """Return a comment for a pull request that was made before the pin moved."""
+    """Return a comment for a pull request that was opened before the pin moved."""
     state = text(_state(PlannedState(pin.ref, pin.commit)))
     lines = [f"The base has {code(series)} on {state} now: {check_words(check)}.", ""]
     lines += [
@@ -163,7 +163,7 @@ def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
 
 
 def check_words(check: PullCheck) -> str:
-    """Return in words whether the patches of an open pull request rebase cleanly onto the pin."""
+    """Return in words whether the patches of an open pull request rebase onto the pin."""
     left = f"leaves {counted(len(check.left), 'patch')} to a person there"
     words = (
         f"was not checked: {check.fault}"
@@ -178,7 +178,8 @@ def check_words(check: PullCheck) -> str:
 def annotations_text(found: Sync) -> str:
     """Return one line, in the form of a compiler's warning, for each warning and conflict.
 
-    `.github/problem-matcher.json` makes annotations of them. Paths are those in the workspace.
+    `.github/problem-matcher.json` turns these lines into annotations. Paths are those in the
+    workspace.
     """
     told = [f"patchmgr: warning: {warning}" for warning in found.warnings]
     told += [
@@ -192,7 +193,7 @@ _COLOURS = {"current": "brightgreen", "carried": "blue", "conflicts": "orange"}
 
 
 def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
-    """Return the state of a series after a sync, in words and as the JSON of a shields.io badge."""
+    """Return the state of a series after a sync, as words and as the JSON of a shields.io badge."""
     words = _words(proposal)
     value = {
         "schemaVersion": 1, "label": f"patchmgr {proposal.plan.series[0]}",

@@ -48,10 +48,7 @@ def rebase_text(outcome: SeriesOutcome, view: View) -> str:
 
 
 def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
-    """Yield the lines of patches that are not unchanged or have findings, or of all patches.
-
-    All are listed if the view lists everything.
-    """
+    """Yield the lines of patches that changed or have findings, or of all if the view lists all."""
     for patch in patches:
         is_worth = patch.verdict is not Verdict.UNCHANGED or patch.warnings or patch.findings
         if view.is_all or is_worth:
@@ -70,7 +67,7 @@ def _heading(outcome: SeriesOutcome) -> str:
 
 
 def short_ref(ref: str) -> str:
-    """Return a ref as it is, or the first 12 digits if it is a full commit id."""
+    """Return the first 12 digits of a full commit id; return any other ref unchanged."""
     return ref[:12] if is_full_id(ref) else clean(ref)
 
 
@@ -128,7 +125,7 @@ def _finding_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _history_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield what became upstream of a patch that landed, and whether its wording differs there."""
+    """Yield what upstream did with a landed patch later, and whether its wording differs there."""
     landed = next((commit for commit, event in patch.history if event == "landed"), "")
     for commit, event in patch.history:
         if event == "reverted":
@@ -150,7 +147,7 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
-    """Yield where upstream seems to have a patch in conflict, both texts, and how to decide."""
+    """Yield where upstream seems to contain a patch in conflict, both texts, and how to decide."""
     pairs = [(c, r) for c in patch.conflicts for r in c.resemblances]
     if patch.verdict is not Verdict.CONFLICT:
         return
@@ -189,13 +186,13 @@ def _quoted(content: bytes) -> Iterator[str]:
 
 
 def sighting_text(sighting: Sighting | BreakingCommit) -> str:
-    """Return an upstream commit in one line: pull request (if known), commit id and subject."""
+    """Return an upstream commit on one line: pull request (if known), commit id and subject."""
     pull = "" if sighting.pull is None else f"#{sighting.pull} "
     return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
 
 
 def bare_subject(sighting: Sighting | BreakingCommit) -> str:
-    """Return a commit's subject without the number of its pull request at the end."""
+    """Return a commit's subject without the pull request's number at its end."""
     return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
 
 
@@ -205,7 +202,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return in one line what became of the added and removed lines of a series."""
+    """Return one line about what became of the added and removed lines of a series."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; does not add up"
@@ -231,8 +228,8 @@ def after_rebase(
 ) -> Iterator[str]:
     """Yield what to do after a rebase, one step per line.
 
-    `work` is the folder with the files in conflict, or None if the rebase has not stopped.
-    `waiting` are the files in it that still have conflict markers.
+    `work` is the folder with the files in conflict, or None if the rebase did not stop. `waiting`
+    lists the files in it that still have conflict markers.
     """
     outcomes = tuple(outcomes)
     if work is not None:
@@ -315,7 +312,7 @@ def diff_text(header: bytes, diff: bytes, *, colour: bool) -> str:
 
 
 def painted_line(line: str, *, colour: bool) -> str:
-    """Return a line of a diff in git's colour for it."""
+    """Return a line of a diff in the colour that git gives it."""
     code = next((code for starts, code in _CODES if line.startswith(starts)), None)
     return line if code is None else painted(line, code, colour=colour)
 

@@ -1,4 +1,4 @@
-"""How much of a result is shown, in which width, and whether in colour."""
+"""How a result is displayed: how much of it, how wide, and in which colours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNLIMITED = 1 << 30  # columns, of what is not a terminal
 
 
 class Detail(Enum):
-    """How much of a result is listed: one line, only what changed, or everything."""
+    """How much of a result is displayed: one line, only what changed, or everything."""
 
     LINE = "line"
     CHANGES = "changes"
@@ -20,7 +20,7 @@ class Detail(Enum):
 
 
 class View(Struct, frozen=True):
-    """How a result is shown; `width` is the number of columns of the terminal."""
+    """How a result is displayed; `width` is the number of columns of the terminal."""
 
     detail: Detail = Detail.CHANGES
     width: int = UNLIMITED
@@ -28,16 +28,16 @@ class View(Struct, frozen=True):
 
     @property
     def is_line(self) -> bool:
-        """Return whether the result is shown in one line."""
+        """Return whether only one line is displayed."""
         return self.detail is Detail.LINE
 
     @property
     def is_all(self) -> bool:
-        """Return whether everything is listed, with unchanged items."""
+        """Return whether everything is displayed, including unchanged items."""
         return self.detail is Detail.ALL
 
     def folded(self, line: str, indent: str) -> Iterator[str]:
-        """Yield a line of prose behind `indent`, wrapped if it is wider than the terminal."""
+        """Yield a line of prose after `indent`, wrapped if it is wider than the terminal."""
         room = self.width - len(indent)
         if len(line) <= room:
             yield f"{indent}{line}"

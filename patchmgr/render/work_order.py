@@ -48,7 +48,7 @@ _NESTED = 110  # percent: what stands deeper in a document is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return a recorded conflict without its texts if it is larger than `most` characters.
+    """Return a recorded conflict, without its texts if it exceeds `most` characters.
 
     The regions of the work order contain the same texts. Only the first parts are then listed.
     """
@@ -104,7 +104,7 @@ def proposed_text(proposed: Proposed) -> str:
 
 
 def asked_text(asked: Sequence[Asked]) -> str:
-    """Return the result of `rebase --resolver` for each conflict that its program was given."""
+    """Return the result of `rebase --resolver`, conflict by conflict."""
     lines = list[str]()
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
@@ -127,7 +127,7 @@ def _markdown(title: str, blocks: list[_Line | _Code]) -> str:
 
 
 def _html_blocks(blocks: Sequence[_Line | _Code], *, is_row: bool = False) -> Iterator[str]:
-    """Yield lists of lines, and rows of texts: all is one row where that is asked for."""
+    """Yield lists of lines, and rows of texts; with `is_row`, all texts are in one row."""
     sides = {one.title: {*_lines(one)} for one in blocks if isinstance(one, _Code)}
     with_base = [sides["base"]] if "base" in sides else []
     with_others = [sides[name] for name in ("ours", "theirs") if name in sides]
@@ -144,7 +144,7 @@ def _html_blocks(blocks: Sequence[_Line | _Code], *, is_row: bool = False) -> It
 
 
 def _html_code(code: _Code, others: Sequence[Collection[str]]) -> str:
-    """Return a text with its name; the lines that one of the others lacks are marked."""
+    """Return a text with its name; lines that any of the other texts lacks are marked."""
     name, shown = html_text(code.title), list[str]()
     for line in _lines(code):
         content = escape(clean(line, keep="\t"))
