@@ -1,6 +1,6 @@
-"""The commands: one module for each, which makes the ports and calls an engine.
+"""The commands, one module for each, which calls the services and engines that it needs.
 
-A module is imported when it is first used, because `--help` needs none of them.
+Each module is imported when it is first used, because `--help` needs none of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`applied`, `unapplied`, `top`, `next`, `prev`: which patches of a series are pushed."""
+"""`applied`, `unapplied`, `top`, `next`, `prev`: list which patches of a series are pushed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from patchmgr.services.session import Session
 
 
 class Mark(str, Enum):
-    """The state of a patch; the value is the sign that StGit prints for it."""
+    """The state of a patch; the value is the character with which StGit marks it."""
 
     TOP = ">"
     PUSHED = "+"
@@ -23,7 +23,7 @@ class Mark(str, Enum):
 
 
 class Row(Struct, frozen=True):
-    """A patch in the list: `number` is its position in the series, from 1.
+    """A patch in a listing: `number` is its position in the series, from 1.
 
     `reason` is why the patch is hidden, or None if it is not.
     """
@@ -37,7 +37,7 @@ class Row(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, rename={"rows": "patches"}):
-    """Patches of a series in order, and the checkout that has pushed patches, or None."""
+    """Patches of a series in order, and the checkout into which patches are pushed, or None."""
 
     series: str
     target: Path | None
@@ -52,14 +52,14 @@ def listing(session: Session, options: CheckoutOptions) -> Listing:
 
 
 def unpushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the patches of a series that are not pushed, hidden ones included."""
+    """Return the patches of a series that are not pushed, including hidden ones."""
     found = listing(session, options)
     rows = tuple(row for row in found.rows if row.mark in (Mark.UNPUSHED, Mark.HIDDEN))
     return Listing(found.series, found.target, rows)
 
 
 def pushed_listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return the pushed patches, lowest first, even if the series has another order now."""
+    """Return the pushed patches, lowest first, even if the order of the series has changed."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         rows = {row.name: row for row in rows_of(opened)}
@@ -93,7 +93,7 @@ def _mark(opened: OpenSeries, name: str) -> Mark:
 def neighbour(found: Listing, given: str | None, *, step: int) -> str:
     """Return the name of the patch `step` places after a patch (by default the top).
 
-    Hidden patches are passed over. Raises PatchmgrError "no-patch" if there is no such patch.
+    Hidden patches are skipped. Raises PatchmgrError "no-patch" if there is no such patch.
     """
     rows = [row.name for row in found.rows if row.mark is not Mark.HIDDEN]
     top = next((row.name for row in found.rows if row.mark is Mark.TOP), None)

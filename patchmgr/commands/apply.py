@@ -1,4 +1,4 @@
-"""`apply` and `unapply` on a git checkout."""
+"""`apply` and `unapply` for a git checkout."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 
 
 class Application(Struct, frozen=True):
-    """The result of `apply` on a checkout.
+    """The result of `apply` for a checkout.
 
-    `is_new` says whether anything had to be written. `paths` are the changed files. `commits` has
-    the commit of each patch, or None for a patch without one. `replayed` are the conflicts that a
-    recorded resolution resolved.
+    `is_new` is true if anything had to be written. `paths` are the changed files. `commits` lists
+    the commit of each patch, or None for a patch without one. `replayed` are the conflicts that
+    were resolved by a recorded resolution.
     """
 
     series: str
@@ -52,12 +52,12 @@ class Application(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch does not apply, in which case nothing was written."""
+        """Return whether a patch does not apply; nothing was written then."""
         return any(patch.is_left for patch in self.patches)
 
 
 class _Target(Struct, frozen=True):
-    """A checkout at the start of a command: `applied` is the record of what is applied."""
+    """A checkout at the start of a command; `applied` records the series applied in it, if any."""
 
     checkout: Checkout
     head: str
@@ -66,7 +66,7 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return HEAD without the commits of an applied series."""
+        """Return HEAD, or the commit below an applied series' commits."""
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
 
@@ -91,7 +91,7 @@ def apply_to_checkout(
     options: CarryOptions,
     is_dry_run: bool,
 ) -> Application:
-    """Apply a series to a checkout of any commit, as a whole or not at all.
+    """Apply a series to a checkout of any commit, completely or not at all.
 
     If an older state of the series is applied, its files are replaced in the same step. Raises
     PatchmgrError "dirty-checkout" if any other file differs from HEAD.
@@ -131,7 +131,7 @@ def _is_up_to_date(found: _Target, present: Record, request: _Request) -> bool:
 
 
 def _refuse_changes(found: _Target) -> None:
-    """Raise PatchmgrError "dirty-checkout" if a file of another origin differs from HEAD."""
+    """Raise PatchmgrError "dirty-checkout" if a file outside the series differs from HEAD."""
     root, present = found.checkout.clone.root, found.applied
     ours = {file.path for file in present.files} if present is not None else set[str]()
     changed = [path for path in found.changed if path not in ours]
@@ -255,9 +255,9 @@ def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None
 def unapply_from_checkout(
     session: Session, name: str, target: Path, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
-    """Put the original files back, and return the folder of the checkout and their paths.
+    """Restore the original files; return the folder of the checkout and the restored paths.
 
-    Raises PatchmgrError "dirty-checkout" if somebody edited the files since.
+    Raises PatchmgrError "dirty-checkout" if somebody has edited the files since.
     """
     with open_checkout(session, target, is_dry_run=is_dry_run) as checkout:
         found = _look(checkout)

@@ -1,4 +1,4 @@
-"""`apply` and `unapply` on an installed package."""
+"""`apply` and `unapply` for an installed package."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from patchmgr.services.targets import remember_target, settled
 
 
 class PackageApplication(Struct, frozen=True):
-    """The result of `apply` on an installed package.
+    """The result of `apply` for an installed package.
 
-    `is_new` says whether anything had to be written. `paths` are the files of the package that
-    differ from the wheel's. `carried` is the result of the rebase onto the package, or None if none
-    was needed.
+    `is_new` is true if anything had to be written. `paths` are the files of the package that differ
+    from the wheel's. `carried` is the result of the rebase onto the package, or None if none was
+    needed.
     """
 
     series: str
@@ -52,7 +52,7 @@ class PackageApplication(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch does not apply, in which case nothing was written."""
+        """Return whether a patch does not apply; nothing was written then."""
         return self.carried is not None and self.carried.outcome.has_conflicts
 
 
@@ -65,11 +65,11 @@ def apply_to_package(
     warns_at_start: bool | None,
     is_dry_run: bool,
 ) -> PackageApplication:
-    """Apply a series to an installed package of any release, as a whole or not at all.
+    """Apply a series to an installed package of any release, completely or not at all.
 
     If an older state of the series is applied, its files are replaced in the same step. Files that
     an installer has replaced since are patched as they are now. `warns_at_start` turns the check at
-    the start of Python on or off; None leaves it as it is. Raises PatchmgrError "edited-package" if
+    Python's startup on or off; None leaves it as it is. Raises PatchmgrError "edited-package" if
     somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
@@ -102,7 +102,7 @@ def apply_to_package(
 
 
 def _keep_findings(session: Session, done: PackageResult) -> None:
-    """Save conflicts for `decide`. Without any, the workspace need not be writable."""
+    """Save conflicts for `decide`; without any, the workspace may be read-only."""
     if any(patch.finding is not None for patch in done.outcome.patches):
         with session.writing():
             keep_findings(session.workspace, [done.outcome])
@@ -110,7 +110,7 @@ def _keep_findings(session: Session, done: PackageResult) -> None:
 
 @contextmanager
 def _or_overlay(name: str, where: Location) -> Iterator[None]:
-    """Add a hint on `overlay` to the error if files cannot be written or are shared links."""
+    """Add a hint about `overlay` to the error if files are read-only or shared links."""
     try:
         yield
     except PatchmgrError as fault:
@@ -123,7 +123,7 @@ def _or_overlay(name: str, where: Location) -> Iterator[None]:
 def _refuse_managed(
     environment: Environment, distribution: Distribution, name: str, where: Location
 ) -> None:
-    """Raise PatchmgrError "externally-managed" for a package of the system (PEP 668)."""
+    """Raise PatchmgrError "externally-managed" if the system owns the package (PEP 668)."""
     is_own = distribution.site not in environment.managed
     if environment.owner is None or is_own or where.breaks_system:
         return
@@ -203,7 +203,7 @@ def _write(
 def _refuse_in_the_way(
     target: Installation, present: Record | None, files: Collection[str]
 ) -> None:
-    """Raise PatchmgrError if a file belongs to another package, too, or to none that is known."""
+    """Raise PatchmgrError if a file also belongs to another package, or to no known package."""
     for path, owner in other_owners(target.distribution, files).items():
         raise PatchmgrError(
             "shared-file",
@@ -224,7 +224,7 @@ def _refuse_in_the_way(
 def unapply_from_package(
     session: Session, name: str, where: Location, *, is_dry_run: bool
 ) -> tuple[Path, tuple[str, ...]]:
-    """Put the original files back; return the folder of the package and the restored paths.
+    """Restore the original files; return the folder of the package and the restored paths.
 
     Files that an installer has replaced since are left as they are.
     """

@@ -26,26 +26,26 @@ from patchmgr.services.session import Session
 
 
 class Audited(Struct, frozen=True):
-    """The findings of an audit, each with the name of its patch ("" between two trees)."""
+    """The findings of an audit, each with the name of its patch ("" in an audit of two trees)."""
 
     name: str
     findings: tuple[Told, ...]
 
     @property
     def is_sound(self) -> bool:
-        """Return whether no certain finding is left that was not accepted."""
+        """Return whether all certain findings, if any, are accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
 def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
-    """Audit a series on its pin: find code that works without the series and breaks with it."""
+    """Audit a series on its pin, for code that works without the series and breaks with it."""
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         refuse_broken(at_pin.carried.outcomes)
         return Audited(name, audit_at_pin(session, at_pin))
 
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
-    """Return the findings in a series applied to its own pin; only certain ones have an id."""
+    """Return the audit findings of a series on its own pin; only certain ones have an id."""
     bring = partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.bench, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
@@ -62,7 +62,7 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
     """Audit the change between two trees of any repository: commits, tags, branches or tree ids.
 
     Raises PatchmgrError "usage" if the folder is not a repository, and "unknown-ref" if a name is
-    not known in it.
+    unknown there.
     """
     git_dir = find_git_dir(repository)
     before, after = (tree_named(git_dir, name) for name in (old, new))
@@ -89,11 +89,11 @@ class _NoFiles:
     """A tree without files."""
 
     def entry(self, path: str) -> Entry | None:
-        """Return None: the tree has no such file."""
+        """Return None, as the tree has no files."""
         return None
 
     def is_directory(self, path: str) -> bool:
-        """Return False: the tree has no directories."""
+        """Return False, as the tree has no directories."""
         return False
 
     def files_below(self, path: str) -> Iterable[str]:

@@ -47,7 +47,7 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """A built branch: its repository and name, its head, and its number of commits.
 
     `base` is the pinned commit, and `tag` the tag on the head. `fallback` is the new tag on the
-    head that the branch replaces. `remote` is where it was pushed to. The last three may be None.
+    head that the branch replaces. `remote` is where it was pushed. The last three may be None.
     """
 
     series: str
@@ -65,9 +65,9 @@ class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 class Publication(Struct, frozen=True):
     """Where and how to publish a branch.
 
-    `repository` is a clone (None: the store), and `remote` where to push to. `mine` says which data
-    of the user go into the commits. With `is_forced`, branches and tags that patchmgr did not make
-    are replaced, too.
+    `repository` is a clone (None: the store), and `remote` where to push the branch. `mine` says
+    which data of the user go into the commits. With `is_forced`, branches and tags that patchmgr
+    did not make may be replaced.
     """
 
     repository: Path | None = None
@@ -79,7 +79,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which data of the user go into commits, from the command-line options."""
+    """Return which data of the user go into commits, given the command-line options."""
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer must be me, not {committer}")
     return Mine(committer == "me", signs_off, signs)
@@ -88,10 +88,10 @@ def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
 def left_out(
     session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:
-    """Return, by name, why `--without` and `--only` leave patches out.
+    """Map the patches that `--without` and `--only` exclude to the reasons.
 
-    Each given name is that of a patch or of a group. Patches that those of `only` need are kept,
-    too, unless `without` names them.
+    Each given name is that of a patch or of a group. Patches needed by those in `only` are kept,
+    unless `without` names them.
     """
     if not without and not only:
         return {}
@@ -134,9 +134,9 @@ def _needed(
 def branch(
     session: Session, name: str, wanted: Publication, *, options: CarryOptions, is_dry_run: bool
 ) -> Built:
-    """Build the branch of a series in the store or in a clone, and push it if asked to.
+    """Build the branch of a series in the store or in a clone, and push it if requested.
 
-    The work tree of the clone is not touched.
+    The work tree of the clone is not changed.
     """
     tag, is_forced = wanted.tag, wanted.is_forced
     loaded = load_series(session, name)
@@ -253,7 +253,7 @@ def _old_head(
 ) -> str | None:
     """Return the head that the new head replaces, or None if there is none.
 
-    In a store, where a rebase already moved the branch, it is the head before the rebase.
+    In a store, where a rebase has already moved the branch, it is the head before the rebase.
     """
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
@@ -265,7 +265,7 @@ def _old_head(
 
 
 class _Place(Struct, frozen=True):
-    """The repository that gets the branch: a store, or a user's clone."""
+    """The repository in which the branch is built: a store, or a user's clone."""
 
     workspace: Workspace
     git_dir: Path
@@ -284,7 +284,7 @@ class _Place(Struct, frozen=True):
 
 
 def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
-    """Return the full names of branch and tag; raise PatchmgrError if git would refuse one."""
+    """Return the full names of branch and tag; raise PatchmgrError if git does not accept one."""
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or not is_ref_name(full):
@@ -306,7 +306,7 @@ def _branch_move(
 ) -> list[RefMove]:
     """Plan to move the branch; raise if that would drop a person's commits, unless forced.
 
-    The branches of a store are never a person's.
+    Branches of a store never contain a person's commits.
     """
     if old == head:
         return []
@@ -333,7 +333,7 @@ def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
-    """Return whether patchmgr made a tag, and it is on the given commit."""
+    """Return whether a tag was made by patchmgr and is on the given commit."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(tag)
     if found is None or found.kind != "tag":

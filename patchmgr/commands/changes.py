@@ -37,9 +37,9 @@ class DiffRange(Struct, frozen=True):
 def changes(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, reach: DiffRange, cwd: Path
 ) -> bytes:
-    """Return the diff between two states of a checkout, as git prints one.
+    """Return the diff between two states of a checkout, in git's format.
 
-    `given` are the paths to include, relative to `cwd`: all if there are none.
+    `given` are the paths to include, relative to `cwd`, or all if there are none.
     """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         opened.need_checkout()
@@ -73,5 +73,5 @@ def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> Stat
 
 
 def _only(opened: OpenSeries, state: State, old: State, new: State, paths: Sequence[str]) -> State:
-    """Return a state with only the files at the named paths."""
+    """Return a state that contains only the files at the named paths."""
     return {p: opened.ground.entry(state, p) for p in (*old, *new) if is_in(p, paths)}

@@ -49,9 +49,9 @@ from patchmgr.services.session import Fetching, Session
 
 
 class CommandOptions(Struct, frozen=True):
-    """Which commands of a series to run: the named ones, or all if none is named.
+    """Which commands of a series to run: the named ones, or all if none are named.
 
-    No command runs unless `runs` is set.
+    No command is run unless `runs` is set.
     """
 
     runs: bool
@@ -87,7 +87,7 @@ def run_commands(
 
 
 def _why_not(command: CheckCommand, how: CommandOptions, is_broken: bool) -> str | None:
-    """Return why a command does not run, or None if it does."""
+    """Return why a command is not run, or None if it is."""
     line = " ".join(command.run)
     missing = [name for name in command.needs if shutil.which(name) is None]
     if how.names and command.name not in how.names:
@@ -116,7 +116,7 @@ def _run_all(
 class Runner(Struct, frozen=True):
     """Runs commands on the states of a branch: on the pin, and after each patch.
 
-    `states` are the commits, first the pin, and `patches` the names of the patches.
+    `states` lists the commits, starting with the pin, and `patches` the names of the patches.
     """
 
     session: Session
@@ -126,7 +126,7 @@ class Runner(Struct, frozen=True):
     patches: Sequence[str]
 
     def gate(self, command: CheckCommand) -> Gate:
-        """Run a command on the head; if it fails, find the first patch that breaks it."""
+        """Run a command on the head; if it fails, find the first patch with which it fails."""
         name = f"{self.series}-{command.name}.log"
         log = check_folder(self.session.workspace) / name
         try:
@@ -147,7 +147,7 @@ class Runner(Struct, frozen=True):
         return Gate(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
 
     def _first_bad(self, command: CheckCommand, log: Path, code: int) -> int:
-        """Return the index of the first state on which a command fails: 0 is the pin."""
+        """Return the index of the first state on which a command fails; 0 is the pin."""
 
         def fails(number: int) -> bool:
             return self._run(command, number, log)[0] != 0
@@ -171,7 +171,7 @@ class Runner(Struct, frozen=True):
 
 
 def first_bad(is_bad: Callable[[int], bool], last: int) -> int:
-    """Return the index of the first bad state by bisection: 0 is good, and `last` is bad."""
+    """Return the index of the first bad state, found by bisection; 0 is good, `last` is bad."""
     good, bad = 0, last
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -194,7 +194,7 @@ TEXT_GATES: tuple[tuple[str, Callable[[Patch], Iterable[Problem]]], ...] = (
 
 
 def check(session: Session, name: str, how: CommandOptions, *, options: CarryOptions) -> Checked:
-    """Run the built-in gates on a series, and its own commands if asked for.
+    """Run the built-in gates on a series, and its own commands if requested.
 
     The result is saved, except in a dry run.
     """
@@ -243,7 +243,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _links(self) -> Gate | None:
-        """Return the gate on commits that headers cite, or None if they cite none."""
+        """Return the gate for commits that headers cite, or None if they cite none."""
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
@@ -291,7 +291,7 @@ class _Run(Struct, frozen=True):
         ]
 
     def _audit(self) -> Gate:
-        """Return the gate on certain findings of the audit that were not accepted."""
+        """Return the gate for certain findings of the audit that are not accepted."""
         audited = audit_at_pin(self.session, self.at_pin)
         problems = tuple(
             Problem("audit", f.text, patch, f.path or None, f.line or None)
@@ -322,7 +322,7 @@ class _Run(Struct, frozen=True):
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:
-    """Check every file of the workspace that people edit; return one result for each series."""
+    """Check every file of the workspace that people edit; return one result per series."""
     lock = session.workspace.lock()
     return tuple(_check(session, name) for name in sorted(lock.series))
 
@@ -380,7 +380,7 @@ Read = Callable[[str], bytes]
 def check_ledger(
     session: Session, name: str, target: Path, *, branch: str | None, options: CarryOptions
 ) -> Checked:
-    """Check a checkout, or a branch in it, line by line against the ledger of a series."""
+    """Check that a checkout, or a branch in it, contains a series, line by line."""
     clone = open_clone(target)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         patches, tree, bench = at_pin.patches, at_pin.tree, at_pin.bench
@@ -402,7 +402,7 @@ def check_ledger(
 def _files(
     clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
 ) -> Iterator[tuple[str | None, State]]:
-    """Open the files of a branch, with its commit, or else those of the work tree and None."""
+    """Open the files of a branch and yield its commit, or those of the work tree and None."""
     if branch is None and not clone.is_bare:
         yield None, _WorkFiles(clone, paths, below, read)
         return
@@ -415,7 +415,7 @@ def _files(
 
 
 class _WorkFiles:
-    """The files of a work tree as git would store them; those of `paths` are read first."""
+    """The files of a work tree as git would store them; the files in `paths` are read first."""
 
     def __init__(self, clone: Clone, paths: Collection[str], below: StoredTree, read: Read) -> None:
         self._clone, self._below, self._read = clone, below, read

@@ -29,7 +29,7 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """The id of a recorded conflict, and its record; if that is None, `fault` says why."""
+    """A recorded conflict: its id, and its record or, if that is None, the `fault` in it."""
 
     id: str
     recorded: Recorded | None
@@ -37,14 +37,14 @@ class Listed(Struct, frozen=True):
 
 
 class SideEdits(Struct, frozen=True):
-    """What each side of a conflict changes: one phrase for each edit, from top to bottom."""
+    """What each side of a conflict changes, one phrase per edit, from top to bottom."""
 
     ours: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
 
 
 def list_conflicts(session: Session) -> tuple[Listed, ...]:
-    """Return all recorded conflicts, including those with a broken record."""
+    """Return all recorded conflicts, including those with a malformed record."""
     memory = Memory(session.workspace)
     return tuple(_listed(memory, name) for name in session.workspace.conflicts())
 
@@ -58,20 +58,20 @@ def _listed(memory: Memory, name: str) -> Listed:
 
 
 def show_conflict(session: Session, name: str) -> tuple[Recorded, ...]:
-    """Return the conflict whose id starts with a name, followed by its regions if several."""
+    """Return the conflict whose id starts with `name`, followed by its regions if several."""
     memory = Memory(session.workspace)
     found = require(session.workspace, memory, name)
     return (found, *_parts(memory, found))
 
 
 def edits_in(found: Sequence[Recorded]) -> list[SideEdits]:
-    """Return what each side changes, for each of the given conflicts."""
+    """Return what each side changes in each of the given conflicts."""
     with closing(StructureApart(answers=Answers())) as structure:
         return [_edits_in(one, structure) for one in found]
 
 
 def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
-    """Return what each side of a conflict changes: nothing if one is binary or missing."""
+    """Return what each side of a conflict changes; nothing if a side is binary or missing."""
     texts = [recorded.base, recorded.ours, recorded.theirs]
     if any(text is None or b"\0" in text for text in texts):
         return SideEdits()
@@ -89,7 +89,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches in the rebase in progress with a conflict or one of its regions."""
+    """Return the patches of the rebase in progress with this conflict or one of its regions."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -103,7 +103,7 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
 def resolve_conflict(
     session: Session, name: str, file: Path, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Record the content of a file as the resolution of a conflict, and return the records.
+    """Record the content of a file as the resolution of a conflict; return the records.
 
     The file is the text for a region, or the whole resolved file. For a conflict of several regions
     it must be the whole file.
@@ -126,7 +126,7 @@ def accept_side(
 ) -> tuple[Recorded, ...]:
     """Record one side ("ours" or "theirs") of a conflict as its resolution.
 
-    If that side has no such file, the resolution is to delete it.
+    If the file does not exist on that side, the resolution deletes it.
     """
     with session.writing():
         memory = Memory(session.workspace)
@@ -164,7 +164,7 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
 def _whole_files(
     memory: Memory, known: Iterable[str], path: str, names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the ids of whole files recorded at a path: they contain the forgotten text."""
+    """Yield the ids of whole files recorded at a path, which contain the forgotten text."""
     for name in known:
         found = None if name in names else _listed(memory, name).recorded
         if found is None or found.kind is not Kind.FILE or found.path != path:
@@ -187,7 +187,7 @@ def _open_ids(memory: Memory, in_progress: InProgress | None) -> set[str]:
 
 
 def _full_name(workspace: Workspace, name: str) -> str:
-    """Return the id that starts with a name; raise PatchmgrError "unknown-conflict"."""
+    """Return the only id that starts with a name; raise PatchmgrError "unknown-conflict"."""
     found = matching_ids(name, workspace.conflicts())
     if len(found) == 1:
         return found[0]
@@ -204,7 +204,7 @@ def _full_name(workspace: Workspace, name: str) -> str:
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
-    """Return the conflict whose id starts with a name; raise PatchmgrError if there is none."""
+    """Return the conflict whose id starts with `name`; raise PatchmgrError if there is none."""
     full = _full_name(workspace, name)
     found = memory.get(full)
     if found is None:
@@ -233,7 +233,7 @@ def _content(file: Path) -> bytes:
 def _lessons(
     workspace: Workspace, memory: Memory, found: Recorded, content: bytes, file: Path
 ) -> Sequence[Lesson]:
-    """Return the resolution of each region of a conflict from a file.
+    """Return the resolution of each region of a conflict, given a file.
 
     The file is the whole resolved file, or the text for the only region.
     """
@@ -277,7 +277,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Write resolutions, and return them; raise "solved-otherwise" if another is recorded."""
+    """Write resolutions and return them; raise "solved-otherwise" if a recorded one differs."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

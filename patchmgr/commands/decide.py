@@ -1,4 +1,4 @@
-"""`decide`: record a person's verdict on a patch in conflict, for later rebases."""
+"""`decide`: record a person's decision about a patch in conflict, for later rebases."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def decide(
     by: str,
     is_dry_run: bool,
 ) -> Decided:
-    """Record a verdict on what the last rebase left undecided in a patch.
+    """Record a decision about what the last rebase left undecided in a patch.
 
-    A new verdict replaces an older one. If the patch is needed and `by` names a later upstream
+    A new decision replaces an older one. If the patch is needed and `by` names a later upstream
     commit about it, that commit is not reported again.
 
     Raises PatchmgrError "no-finding" if the rebase left nothing undecided.
@@ -91,7 +91,7 @@ def _write(session: Session, decisions: Sequence[Decision], is_dry_run: bool) ->
 def _named_patch(
     workspace: Workspace, given: str, series: str | None, decided: Sequence[Decision] = ()
 ) -> tuple[str, str]:
-    """Return series and name of the patch that was meant, also if only a decision names it."""
+    """Return the series and full name of a patch, even if only a decision names it."""
     known = {series: workspace.series_record(series)} if series else workspace.lock().series
     names = {name: list(workspace.series_file(name).names()) for name in sorted(known)}
     for decision in decided:
@@ -166,7 +166,7 @@ def _decision(session: Session, item: Undecided, ruling: Ruling, by: str) -> Dec
 
 
 def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str, int | None]:
-    """Return commit, subject and pull request that `by` names, else those of the finding."""
+    """Return commit, subject and pull request that `by` names, or else those of the finding."""
     pull, commit = _PULL.fullmatch(by), _COMMIT.fullmatch(by)
     if pull is not None:
         return _by_pull(session, item, int(pull[1] or pull[2]))
@@ -176,7 +176,7 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 
 
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
-    """Return the commit of a pull request; for releases, return that of the finding."""
+    """Return the commit of a pull request or, for releases, that of the finding."""
     record = session.workspace.series_record(item.series)
     side = session.side_of(record)
     if not side.has_history:

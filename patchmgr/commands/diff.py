@@ -1,4 +1,4 @@
-"""`diff`: compare a series with an older state of itself, and record claims on files."""
+"""`diff`: compare a series with an older state of it, and record claims about files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from patchmgr.store import Change
 
 
 class ComparedStates(Struct, frozen=True):
-    """The tags of the two states to compare, and the clone that contains them.
+    """The tags of the two states to compare, and the clone that contains the tags.
 
     If `end` is None, the later state is the series as it is now.
     """
@@ -42,10 +42,10 @@ def diff(
     holds: Sequence[str] = (),
     is_dry_run: bool = False,
 ) -> ComparedSeries:
-    """Compare a series at one tag with itself at another tag, or as it is now.
+    """Compare the state of a series at one tag with its state at another tag, or now.
 
-    `holds` are places (`PATH` or `PATH::SYMBOL`). For each, a claim with the digest of its bytes in
-    the later state is added to the settings of the series, and `check` reports when it changes.
+    `holds` are places (`PATH` or `PATH::SYMBOL`). For each, the digest of its bytes in the later
+    state is claimed in the settings of the series, and `check` reports when it changes.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, ends.start, repository=ends.repository)
@@ -96,7 +96,7 @@ def _digest(state: NamedState, place: str) -> str:
 
 
 def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]) -> None:
-    """Add claims to series.toml, without a change to other lines."""
+    """Add claims to series.toml without changing other lines."""
     path = f"series/{name}/series.toml"
     with session.writing():
         session.workspace.settings(name)
@@ -106,7 +106,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return the content of series.toml with claims, which replace those on the same place."""
+    """Return the content of series.toml with new claims, which replace those on the same place."""
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"

@@ -1,4 +1,4 @@
-"""`doctor`: report what is too old or broken in tools, stores and workspace, and mend it."""
+"""`doctor`: report what is outdated or broken in tools, stores and workspace, and repair it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Health(str, Enum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """One thing that was examined, its state, and commands to type next (`hints`)."""
+    """One thing that was examined, its state, and commands to run next (`hints`)."""
 
     area: str
     what: str
@@ -56,7 +56,7 @@ class Diagnosis(Struct, frozen=True):
 
 
 class DoctorOptions(Struct, frozen=True):
-    """What to mend: broken stores (`repairs`) and leftovers (`prunes`).
+    """What to repair: broken stores (`repairs`) and leftovers (`prunes`).
 
     A dry run only reports them.
     """
@@ -67,7 +67,7 @@ class DoctorOptions(Struct, frozen=True):
 
 
 def examine(session: Session | None, options: DoctorOptions) -> tuple[Diagnosis, ...]:
-    """Examine the program, the stores and the workspace, if any; mend what `options` ask for."""
+    """Examine the program, the stores and the workspace, if any; repair what `options` ask for."""
     found = [*_program(), *_stores(options)]
     if session is None:
         hint = "run it in a workspace, or name one with: patchmgr -C DIR doctor"
@@ -94,7 +94,7 @@ def _program() -> Iterator[Diagnosis]:
 
 
 def _packages() -> Iterator[Diagnosis]:
-    """Yield the packages that are missing or too old; for those of extras it is a remark."""
+    """Yield packages that are missing or too old; those of extras get only a remark."""
     try:
         wanted = [Requirement(line) for line in metadata.requires("patchmgr") or ()]
     except metadata.PackageNotFoundError:
@@ -206,7 +206,7 @@ def _workspace(session: Session) -> Iterator[Diagnosis]:
 
 
 def _private(session: Session) -> Iterator[Diagnosis]:
-    """Yield what is unfinished: an interrupted change, a rebase, checkouts that are gone."""
+    """Yield what is incomplete: an interrupted change, a rebase, checkouts that are gone."""
     workspace = session.workspace
     if (workspace.root / PRIVATE / "journal.json").exists():
         text = "a command was interrupted; the next one finishes its change"

@@ -28,7 +28,7 @@ _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
 
 
 class Edited(Struct, frozen=True, rename=_KEYS):
-    """The result of `edit` or `rename`; `is_changed` says whether anything changed."""
+    """The result of `edit` or `rename`; `is_changed` is true if anything changed."""
 
     series: str
     name: str
@@ -41,7 +41,7 @@ class Edited(Struct, frozen=True, rename=_KEYS):
 def header_edit(
     subject: str | None, message: str | None, *, author: str | None, fields: Sequence[str]
 ) -> HeaderEdit:
-    """Return the edit that options ask for; raise PatchmgrError "usage" if one is malformed."""
+    """Return the edit that the options ask for; raise "usage" if an option is malformed."""
     person = None if author is None else parse_person(author)
     if author is not None and person is None:
         raise PatchmgrError("usage", "--author must be written as: Name <name@example.org>")
@@ -58,7 +58,7 @@ def _field(text: str) -> tuple[str, str]:
 def edit(
     session: Session, given: str | None, edit_: HeaderEdit, options: CheckoutOptions
 ) -> Edited:
-    """Change the header of a patch (by default the top); open the editor if no option is given."""
+    """Change the header of a patch (by default the top), in the editor if no option is given."""
     with opened_series(session, options) as opened:
         patch = opened.patches[opened.pick_or_top(given)]
         if edit_ == HeaderEdit():
@@ -77,7 +77,7 @@ def edit(
 
 
 def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
-    """Return the patch with a new header; if that is not valid, save the text for the person."""
+    """Return the patch with a new header; if that is not valid, save its text for the user."""
     if header and not header.endswith(b"\n"):
         header += b"\n"
     line = next(line for line in opened.file.lines if line.name == patch.name)
@@ -120,7 +120,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
 
 
 def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, bytes | None]:
-    """Return the other files of the workspace that name a patch, with its new name."""
+    """Return the other workspace files that name a patch, with the new name in them."""
     workspace, found = opened.session.workspace, dict[str, bytes | None]()
     decisions = read_decisions(workspace)
     after = [

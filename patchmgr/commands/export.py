@@ -47,7 +47,7 @@ class ExportOptions(Struct, frozen=True):
 
 
 class ExportedPatch(Struct, frozen=True):
-    """An exported patch; `kept` says whether it was copied byte for byte."""
+    """An exported patch; `kept` is true if it was copied byte for byte."""
 
     name: str
     kept: bool
@@ -63,8 +63,8 @@ class SkippedPatch(Struct, frozen=True):
 class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of an export to `out`.
 
-    `files` are all its files. `written` and `deleted` are those that changed, and `left` old files
-    that stay because a person edited them.
+    `files` are all its files. `written` and `deleted` are those that changed, and `left` are old
+    files that were kept because a person edited them.
     """
 
     series: str
@@ -82,8 +82,8 @@ class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def export(session: Session, name: str, asked: ExportOptions) -> Exported:
     """Export a series; a patch that is valid in the format is copied byte for byte.
 
-    Raises PatchmgrError "in-the-way", before anything is written, if a file would be replaced that
-    patchmgr did not write.
+    Raises PatchmgrError "in-the-way", before anything is written, if a file that patchmgr did not
+    write would be replaced.
     """
     form = _form(asked.form)
     root = session.workspace.root
@@ -123,7 +123,7 @@ def _form(name: str) -> Form:
 
 
 def _check_place(root: Path, place: Path) -> None:
-    """Raise PatchmgrError "usage" if an export would be among the workspace's own files."""
+    """Raise PatchmgrError "usage" if the export would be among the workspace's own files."""
     own = [root / name for name in ("series", "conflicts", PRIVATE)]
     if place == root or any(folder in (place, *place.parents) for folder in own):
         message = f"{place} is where the workspace keeps its own files"
@@ -202,7 +202,7 @@ class _Export(Struct, frozen=True):
         items: Sequence[Item],
         pinned: Pinned,
     ) -> Mapping[str, bytes]:
-        """Return by patch its diff, or the diff of the whole series if the format wants that."""
+        """Map each patch to its diff, or to that of the whole series if the format needs one."""
         if self.form.is_whole:
             whole = tree_diff(bench.git_dir, base, commits[-1])
             return {item.patch.name: whole for item in items}
@@ -223,7 +223,7 @@ def _items(loaded: LoadedSeries, outcomes: Mapping[str, PatchOutcome]) -> tuple[
 
 
 class Delivered(Struct, frozen=True):
-    """What an export changed: files written, files deleted, and old ones left as edited."""
+    """What an export changed: files written, files deleted, and old files kept because of edits."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...]
@@ -231,7 +231,7 @@ class Delivered(Struct, frozen=True):
 
 
 class Delivery(Target):
-    """The folder that an export is written to."""
+    """The folder to which an export is written."""
 
     fault = "edited-export"
     mending = ("delete that file; the next export then needs --force",)
@@ -246,10 +246,10 @@ class Delivery(Target):
     def deliver(
         self, files: Mapping[str, bytes], *, series: str, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
-        """Write files (content by path), and delete files of the last export not needed any more.
+        """Write files (content by path), and delete files of the last export that are obsolete.
 
-        Raises PatchmgrError "in-the-way" if a path has a file that patchmgr did not write, unless
-        `is_forced`.
+        Raises PatchmgrError "in-the-way" if a file that patchmgr did not write has one of the
+        paths, unless `is_forced`.
         """
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:

@@ -22,7 +22,7 @@ class Sign(str, Enum):
 
 
 class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
-    """A file of a patch; `is_edited` says whether it has edits that are not refreshed yet."""
+    """A file of a patch; `is_edited` is true if it has edits that are not refreshed yet."""
 
     path: str
     sign: Sign
@@ -40,7 +40,7 @@ class Files(Struct, frozen=True, rename={"rows": "files"}):
 def files_of(session: Session, given: str | None, options: CheckoutOptions) -> Files:
     """Return the files of a patch (by default the top).
 
-    Those of the top patch include files with edits that are not refreshed yet.
+    For the top patch, files with edits that are not refreshed yet are included.
     """
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         name = opened.pick_or_top(given)
@@ -54,15 +54,15 @@ def files_of(session: Session, given: str | None, options: CheckoutOptions) -> F
 
 
 def _paths(patch: Patch) -> tuple[str, ...]:
-    """Return the paths that a patch creates, changes or deletes, each once."""
+    """Return the paths that a patch creates, changes or deletes, without repetitions."""
     both = ((change.old_path, change.new_path) for change in patch.files)
     return tuple(dict.fromkeys(path for pair in both for path in pair if path is not None))
 
 
 def _signs(opened: OpenSeries, patch: Patch, edits: Mapping[str, Entry | None]) -> dict[str, Sign]:
-    """Return, by path, what a patch does to each file.
+    """Map each path to what a patch does to the file.
 
-    For a pushed patch that is found from the states, else from its diff.
+    For a pushed patch this comes from the states, otherwise from its diff.
     """
     if patch.name not in opened.names:
         return _stated(patch)

@@ -81,7 +81,7 @@ def _folded(
     raw: bytes,
     states: Sequence[State],
 ) -> Revision:
-    """Return the revision that makes one patch of the target and the others."""
+    """Return the revision that makes the target and the others one patch."""
     first = min(gathered.index(name) for name in (target, *others))
     last = max(gathered.index(name) for name in (target, *others))
     order = [name for name in gathered if name not in others]

@@ -39,9 +39,9 @@ _ABSORBED = (Verdict.ABSORBED, Verdict.PARTIAL)
 def make_forecast(
     session: Session, name: str, *, watched: int, options: CarryOptions, now: int, asks: bool
 ) -> Forecast:
-    """Return what the newest open pull requests would do to a series and its stack.
+    """Predict what the newest open pull requests would do to a series and its stack.
 
-    At most `watched` pull requests are looked at. `now` is the time in seconds since 1970. A result
+    At most `watched` pull requests are examined. `now` is the time in seconds since 1970. A result
     for the same head, upstream and patches is reused. With `asks`, `gh` is run to leave out pull
     requests that are closed.
     """
@@ -81,14 +81,14 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files of a stack on upstream's tip, and what is assumed of conflicts there."""
+    """The files of a stack on upstream's tip, and the assumptions about conflicts there."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
 
 
 class Watch:
-    """Finds open pull requests, and what each would do to a stack on upstream's tip."""
+    """Finds open pull requests, and predicts what each does to a stack on upstream's tip."""
 
     def __init__(
         self,
@@ -119,9 +119,9 @@ class Watch:
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
         """Yield the newest pull requests that count as open, each with its facts.
 
-        A pull request counts as open if upstream lacks its head, and either the host offers a
-        merge of it or it is at most `DAYS` old. After a batch without such young ones, only those
-        with a merge are looked at.
+        A pull request counts as open if upstream lacks its head, and either the host offers a merge
+        of it or it is at most `DAYS` old. After a batch without such recent ones, only those with a
+        merge are examined.
         """
         store, tip = self.side.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -143,7 +143,7 @@ class Watch:
             yield from found
 
     def facts(self, head: str) -> PullFacts | None:
-        """Return the facts of a pull request's head, or None if upstream shares no history."""
+        """Return the facts about a pull request's head, or None without common history."""
         store, question = self.side.store, ("pull request", head)
         known = self._kept.get(question)
         if known is not None:
@@ -161,7 +161,7 @@ class Watch:
         return facts
 
     def forecast(self, pull: PullHead, facts: PullFacts) -> PullForecast:
-        """Return what a pull request would do to the series on upstream's tip."""
+        """Predict what a pull request does to the series on upstream's tip."""
         near = tuple(path for path in facts.paths if path in self.on_tip.paths)
         found = PullForecast(
             pull.number, pull.head, facts.subject, facts.author, facts.date, PullEffect.NONE, near
@@ -177,7 +177,7 @@ class Watch:
         return convert(known[0], PullForecast)
 
     def _judge(self, pull: PullForecast) -> PullForecast:
-        """Return the effect of a pull request: that of a rebase from the tip onto the merge."""
+        """Add the effect of a pull request: that of a rebase from the tip onto the merge."""
         bench, tip = self.run.bench, self.tip.commit
         self._bring(pull)
         tree = None
@@ -205,7 +205,7 @@ class Watch:
         return tuple(touched.values())
 
     def _bring(self, pull: PullForecast) -> None:
-        """Fetch the blobs that merging a pull request reads."""
+        """Fetch the blobs needed to merge a pull request."""
         reader = self.side.reader
         base, _ = own_range(self.side.store, pull.head, self.tip.commit)
         trees = [reader.tree_of(commit) for commit in (base, pull.head, self.tip.commit)]
@@ -235,7 +235,7 @@ class Watch:
         return tuple(_beside(load_series(session, name), side) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
-        """Return by path the symbols that a pull request changes in files of the stack."""
+        """Map paths to the symbols that a pull request changes in files of the stack."""
         bench, found = self.run.bench, dict[str, set[str]]()
         tree = bench.tree(merged)
         for path, hunks in changed_lines(bench.git_dir, self.tip.commit, merged).items():
@@ -268,7 +268,7 @@ def _touched(
 
 
 def effect_of(patches: Sequence[PlannedPatch]) -> PullEffect:
-    """Return the effect of a change on patches: the worst effect on any of them."""
+    """Return the effect of a change on several patches: the worst effect on any of them."""
     verdicts = {patch.verdict for patch in patches}
     if verdicts & {Verdict.CONFLICT, Verdict.BLOCKED}:
         return PullEffect.BREAKS

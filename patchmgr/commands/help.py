@@ -1,4 +1,4 @@
-"""`help`: read the topic pages that come with the program, and write man pages."""
+"""`help`: find the topic pages that come with the program, and write man pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def topics() -> tuple[Topic, ...]:
 
 
 def find_topic(name: str, commands: Collection[str]) -> Topic | None:
-    """Return a topic, or None if only a command has that name.
+    """Return the topic with this name, or None if only a command has the name.
 
     Raises PatchmgrError "unknown-topic" for any other name.
     """
@@ -42,9 +42,10 @@ def find_topic(name: str, commands: Collection[str]) -> Topic | None:
 
 
 def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
-    """Write man pages into a folder.
+    """Write man pages to a folder.
 
-    Raises PatchmgrError "in-the-way" if a file to replace is not a man page of patchmgr.
+    Raises PatchmgrError "in-the-way" if a file that is not one of patchmgr's man pages would be
+    replaced.
     """
     for name in pages:
         place = folder / name
@@ -65,7 +66,7 @@ def _is_ours(place: Path) -> bool:
 
 
 def page_date() -> date:
-    """Return the date for man pages: SOURCE_DATE_EPOCH if that is set, else today."""
+    """Return the date for man pages: SOURCE_DATE_EPOCH if it is set, otherwise today."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.now(timezone.utc)
     return (datetime.fromtimestamp(int(given), timezone.utc) if given.isdigit() else now).date()

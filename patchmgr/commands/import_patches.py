@@ -1,4 +1,4 @@
-"""`import`: add patches from files, folders, git ranges, stacks or upstream; all or none."""
+"""`import`: add patches from files, folders, git ranges, stacks or upstream, all or none."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from patchmgr.store import Change
 class Imported(Struct, frozen=True):
     """An imported patch, and the paths in it that a person should look at (`risks_of`).
 
-    `is_rest` says whether it has changes that a merge commit of the fork made itself.
+    `is_rest` is true if it contains changes that were made in a merge commit of the fork itself.
     """
 
     patch: Patch
@@ -60,9 +60,9 @@ class Import(Struct, frozen=True):
 class Sources(Struct, frozen=True):
     """What to import: files and folders, a git range, a stack, commits or pull requests.
 
-    `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the given
+    `git` is a repository and a range, and `stack` a repository and a branch. `strip` is the user's
     -pN, or None if each source has its own. With `is_reversed`, the reverse of each patch is
-    imported. `merges` says how a range with merges is imported.
+    imported. `merges` says how to import a range with merges.
     """
 
     paths: Sequence[Path] = ()
@@ -92,7 +92,7 @@ class Sources(Struct, frozen=True):
 
 
 def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
-    """Return the reverse of a patch; raise "usage" if a series file lists the patch."""
+    """Return the reverse of a patch; raise "usage" if it comes from a series file."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
     message = f"-R is only for files, and {shown(item.label)} is in a series file"
@@ -135,7 +135,7 @@ def _named(
     present: SeriesFile,
     known: Sequence[Patch],
 ) -> tuple[tuple[SeriesLine, ...], tuple[Patch, ...]]:
-    """Return the new lines of the series file, and the patches with names not yet taken.
+    """Return the new lines of the series file, and the patches under names not in use yet.
 
     A patch from the same commit as one in the series is left out. Raises PatchmgrError
     "changed-patch" if their changes differ.
@@ -177,7 +177,7 @@ def _changes(diff: bytes) -> list[bytes]:
 
 
 def _name(item: SourcePatch, draft: Patch, taken: Collection[str]) -> str:
-    """Return a file name that is not taken: the one in a series file, if possible."""
+    """Return a file name that is not in use: the one in a series file, if possible."""
     if item.line is not None and item.wish is not None and item.wish not in taken:
         return item.wish
     return _free_name(item.wish or f"{slug(draft.subject)}.patch", taken)
@@ -203,10 +203,10 @@ def _check_fold(
     patches: Sequence[Patch],
     becomes: Mapping[str, Entry | None] | None,
 ) -> None:
-    """Apply the patches to the pin, in memory; raise PatchmgrError if one does not apply.
+    """Apply the patches to the pin in memory; raise PatchmgrError if one does not apply.
 
-    A patch that guards keep out unless a symbol is selected must apply with one of the symbols.
-    Raises AssertionError if the patches of a fork do not make the files in `becomes`.
+    A patch that guards exclude unless a symbol is selected must apply with one of the symbols.
+    Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
     loaded = load_series(session, series)
     side, base = loaded.side, loaded.base
@@ -254,7 +254,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the touched paths that tools run automatically, and those with binary contents."""
+    """Return the touched paths that tools run automatically, and those with binary content."""
     return tuple(
         change.path
         for change in patch.files

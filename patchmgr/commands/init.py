@@ -31,9 +31,9 @@ _ATTRIBUTES = b"series/*/series merge=union\nseries/** -text\nconflicts/** -text
 
 
 def init(folder: Path, *, is_dry_run: bool) -> Path:
-    """Make an empty workspace in a folder, whose other files are kept; return the folder.
+    """Make an empty workspace in a folder, keeping the other files there; return the folder.
 
-    Raises PatchmgrError "usage" if it already is a workspace.
+    Raises PatchmgrError "usage" if the folder already is a workspace.
     """
     if (folder / LOCK).exists():
         raise PatchmgrError("usage", f"{folder} is already a workspace")
@@ -59,7 +59,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
 
 
 def _with_missing(path: Path, lines: bytes) -> bytes | None:
-    """Return the content of a file with missing lines added, or None if none is missing."""
+    """Return the content of a file with missing lines added, or None if none are missing."""
     known = path.read_bytes() if path.exists() else b""
     missing = [line for line in lines.splitlines() if line not in known.splitlines()]
     if not missing:
@@ -91,7 +91,7 @@ class Started(Struct, frozen=True):
 def init_from_branch(
     folder: Path, branch: Branch, open_: Callable[[Path], Session], *, is_dry_run: bool
 ) -> Started:
-    """Make a workspace with upstream and the patches of a branch, on its last merged state.
+    """Make a workspace from a branch, with the upstream state that it merged last as the pin.
 
     The workspace is made in a temporary folder, and moved into place at the end. Raises
     PatchmgrError "usage" if the folder exists and is not empty.
@@ -129,7 +129,7 @@ def import_branch(session: Session, branch: Branch, upstream: Upstream) -> Start
 
 
 def _upstream(branch: Branch) -> Upstream:
-    """Return the upstream of a ref: the remote that it tracks, or else the repository."""
+    """Return the upstream for a ref: the remote that it tracks, or else the repository."""
     git_dir = find_git_dir(branch.repository)
     url, tracked = followed(git_dir, branch.upstream)
     if url is None:
@@ -141,5 +141,5 @@ def _upstream(branch: Branch) -> Upstream:
 
 
 def name_from(text: str) -> str:
-    """Return a valid name for an upstream or a series, made from any text."""
+    """Derive a valid name for an upstream or a series from any text."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._") or "upstream"

@@ -35,7 +35,7 @@ _SCRIPT = (
 
 
 class DriverChange(Struct, frozen=True):
-    """The merge driver of a clone after the command; `is_new` says whether it changed.
+    """The merge driver of a clone after the command; `is_new` is true if it changed.
 
     `settings` are git settings, and `lines` those of the attributes file.
     """
@@ -54,9 +54,9 @@ def install_driver(
     workspace: Workspace | None,
     is_dry_run: bool,
 ) -> DriverChange:
-    """Make patchmgr the merge driver of a repository for files that match patterns.
+    """Make patchmgr a repository's merge driver for files that match the patterns.
 
-    `upstream` is the side, "ours" or "theirs", that is upstream's in its merges.
+    `upstream` is the side, "ours" or "theirs", on which upstream is in the repository's merges.
     """
     if upstream not in ("ours", "theirs"):
         raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")

@@ -1,4 +1,4 @@
-"""`merge-file` and git's merge driver: merge one file that is not in a series."""
+"""`merge-file` and git's merge driver: merge one file that is not part of a series."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from patchmgr.store import Workspace, find_workspace
 class MergedFile(Struct, frozen=True):
     """The result of a merge, and the bytes to write for it.
 
-    `notes` name missing formatters if a conflict is left. `warnings` say what is suspicious in a
-    clean merge.
+    `notes` name missing formatters if a conflict remains. `warnings` describe what is suspicious in
+    a clean merge.
     """
 
     path: str
@@ -50,17 +50,17 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def how(self) -> str | None:
-        """Return the name of the way in which the file was merged, or None for a conflict."""
+        """Return how the file was merged, by the name of the method, or None for a conflict."""
         return self.result.how.value if isinstance(self.result, Solved) else None
 
     @property
     def used(self) -> tuple[str, ...]:
-        """Return the ids of the resolutions that were replayed."""
+        """Return the ids of the replayed resolutions."""
         return self.result.used
 
     @property
     def reliability(self) -> tuple[Reliability, ...]:
-        """Return the reliability of each region that was merged by structure."""
+        """Return the reliability of each region of a structural merge."""
         return self.result.reliability if isinstance(self.result, Solved) else ()
 
     @property
@@ -72,7 +72,7 @@ class MergedFile(Struct, frozen=True):
 def near_workspace(start: Path, *, is_named: bool) -> Workspace | None:
     """Return the workspace that contains a folder, or None if there is none.
 
-    If a person named the workspace, raise PatchmgrError "no-workspace" instead.
+    If the user named the workspace, raises PatchmgrError "no-workspace" instead of returning None.
     """
     try:
         return find_workspace(start)
@@ -90,12 +90,12 @@ def merge_file(
     workspace: Workspace | None,
     confidence: int | None = None,
 ) -> MergedFile:
-    """Merge the files base, ours and theirs; nothing is written.
+    """Merge the files base, ours and theirs without writing anything.
 
-    `sides` are the three files in this order. `upstream` is the side, "ours" or "theirs", that is
-    upstream's. Settings of formatters are read from the git work tree around the current folder. A
-    binary conflict keeps ours, as git does. A merge by structure is used only if its reliability is
-    at least `confidence` percent.
+    `sides` are the three files in this order. `upstream` is the side, "ours" or "theirs", on which
+    upstream is. Settings of formatters are read from the git work tree around the current folder. A
+    binary conflict keeps ours, as in git. A structural merge is used only if its reliability is at
+    least `confidence` percent.
     """
     if upstream not in ("ours", "theirs"):
         raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")
@@ -140,8 +140,7 @@ def drive(
 ) -> tuple[MergedFile, str | None]:
     """Merge for git, write the result to the file ours, and return the result and a problem.
 
-    The problem is None, or a message about broken records in the workspace, which are then not
-    used.
+    The problem is None, or a message about malformed records in the workspace, which are not used.
     """
     problem = None
     try:

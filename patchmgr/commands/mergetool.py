@@ -19,7 +19,7 @@ from patchmgr.store import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files resolved now, and those still unresolved, as paths below the work area."""
+    """The files resolved by this run, and those still unresolved, as paths below the work area."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]
@@ -28,7 +28,7 @@ class ToolResult(Struct, frozen=True):
 def run_mergetool(
     session: Session, names: Sequence[str], *, tool: str | None, is_dry_run: bool
 ) -> ToolResult:
-    """Open the merge tool on the named files, or on each file with conflict markers."""
+    """Open the merge tool for the named files, or for each file with conflict markers."""
     with session.writing():
         workspace = session.workspace
         chosen = _chosen(workspace, require_in_progress(session).waiting, names)
@@ -72,7 +72,7 @@ def _chosen(
 def _solve(
     workspace: Workspace, item: Waiting, settings: tuple[tuple[str, str], ...], tool: str | None
 ) -> bool:
-    """Run the tool on one file; if the tool succeeds, save its result. Return whether resolved."""
+    """Run the tool on one file, save its result if it succeeds, and return whether it did."""
     file = work_file(workspace, item)
     before = file.read_bytes() if file.is_file() else None
     is_done, after = run_tool(_tool_file(workspace, item, before), settings, tool=tool)

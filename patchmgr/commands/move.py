@@ -31,9 +31,9 @@ from patchmgr.store import Change
 def move(
     session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
 ) -> Revised:
-    """Put a patch before or after another one in its series.
+    """Move a patch before or after another one in its series.
 
-    Raises PatchmgrError "depends" if the series would then not make the same files.
+    Raises PatchmgrError "depends" if the series would then result in different files.
     """
     if (before is None) == (after is None):
         raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
@@ -67,7 +67,7 @@ def _pushed_after(opened: OpenSeries, order: Sequence[str], name: str) -> tuple[
 
 
 class Moved(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `move --into`: a patch, and the series that it left and joined."""
+    """The result of `move --into`: a patch, its old series and its new one."""
 
     patch: str
     source: str
@@ -81,8 +81,8 @@ def move_to_series(
     """Move a patch into the series directly below or above in the stack.
 
     Only the first patch can move down, where it becomes the last, and only the last can move up,
-    where it becomes the first. So the stack makes the same files. Raises PatchmgrError "usage" for
-    any other patch, or if neither series is based on the other.
+    where it becomes the first, so that the stack results in the same files. Raises PatchmgrError
+    "usage" for any other patch, or if neither series is based on the other.
     """
     with session.writing():
         workspace = session.workspace
@@ -127,7 +127,7 @@ def _beside(session: Session, into: str) -> str:
 
 
 def _is_down(session: Session, source: str, into: str) -> bool:
-    """Return whether `into` is the series below; raise PatchmgrError if not adjacent."""
+    """Return whether `into` is the series below; raise PatchmgrError if it is not adjacent."""
     if session.workspace.series_record(source).on == into:
         return True
     if session.workspace.series_record(into).on == source:

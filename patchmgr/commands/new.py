@@ -1,4 +1,4 @@
-"""`new`: make an empty patch on top of the pushed ones."""
+"""`new`: create an empty patch on top of the pushed ones."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def new_patch(
     message: str,
     author: str,
 ) -> str:
-    """Make an empty patch on top of the pushed ones, and return its name.
+    """Create an empty patch on top of the pushed ones, and return its name.
 
-    `refresh` puts edits into it.
+    `refresh` adds edits to the patch.
     """
     with opened_series(session, options) as opened:
         name = file_name(given)
@@ -57,7 +57,7 @@ def _words(name: str) -> str:
 
 
 def _author(opened: OpenSeries, given: str) -> Author:
-    """Return the author of a new patch: the given one, or else the user as git knows them."""
+    """Return the author of a new patch: the given one, or the user according to git."""
     known = opened.need_checkout().clone.author()
     if given:
         person = parse_person(given)

@@ -1,4 +1,4 @@
-"""`notes`: the note on a rebase, with all its numbers computed."""
+"""`notes`: write a note on a rebase, with computed figures."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
 
     A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
     last rebase, and `end` is the pin. If no such rebase was saved, and the pin is still the start,
-    a dry run computes the facts. Raises PatchmgrError "usage" if the series has not been rebased
+    the facts come from a dry run. Raises PatchmgrError "usage" if the series has not been rebased
     yet, and "no-facts" if nothing is known of the rebase.
     """
     record = session.workspace.series_record(name)
@@ -76,7 +76,7 @@ def note_on(
 ) -> SyncNote:
     """Return one note on several rebases in a row, from the first start to the last end.
 
-    `known` are the conflicts that recorded resolutions resolved in them.
+    `known` are the conflicts that were resolved by recorded resolutions.
     """
     record = session.workspace.series_record(name)
     rows = [sync_facts(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
@@ -118,7 +118,7 @@ def _state(
 def _by_commit(
     session: Session, record: SeriesRecord, side: Side, name: str, shown: str
 ) -> Resolved:
-    """Resolve a name; a state of a saved rebase keeps the ref and archive it had then."""
+    """Resolve a name; a state of a saved rebase keeps the ref and archive that it had then."""
     if name == record.pin.commit or name == record.pin.ref:
         return pinned_state(side, record.pin)
     for row in read_syncs(session.workspace, record.name):
@@ -134,7 +134,7 @@ def _by_commit(
 def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
     """Return the saved rebases that lead from one commit to another.
 
-    A dry run counts only if it goes there directly.
+    A dry run counts only if it leads there directly.
     """
     direct = [row for row in rows if ends_of(row) == (start, end)]
     if direct:
@@ -148,7 +148,7 @@ def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
 
 
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
-    """Rebase a series in a dry run, and return and save the facts."""
+    """Rebase a series in a dry run; save the facts and return them."""
     loaded = load_series(session, record.name)
     with rebase_run(session, loaded.side.store, CarryOptions(wants_detail=True)) as run:
         outcome = run.carry_onto(loaded, loaded.side.resolve(target.ref), {})
@@ -159,7 +159,7 @@ def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
 def _of_lock(
     session: Session, record: SeriesRecord, ends: tuple[Resolved, Resolved]
 ) -> tuple[Carried, ...]:
-    """Return the patches of the last rebase from upstream.lock: a fresh clone has no more."""
+    """Return the patches of the last rebase from upstream.lock, all that a fresh clone has."""
     result = record.result
     base = result.get("base")
     is_last = isinstance(base, dict) and base.get("commit") == ends[0].commit
@@ -180,7 +180,7 @@ def _of_lock(
 
 
 class _Writer(Struct, frozen=True):
-    """A rebase between two states, and what is known of it."""
+    """A rebase between two states, and the facts known about it."""
 
     session: Session
     record: SeriesRecord
@@ -289,7 +289,7 @@ class _Writer(Struct, frozen=True):
         return next((one for one in found if one.tag), found[0] if found else None)
 
     def _dropped(self) -> tuple[Dropped, ...]:
-        """Return the patches dropped according to upstream.lock, with the commits as evidence."""
+        """Return the patches that upstream.lock lists as dropped, with the commits as evidence."""
         found = []
         for row in self.record.result.get("patches", ()):
             if row["verdict"] in ("absorbed", "partial"):
@@ -306,7 +306,7 @@ def _arrival(reader: ObjectReader, commit: str) -> Arrival:
 def _brought(steps: Sequence[Step], paths: set[str], parts: Subsystems) -> tuple[Brought, ...]:
     """Return upstream's commits to files of the series, by subsystem.
 
-    `steps` are the commits to list: without those that contain patches of the series.
+    `steps` are the commits to list, without those that contain patches of the series.
     """
     groups: dict[str, dict[str, tuple[Step, list[str]]]] = {}
     for step in steps:

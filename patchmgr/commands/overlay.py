@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """The result of `overlay`; `left` are changed files that it lacks: no import reads them."""
+    """The result of `overlay`; `left` lists changed files that no import reads, which it lacks."""
 
     application: PackageApplication
     place: Path
@@ -36,7 +36,7 @@ def make_overlay(
     options: CarryOptions,
     is_dry_run: bool,
 ) -> Overlaid:
-    """Make the overlay of a series for an installed package; the package is not changed.
+    """Make the overlay of a series for an installed package, which is not changed.
 
     Raises PatchmgrError "out-of-reach" if the series changes no module of the package.
     """
@@ -84,7 +84,7 @@ def _modules(
 ) -> tuple[dict[str, tuple[str | None, bytes]], tuple[str, ...]]:
     """Return the modules that change, and the paths of other files that change.
 
-    Each module has the sha256 of its original (None: it is new) and its new content.
+    Each module maps to the sha256 of its original (None: it is new) and its new content.
     """
     files: dict[str, tuple[str | None, bytes]] = {}
     left: list[str] = []

@@ -1,4 +1,4 @@
-"""`plan`: plan the way to an upstream state as clean steps and single breaking commits."""
+"""`plan`: plan a way to an upstream state, in clean steps and single breaking commits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MOST_KNOWING = 4
 def make_plan(
     session: Session, name: str, *, onto: str, options: CarryOptions, most: int | None
 ) -> Plan:
-    """Rebase a stack step by step towards a state in dry runs, and save the plan.
+    """Plan the rebases of a stack to a state, by trying them in dry runs, and save the plan.
 
     A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
     is the pin.
@@ -78,9 +78,9 @@ def make_plan(
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan the merges of upstream into a branch up to a state; nothing is saved.
+    """Plan the merges of upstream into a branch, up to a state, and save nothing.
 
-    The branch is rebased as one patch: its difference from the state that it merged last.
+    The branch is rebased as one patch: its difference from the upstream state that it merged last.
     """
     name, repository = name_from(branch.name), branch.repository
     end = commit_named(find_git_dir(repository), onto, repository)
@@ -95,7 +95,7 @@ def plan_branch(
 def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
     """Return all states from the pin to a target, and whether the first step goes back.
 
-    It goes back if the pin is not on the way to the target.
+    It goes back if the pin is not among the ancestors of the target.
     """
     start = pinned_state(side, session.workspace.series_record(name).pin)
     end = side.resolve(onto)
@@ -111,12 +111,12 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
 
 
 def planned(state: Resolved) -> PlannedState:
-    """Return a state in the form that plans save."""
+    """Return a state in the form in which plans save it."""
     return PlannedState(state.ref, state.commit, state.archive, state.sha256)
 
 
 class Tried(Struct, frozen=True):
-    """The result of a dry run of a rebase, and the change that the rebase would make."""
+    """The outcome of a rebase in a dry run, and the change that the rebase would make."""
 
     outcomes: tuple[SeriesOutcome, ...]
     change: Change
@@ -131,8 +131,8 @@ class Planning:
     """Makes a plan; `at` is the index of the state that the steps so far have reached.
 
     `session` has the workspace as these steps would leave it, and `files` are the files that they
-    would change. `outcomes` are those of the last step. `assuming` are conflicts assumed to be
-    resolved, and `probes` the rebases that were tried.
+    would change. `outcomes` are those of the last step. `assuming` lists the conflicts assumed to
+    be resolved, and `probes` the rebases that were tried.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Planning:
         return step
 
     def _breaking(self, number: int) -> PlanStep:
-        """Plan a commit that breaks patches, and go on as if its conflicts were resolved."""
+        """Plan a commit that breaks patches, and continue as if its conflicts were resolved."""
         end = self.at + 1
         tried = self._tried[end]
         known = _breaking_commit(self.side, self.states[self.at], self.states[end], tried)
@@ -178,7 +178,7 @@ class Planning:
         return step
 
     def pass_over(self, end: int, tried: Tried | None = None) -> None:
-        """Move on to the state with an index, as if the conflicts there were resolved."""
+        """Advance to the state with index `end`, as if the conflicts there were resolved."""
         tried, options = tried or self._carry(end), self.run.options
         while tried.left:
             options = _as_if_resolved(options, tried.left)
@@ -202,7 +202,7 @@ class Planning:
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
 
     def _go_on(self, end: int, tried: Tried) -> None:
-        """Start the next step from the result of a step."""
+        """Make the result of a step the start of the next one."""
         plan_lock(self.session.workspace.lock(), tried.outcomes, tried.change)
         self.files, self.outcomes = {**self.files, **tried.change.files}, tried.outcomes
         workspace = Foreseen(self.run.session.workspace, self.files)
@@ -243,8 +243,8 @@ def _as_if_resolved(
 ) -> CarryOptions:
     """Return options that resolve conflicts as `conflicts accept ID theirs` does.
 
-    Certain findings of the audit are accepted. A patch that is still in conflict is left out, as
-    `rebase --skip` does.
+    Certain findings of the audit are accepted. A patch that is still in conflict is left out, as by
+    `rebase --skip`.
     """
     solved = {series: dict(known) for series, known in options.solved.items()}
     left_out = {series: dict(known) for series, known in options.left_out.items()}
@@ -278,14 +278,14 @@ def _assumed(options: CarryOptions) -> Iterator[Assumption]:
 
 
 def _suspected(patch: PatchOutcome) -> set[str]:
-    """Return the commits that wrote the lines in conflict, or else all causes of it."""
+    """Return the commits that wrote the lines in conflict, or else all causes of the conflict."""
     shown = {s.commit for conflict in patch.conflicts for s in conflict.shown if s is not None}
     shown |= {finding.commit for finding in patch.open_findings if finding.commit}
     return shown or {cause.commit for cause in patch.cause}
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return, in the form that plans save, the patches that are not unchanged."""
+    """Return all patches but the unchanged ones, in the form in which plans save them."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes
@@ -321,7 +321,7 @@ def _regions(conflict: FileConflict) -> Iterator[Place]:
 
 
 def _breaking_commit(side: Side, before: Resolved, state: Resolved, tried: Tried) -> BreakingCommit:
-    """Return the facts about a commit that breaks patches: author, size, who knows its lines."""
+    """Return a breaking commit with its author, its size, and the people who know its lines."""
     ends, store = (before.commit, state.commit), side.store
     subject, author, date = commit_facts(store, state.commit)
     changes = changed_files(store, *ends)

@@ -1,4 +1,4 @@
-"""`conflicts propose`: run every check on a solution, and record one that passes."""
+"""`conflicts propose`: check a proposed resolution, and save one that passes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Target(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """The result of the checks, and the solution in its file, or None if it does not fit."""
+    """The result of the checks, and the file with the solution, or None if that does not fit."""
 
     proposed: Proposed
     solution: Solution
@@ -58,7 +58,7 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return a function that reads a solution: a file, a candidate, or standard input.
+    """Return a function that reads a solution: from a file, a candidate, or standard input.
 
     `candidate` is a number from 1, for the region whose id starts with `name` or for the only
     region.
@@ -94,7 +94,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
 def propose(
     session: Session, name: str, given: Given, *, by: str, runs: bool, is_dry_run: bool
 ) -> Proposed:
-    """Check a solution; save it for a person to accept if it passes, except in a dry run."""
+    """Check a solution and, except in a dry run, save one that passes for a person to accept."""
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=runs)
@@ -112,7 +112,7 @@ def accept_proposed(
 ) -> tuple[Recorded, ...]:
     """Record the saved proposal as the resolution, after checking it once more.
 
-    Raises PatchmgrError "not-accepted" if nothing is proposed, or if the proposal no longer passes.
+    Raises PatchmgrError "not-accepted" if there is no proposal, or if it no longer passes.
     """
     with session.writing():
         target = _target(session, name)
@@ -129,7 +129,7 @@ def accept_proposed(
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
     """Check a solution, and record it as the resolution if it passes.
 
-    `by` is who made it, and `who` the person who accepts it.
+    `by` is who made the solution, and `who` the person who accepts it.
     """
     with session.writing():
         target = _target(session, name)
@@ -161,7 +161,7 @@ def accept_anyway(
 
 
 def refused(proposed: Proposed) -> PatchmgrError:
-    """Return the error for a solution that does not pass the checks."""
+    """Return the error for a solution that fails the checks."""
     told = tuple(f"{one.check}: {one.text}" for one in proposed.failures)
     return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", told)
 
@@ -195,7 +195,7 @@ def _target(session: Session, name: str) -> _Target:
 
 
 def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bool) -> _Checked:
-    """Run all checks on a solution, the cheap ones first."""
+    """Run all checks on a solution, the cheapest first."""
     if not by.strip() or not by.isprintable() or len(by) > _LONGEST_NAME:
         raise PatchmgrError("usage", "--by must be a name in one line of plain text")
     item, failures, rests = target.item, list[Failure](), tuple[str, ...]()
@@ -239,7 +239,7 @@ _LONGEST_NAME = 200
 
 
 def _merge_failures(carried: CarriedAgain, place: Place, known: set[str]) -> Iterator[Failure]:
-    """Yield conflicts and findings that a rebase has only with the solution."""
+    """Yield conflicts and findings that only a rebase with the solution has."""
     left = carried.conflict(place)
     if left is not None:
         yield Failure("merge", left.reason)

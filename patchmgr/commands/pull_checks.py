@@ -1,4 +1,4 @@
-"""Tell open pull requests of a patch repository how a moved pin affects them."""
+"""Tell open pull requests of a patch repository how a new pin affects them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class PullChecks(Struct, frozen=True):
     def found(self) -> Iterator[PullCheck]:
         """Yield the results for pull requests that change a series of the stack.
 
-        A pull request is left out if it edits upstream.lock, which has the pin, or if its comment
-        is up to date.
+        A pull request is left out if it edits upstream.lock, which contains the pin, or if its
+        comment is up to date.
         """
         prefix = self.repository.prefix
         folders = tuple(f"{prefix}series/{name}/" for name in self.stack)

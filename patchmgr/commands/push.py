@@ -17,7 +17,7 @@ from patchmgr.services.session import Session
 
 
 class Hidden(Struct, frozen=True):
-    """A hidden patch that was passed over, and the reason."""
+    """A hidden patch that was skipped, and the reason."""
 
     name: str
     reason: str
@@ -29,8 +29,8 @@ _KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
 class Pushed(Struct, frozen=True, rename=_KEYS):
     """The result of `push`, `pop` or `goto`: patches pushed, patches popped, and the new top.
 
-    `failure` is the error because of which the next patch was not pushed. `rejects` are files with
-    hunks of the top that do not apply. `hidden` are patches that were passed over.
+    `failure` is the error that stopped the next patch from being pushed. `rejects` are files with
+    hunks of the top that do not apply. `hidden` lists the patches that were skipped.
     """
 
     series: str
@@ -45,7 +45,7 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
 
 
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
-    """Push the next patch, the next N, all up to a named one, or all.
+    """Push the next patch, the next N, all patches up to a named one, or all.
 
     Raises PatchmgrError "bad-patch" if the first of them does not apply, and "no-patch" if all are
     pushed.
@@ -114,7 +114,7 @@ def refuse_forced(opened: OpenSeries) -> None:
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
-    """Pop the top patch, the top N, all above a named one, or all."""
+    """Pop the top patch, the top N, all patches above a named one, or all."""
     with opened_series(session, options, at_any_place=True) as opened:
         names = opened.names
         if not names:
@@ -139,7 +139,7 @@ def _pop(opened: OpenSeries, kept: int, options: CheckoutOptions) -> Pushed:
 
 
 def goto(session: Session, given: str, options: CheckoutOptions) -> Pushed:
-    """Push or pop patches until the named one is the top; the name 0 pops all."""
+    """Push or pop patches until the named one is the top; 0 pops all."""
     with opened_series(session, options) as opened:
         if given == "0":
             if not opened.names:

@@ -67,7 +67,7 @@ BRANCHES = "refs/heads/patchmgr/"
 
 
 class RebaseRequest(Struct, frozen=True):
-    """One run of a rebase: what was asked for, and the options.
+    """A request to rebase, and its options.
 
     `tree` is the checkout with the conflicts, if it exists already.
     """
@@ -78,7 +78,7 @@ class RebaseRequest(Struct, frozen=True):
     tree: LinkedWorktree | None = None
 
     def checkout(self, session: Session) -> RebaseCheckout | None:
-        """Return the checkout for the conflicts and the command of the run, or None."""
+        """Return the checkout for conflicts and for the command of `--exec`, or None."""
         asked = self.in_progress
         if self.is_dry_run or not (asked.checkout or asked.command):
             return None
@@ -88,7 +88,7 @@ class RebaseRequest(Struct, frozen=True):
 class ShownIn(Struct, frozen=True):
     """The worktree for conflicts, the clone that it belongs to, and the command of `--exec`.
 
-    Each is "" if it was not given; without a clone, the worktree is one of the store.
+    Each is "" if it was not given; without a clone, the worktree belongs to the store.
     """
 
     checkout: str = ""
@@ -102,9 +102,9 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add to a change the patch files and the series file as they are after the rebase.
+    """Add the patch files and series file after a rebase to a change.
 
-    `diffs` has, by commit, the diffs of the rewritten patches.
+    `diffs` maps commits to the diffs of the rewritten patches.
     """
     pairs = list(zip(loaded.patches, outcome.patches, outcome.commits, strict=True))
     rewritten = {c: p for p, o, c in pairs if c is not None and not o.reuses_diff}
@@ -127,18 +127,18 @@ def plan_files(
 
 
 def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
-    """Return the series record with its new pin and the result of the rebase."""
+    """Return the record of a series with its new pin and the result of the rebase."""
     return replace(record, pin=outcome.onto, result=result_record(outcome))
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Add to a change upstream.lock as it is after the rebase."""
+    """Add upstream.lock as it will be after a rebase to a change."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
 
 def result_record(outcome: SeriesOutcome) -> dict[str, object]:
-    """Return the lock's record of a rebase: the old pin, the head, and the verdicts."""
+    """Return the entry for a rebase in upstream.lock: the old pin, the head, and the verdicts."""
     return {
         "base": {"commit": outcome.base.commit, "ref": outcome.base.ref},
         "head": outcome.head or "",
@@ -156,7 +156,7 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
 def plan_branch(
     workspace: Workspace, side: Side, bench: Workbench, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Move the commits into the store, and add the move of its branch to a change."""
+    """Move the new commits into the store, and add the move of the series' branch to a change."""
     adopt_pack(side.store, bench.git_dir)
     branch = BRANCHES + outcome.name
     old = references(side.store, workspace.ref_at(side.store, branch)).get("")
@@ -166,8 +166,8 @@ def plan_branch(
 class RebaseResult(Struct, frozen=True):
     """The result of a rebase: one outcome for each series.
 
-    If conflicts are left, `work` is the work area, and `waiting` are the files below it that have
-    conflict markers. `replayed` are the conflicts that a recorded resolution resolved, and
+    If conflicts remain, `work` is the work area, and `waiting` lists the files below it that have
+    conflict markers. `replayed` are the conflicts that were resolved by a recorded resolution, and
     `learned` those whose resolution was recorded now. `notes` say what could not be recorded, or
     which formatter is missing. `skipped` are the patches left out, as pairs of series and patch.
     `checkout` is the checkout of the rebase, or None.
@@ -185,7 +185,7 @@ class RebaseResult(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a conflict is left for a person."""
+        """Return whether conflicts remain."""
         return any(outcome.has_conflicts for outcome in self.series)
 
 
@@ -200,9 +200,9 @@ def rebase(
 ) -> RebaseResult:
     """Rebase the named series, or all, onto an upstream state.
 
-    If conflicts are left, patch files, pin and branch do not change. The rebase is then in
-    progress, with the files to resolve in the work area, and in a checkout if asked for. Raises
-    PatchmgrError "unfinished" if another rebase is in progress.
+    If conflicts remain, patch files, pin and branch do not change. The rebase is then in progress,
+    with the files to resolve in the work area, and in a checkout if requested. Raises PatchmgrError
+    "unfinished" if another rebase is in progress.
     """
     with session.writing():
         in_progress = read_in_progress(session.workspace)
@@ -423,7 +423,7 @@ def rebase_stack(
 def _leave(
     session: Session, request: RebaseRequest, result: RebaseResult, memory: Memory
 ) -> RebaseResult:
-    """Write the files to resolve into the work area, and record the conflicts."""
+    """Write the files to resolve to the work area, and record the conflicts."""
     workspace, in_progress = session.workspace, request.in_progress
     # What a name stands for may move before the rebase goes on.
     commits = {outcome.onto.commit for outcome in result.series}
@@ -474,7 +474,7 @@ class Span(Struct, frozen=True):
 
 
 def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ...]:
-    """Parse --onto and --every; raise PatchmgrError "usage" if they do not fit together."""
+    """Parse --onto and --every; raise PatchmgrError "usage" if they contradict each other."""
     step: int | None = None
     if every not in (None, RELEASE):
         if not every.isdecimal() or not 0 < int(every) < 1_000_000:
@@ -501,7 +501,7 @@ def rebase_onto_many(
     targets: Sequence[str | Span],
     options: CarryOptions,
 ) -> tuple[TargetOutcome, ...]:
-    """Rebase the named series, or all, onto each target, and write nothing.
+    """Rebase the named series, or all, onto each target without writing anything.
 
     A target that exists only for some series has outcomes of those series only. Returns one result
     for each target.
@@ -525,7 +525,7 @@ def rebase_onto_many(
 def _states(
     session: Session, loaded: LoadedSeries, targets: Sequence[str | Span]
 ) -> dict[str, Resolved]:
-    """Return the states of all targets by ref, in the given order."""
+    """Map each ref in the targets to its state, in the given order."""
     found = [state for target in targets for state in _of_target(session, loaded, target)]
     return {state.ref: state for state in found}
 

@@ -52,13 +52,13 @@ _KEYS = {"sameness": "change", "is_rewritten": "rewritten", "is_dry_run": "dry_r
 
 
 class Refreshed(Struct, frozen=True, rename=_KEYS):
-    """The result of `refresh`. `sameness` says how much the patch changed.
+    """The result of `refresh`; `sameness` says how much the patch changed.
 
-    `is_rewritten` says whether its file was written, perhaps with the same change. `others` are
-    later patches whose positions or context changed.
+    `is_rewritten` is true if its file was written, perhaps with the same change. `others` are later
+    patches whose positions or context changed.
 
-    `paths` are the files whose edits the patch took in. `untracked` are files that git does not
-    track; their content was not taken in.
+    `paths` are the files whose edits the patch took. `untracked` are files that git does not track;
+    the patch did not take these.
     """
 
     series: str
@@ -74,8 +74,8 @@ class Refreshed(Struct, frozen=True, rename=_KEYS):
 class RefreshOptions(Struct, frozen=True):
     """Which patch to refresh (by default the top), and how.
 
-    With `rewrites`, the patch gets git's diff even if the change is the same. `choose` asks a
-    person which hunks to take.
+    With `rewrites`, the patch gets git's diff even if the change is the same. `choose` asks the
+    user which hunks to take.
     """
 
     patch: str | None = None
@@ -94,8 +94,9 @@ def refresh(
 ) -> Refreshed:
     """Put edits in the checkout into a pushed patch, by default the top.
 
-    `given` are paths relative to `cwd`: all edits if there are none. Raises PatchmgrError "overlap"
-    if a patch above it changes the same lines, and "empty" if nothing would be left of the patch.
+    `given` are paths relative to `cwd`; without any, all edits are taken. Raises PatchmgrError
+    "overlap" if a patch above it changes the same lines, and "empty" if the patch would become
+    empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -123,7 +124,7 @@ def refresh(
 
 
 def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entry | None]:
-    """Return, by path, the files with only those hunks of the edits that a person takes."""
+    """Return, by path, the files with only those hunks of the edits that the user takes."""
     ground, offers = opened.ground, list[Offer]()
     ends = {path: (ground.entry(opened.state, path), after) for path, after in edits.items()}
     for path, (before, after) in ends.items():
@@ -150,8 +151,8 @@ class LeftEdit(Struct, frozen=True):
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of `refresh --auto`: `patches` are those that took edits.
 
-    `others` are patches of which only positions or context changed, and `left` the edits that no
-    patch took.
+    `others` are patches of which only positions or context changed, and `left` are the edits that
+    no patch took.
     """
 
     series: str
@@ -165,10 +166,10 @@ class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 def distribute(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, cwd: Path
 ) -> Distributed:
-    """Put each edit into the pushed patch that wrote the edited lines, if it is only one.
+    """Put each edit into the pushed patch that wrote the edited lines, if there is only one.
 
     `git absorb` does the same for commits. Other edits stay in the checkout. Raises PatchmgrError
-    "empty" if nothing would be left of a patch.
+    "empty" if a patch would become empty.
     """
     with opened_series(session, options) as opened:
         opened.need_checkout()
@@ -203,7 +204,7 @@ def distribute(
 def _owned(
     opened: OpenSeries, edits: State
 ) -> tuple[dict[str, dict[str, Entry | None]], list[LeftEdit]]:
-    """Return by patch the files with the edits to its lines only, and edits for no patch."""
+    """Return, by patch, files with only the edits to its lines, and the edits for no patch."""
     owned: dict[str, dict[str, Entry | None]] = {}
     left: list[LeftEdit] = []
     for path, after in edits.items():
@@ -276,7 +277,7 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
 
 
 def _states_with(opened: OpenSeries, states: Sequence[State], edit: Layer) -> tuple[State, ...]:
-    """Return the states of the pushed patches with an edit moved into the patch it names.
+    """Return the states of the pushed patches with an edit moved into its patch.
 
     Raises PatchmgrError "overlap" if a patch above that one changes the same lines.
     """
@@ -312,8 +313,8 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
 def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequence[str]) -> None:
     """Raise PatchmgrError "put-back" if the change of another patch to a file is gone.
 
-    A git command may have put the file back by mistake. A file that a person named is not checked;
-    all other edited files are, even those that are not to be taken in.
+    A git command may have restored the file by mistake. A file that the user named is not checked;
+    all other edited files are, even those that are not to be taken.
     """
     ground, state = opened.ground, {**opened.state, **edits}
     paths = edits.keys() - set(named)

@@ -1,4 +1,4 @@
-"""`report`: what a series changes on its pin, and where."""
+"""`report`: describe what a series changes relative to its pin, and where."""
 
 from __future__ import annotations
 
@@ -121,10 +121,10 @@ _GENERAL = "general"
 
 
 def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
-    """Return the names of hardware gates for an upstream, from lists and the series' own.
+    """Return the names of hardware gates for an upstream, from built-in lists and the series' own.
 
-    The lists are the general one and that of the upstream. If there is none for the upstream, all
-    lists are used.
+    The built-in lists are the general one and that of the upstream. If there is none for the
+    upstream, all lists are used.
     """
     pages = (page for page in files("patchmgr").joinpath("gates").iterdir())
     lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
@@ -136,9 +136,9 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[Texts], answers: Answers
 ) -> Iterator[Callable[[], list[Sites]]]:
-    """Start judging changed sites in the background; yield a function that waits for them.
+    """Start to judge changed sites in the background; yield a function that waits for them.
 
-    It returns the sites of each text, in order. Known answers are not judged again.
+    The function returns the sites of each text, in order. Cached answers are used again.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]
@@ -158,7 +158,7 @@ def judging(
 
 
 def _sites(value: Any) -> Sites | None:
-    """Return sites from a cached value, or None if the value is not one of sites."""
+    """Return sites from a cached value, or None if the value does not contain sites."""
     try:
         return None if value is None else convert(value[0], Sites)
     except ValidationError:
@@ -204,8 +204,8 @@ def compare(
 ) -> tuple[str, tuple[ComparedFootprint, ...]]:
     """Compare the reports of series at a commit of the workspace's repository and now.
 
-    Returns the id of the commit, and a comparison for each named series, or for all series of
-    either state if none is named.
+    Returns the id of the commit, and a comparison for each named series. If none is named, it
+    compares all series that exist in either state.
     """
     commit, then = workspace_at(session.workspace, base)
     both = replace(session, workspace=then), session
@@ -225,7 +225,7 @@ def compare(
 
 
 def _edits(structure: StructureApart, patch: Patch) -> dict[str, tuple[str, ...]]:
-    """Return by path the edits of a patch, each as a phrase."""
+    """Map paths to the edits of a patch, each as a phrase."""
     told = ((change.path, structure.edits_of_hunks(change)) for change in patch.files)
     return {path: tuple(map(str, edits)) for path, edits in told}
 
@@ -241,7 +241,7 @@ def _changes(
     changes: Mapping[str, Entry | None],
     renames: Mapping[str, str],
 ) -> tuple[FileChange, ...]:
-    """Return the net change of each path; `renames` maps new path to old path."""
+    """Return the net change of each path; `renames` maps new paths to old ones."""
 
     def content(entry: Entry | None) -> bytes | None:
         if entry is None:

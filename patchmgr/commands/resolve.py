@@ -1,4 +1,4 @@
-"""`resolve`: resolve the conflicts of a rebase in progress at the terminal, with keys."""
+"""`resolve`: resolve the conflicts of a rebase in progress interactively, at the terminal."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ SLOW = {"a": "Checking …", "c": "Carrying the series …"}
 
 
 class _Kept(Struct, frozen=True):
-    """Choices that are not accepted yet, saved so that the next run of `resolve` has them.
+    """Choices that are not accepted yet, saved for the next run of `resolve`.
 
-    `drafts` has, by region, files that were edited outside the region, too.
+    `drafts` maps regions to files that were also edited outside the region.
     """
 
     choices: dict[str, Choice] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class _Kept(Struct, frozen=True):
 
 
 class Keys(Struct, frozen=True):
-    """Keys with one action: `names` has their characters, and `words` describes the action."""
+    """Keys with one action: `names` are the characters, and `words` describes the action."""
 
     names: str
     words: str
@@ -65,9 +65,9 @@ class Keys(Struct, frozen=True):
 class Resolver:
     """The state of `resolve`: the conflicts of a rebase in progress, and the action of each key.
 
-    `outcomes` are the outcomes of the series with the recorded resolutions. `told` are the lines
-    about the last key. `asks` is a question to the person, or "", whose answer goes to `answer`. At
-    the end, `result` is that of the continued rebase, or None if the person quit. `attend` runs a
+    `outcomes` are the outcomes of the series with the recorded resolutions. `told` lists messages
+    about the last key. `asks` is a question to the user, or "", whose answer goes to `answer`. At
+    the end, `result` is that of the continued rebase, or None if the user quit. `attend` runs a
     program that needs the terminal, such as an editor.
     """
 
@@ -132,12 +132,12 @@ class Resolver:
             yield Keys("s", "do not skip the patch" if is_out else "skip the patch")
 
     def offered(self) -> tuple[Choice, ...]:
-        """Return the choices that can be made for the current region: none for a finding."""
+        """Return the choices that can be made for the current region, or none for a finding."""
         file = self.state.conflict.file
         return () if file is None else offered(file, self.state.region)
 
     def panes(self) -> tuple[Pane, ...]:
-        """Return the texts of the current region, to show side by side."""
+        """Return the texts of the current region, to be displayed side by side."""
         regions = self.state.conflict.order.regions
         return panes(regions[self.state.region], self.state.choice) if regions else ()
 
@@ -150,7 +150,7 @@ class Resolver:
         return result_pane(state.conflict.order.regions[state.region], state.choice, place)
 
     def press(self, key: str) -> None:
-        """Do the action of a key, and set `told` to lines about the result."""
+        """Perform the action of a key, and set `told` to messages about the result."""
         self.told, self.asks = (), ""
         if not any(key in one.names for one in self.keys()):
             self.told = (f"{shown(key)} has no effect here",)
@@ -184,7 +184,7 @@ class Resolver:
         self._keep()
 
     def _keep(self) -> None:
-        """Save the choices, so that they are not lost if the program is killed."""
+        """Save the choices, in case the program is killed."""
         if not self.is_dry_run:
             kept = _Kept(dict(self.state.choices), self.state.left_out, self.drafts)
             try:
@@ -237,7 +237,7 @@ class Resolver:
         self.told = ("it fails a check:", *told, "change it, or press r to accept it with a reason")
 
     def answer(self, text: str) -> None:
-        """Accept the current conflict with a reason; if the reason is empty, do not accept it."""
+        """Accept the current conflict for the given reason; do nothing if the reason is empty."""
         self.asks, self.told = "", ("it is not accepted, because no reason was given",)
         if not text.strip():
             return
@@ -282,7 +282,7 @@ class Resolver:
         self._keep()
 
     def _go_on(self) -> None:
-        """Continue the rebase, and load the conflicts that are left."""
+        """Continue the rebase, and load the remaining conflicts."""
         skipped = self.state.left_out
         if skipped:
             self.result = skip_patch(self.session, skipped, is_dry_run=self.is_dry_run)

@@ -25,8 +25,8 @@ _LONGEST_NAME = 100
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
     """The result of asking a program about a conflict.
 
-    `is_taken` says whether its answer was recorded. `failures` are the checks that the answer did
-    not pass. `error` is the kind of error if the program itself failed, or None.
+    `is_taken` is true if its answer was recorded. `failures` lists the checks that the answer
+    failed. `error` is the kind of error if the program itself failed, or None.
     """
 
     id: str
@@ -40,7 +40,7 @@ class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
 
 
 class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
-    """A program's answer: a text, the number of a candidate, or to delete the file."""
+    """A program's answer: a text, the number of a candidate, or a deletion of the file."""
 
     content: str | None = None
     candidate: int | None = None
@@ -52,7 +52,7 @@ def resolve_all(
 ) -> tuple[RebaseResult, tuple[Asked, ...]]:
     """Ask a program about each open conflict, and continue the rebase with its answers.
 
-    This is repeated while conflicts are left and an answer was recorded. The program may take
+    This is repeated as long as conflicts remain and an answer was recorded. The program may take
     `seconds` for each conflict.
     """
     told, resolver = dict[str, Asked](), Resolver(command, seconds)

@@ -1,4 +1,4 @@
-"""`series`: make, list and show series, their dependencies, and their guards."""
+"""`series`: create, list and show series, their dependencies, and their guards."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def new_series(
     on: str | None,
     is_dry_run: bool,
 ) -> SeriesRecord:
-    """Make an empty series on an upstream state, or on top of another series.
+    """Create an empty series on an upstream state, or on top of another series.
 
-    Raises PatchmgrError "usage" if the name is taken or not valid, or if no state is given.
+    Raises PatchmgrError "usage" if the name is in use or not valid, or if no state is given.
     """
     check_name(name, what="series", kind="usage")
     with session.writing():
@@ -52,7 +52,7 @@ def new_series(
 def _new_record(
     session: Session, name: str, upstream: str | None, base: str | None, on: str | None
 ) -> SeriesRecord:
-    """Return the record of a new series; on another series, it has that one's pin."""
+    """Return the record of a new series; on top of another series, it has that one's pin."""
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
@@ -100,7 +100,7 @@ def series_graph(session: Session, name: str) -> tuple[GraphPatch, ...]:
 
 
 class Guarded(Struct, frozen=True):
-    """Patches of a series as lines of the series file, with guards and disabled groups."""
+    """The lines of a series file for some patches, with guards and disabled groups."""
 
     series: str
     lines: tuple[SeriesLine, ...]
@@ -115,7 +115,7 @@ def list_guards(session: Session, series: str) -> Guarded:
 def set_guards(
     session: Session, series: str, given: str, words: Sequence[str], *, is_dry_run: bool
 ) -> Guarded:
-    """Replace the guards of a patch by `words` (`+sym` or `-sym`); without any, remove all."""
+    """Replace a patch's guards by `words` (`+sym` or `-sym`), or remove them if there are none."""
     with session.writing():
         session.workspace.series_record(series)
         file = session.workspace.series_file(series)

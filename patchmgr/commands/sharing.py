@@ -48,7 +48,7 @@ _PASSWORD = re.compile(r"(https?://)[^/@]*@")
 
 
 class Refused(Struct, frozen=True):
-    """A conflict of a source that was not pulled, and the reason."""
+    """A conflict in a source that was not pulled, and the reason."""
 
     id: str
     reason: str
@@ -58,8 +58,8 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of `conflicts pull`, as ids of conflicts.
 
     `taken` are those pulled now, `new` those new or changed since the last pull, and `gone` those
-    no longer in the source. `known` are resolved in the same way here, and `otherwise` in
-    another way, which is kept. `trusted_by` are the series that trust the source.
+    no longer in the source. `known` are resolved in the same way here, and `otherwise` in another
+    way, which is kept. `trusted_by` lists the series that trust the source.
     """
 
     source: str
@@ -77,7 +77,7 @@ class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of `conflicts push`, as ids of conflicts.
 
-    The remote already had the resolutions in `known`, and other ones for those in `otherwise`.
+    The remote already had the resolutions in `known`, and different ones for those in `otherwise`.
     """
 
     remote: str
@@ -90,7 +90,7 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
-    """Fetch the resolutions of another workspace, in place of those pulled from it before.
+    """Fetch the resolutions of another workspace, replacing those pulled from it before.
 
     `where` is the URL of its git repository.
     """
@@ -195,7 +195,7 @@ def _fault(one: Recorded) -> str | None:
 
 
 def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
-    """Return, by conflict id, the files of each conflict that is recorded in a commit."""
+    """Map the id of each conflict recorded in a commit to its files."""
     mode, tree = reader.listing(reader.tree_of(commit)).get(CONFLICTS, ("", ""))
     folders = reader.listing(tree) if mode == TREE_MODE else {}
     return {
@@ -208,8 +208,8 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
 def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pushed:
     """Add this workspace's resolutions to those in a repository, as one commit on its branch.
 
-    Resolutions that the repository has are not replaced. Raises PatchmgrError "push" if the branch
-    was moved in the meantime.
+    Resolutions that the repository already has are not replaced. Raises PatchmgrError "push" if the
+    branch was moved meanwhile.
     """
     own, url = _own(session), check_url(where)
     with _throwaway(session, url, branch) as side:
@@ -243,7 +243,7 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
 
 
 def _own(session: Session) -> dict[str, dict[str, bytes]]:
-    """Return the files of the conflicts that were resolved in this workspace, by id."""
+    """Map the id of each conflict resolved in this workspace to its files."""
     memory, found = Memory(session.workspace), dict[str, dict[str, bytes]]()
     for name in session.workspace.conflicts():
         one = memory.get(name)

@@ -1,4 +1,4 @@
-"""`show`: show a patch file, or its edits in words."""
+"""`show`: show a patch file, or describe its edits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown_patch(session: Session, given: str | None, options: CheckoutOptions) -
 def shown_edits(
     session: Session, given: str | None, options: CheckoutOptions
 ) -> tuple[Patch, tuple[FileEdits, ...]]:
-    """Return a patch of a series (by default the top), and its edits for each file."""
+    """Return a patch of a series (by default the top), and its edits to each file."""
     with opened_series(session, options, only_reads=True, at_any_place=True) as opened:
         patch = opened.patches[opened.pick_or_top(given)]
         chain = chain_of(opened)

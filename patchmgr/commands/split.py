@@ -43,7 +43,7 @@ class PatchPart(Struct, frozen=True):
 
     `files` are whole files, and `hunks` are given as `PATH:N,N` with numbers from 1. `absorbed` are
     hunks that a rebase found absorbed, as pairs of path and first line on the new side. `choose`
-    asks a person which hunks to split off.
+    asks the user which hunks to split off.
     """
 
     files: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class PatchPart(Struct, frozen=True):
 def split(
     session: Session, given: str, new: str, options: CheckoutOptions, part: PatchPart
 ) -> Revised:
-    """Move part of a patch into a new patch after it, so that both make the same files."""
+    """Move part of a patch into a new patch after it; together they result in the same files."""
     with opened_series(session, options) as opened:
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
@@ -83,7 +83,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return a part with the hunks added that a rebase onto a state would find absorbed.
+    """Add to a part the hunks that a rebase onto a state would find absorbed.
 
     Raises PatchmgrError "usage" if there are none.
     """
@@ -105,7 +105,7 @@ def _part_patch(opened: OpenSeries, patch: Patch, name: str, part: PatchPart) ->
 
 
 def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> State:
-    """Return the state after the patch without the part."""
+    """Return the state after the patch without the split-off part."""
     at = chain.position(patch.name)
     old, new = chain.states[at], chain.states[at + 1]
     steps = step_patch(opened.ground.overlay(old), patch, opened.bench)
@@ -133,7 +133,7 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
 def _left_of(
     opened: OpenSeries, steps: Sequence[FileStep], old: State, choose: Chooser
 ) -> dict[str, Entry | None]:
-    """Return, by path, the files without the hunks that a person splits off."""
+    """Return, by path, the files without the hunks that the user splits off."""
     offers = [offer for step in steps for offer in _offers(opened, step)]
     by_path = {step.change.path: step for step in steps}
     found: dict[str, Entry | None] = {}
@@ -171,7 +171,7 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
 def _taken(
     patch: Patch, steps: Sequence[FileStep], part: PatchPart
 ) -> Mapping[int, frozenset[int]]:
-    """Return the hunks (from 0) to split off, by the index of their file in the patch."""
+    """Map the index of each file in the patch to the hunks (from 0) to split off."""
     taken: dict[int, frozenset[int]] = {}
     counts = [max(1, len(step.change.hunks)) for step in steps]
     for path in part.files:

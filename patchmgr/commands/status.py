@@ -44,8 +44,8 @@ from patchmgr.services.work_area import is_refused, is_unresolved, read_in_progr
 class Distance(Struct, frozen=True):
     """How far a pin is behind the tracked state, as of the last fetch.
 
-    `tip` is the commit of that state. `count` is None if the pin or the tip is not in the store.
-    `unit` is "commits" or "releases".
+    `tip` is the commit of the tracked state. `count` is None if the pin or the tip is not in the
+    store. `unit` is "commits" or "releases".
     """
 
     tip: str | None
@@ -54,10 +54,10 @@ class Distance(Struct, frozen=True):
 
 
 class SeriesStatus(Struct, frozen=True):
-    """One series: its pin, the number of patches, and its distance to upstream.
+    """The status of one series: its pin, its number of patches, and how far it is behind upstream.
 
-    `follow_ups` are later upstream commits about its patches that nobody has decided on.
-    `last_sync` is its last sync, or None if no remote has a badge of one.
+    `follow_ups` are later upstream commits about its patches that await a decision. `last_sync` is
+    its last sync, or None if no remote has a badge of one.
     """
 
     name: str
@@ -70,10 +70,10 @@ class SeriesStatus(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The state of a workspace; `in_progress` describes a rebase in progress, or is None.
+    """The status of a workspace; `in_progress` describes a rebase in progress, or is None.
 
     `applied` are the known checkouts and packages to which series are applied. `waiting` are the
-    files of that rebase to resolve, and `resolved` those that are resolved already.
+    files of that rebase still to resolve, and `resolved` those already resolved.
     """
 
     root: Path
@@ -85,7 +85,7 @@ class Status(Struct, frozen=True):
 
 
 def status(session: Session, now: int) -> Status:
-    """Return the state of a workspace, without contacting an upstream or a remote.
+    """Return the status of a workspace, without contacting an upstream or a remote.
 
     `now` is the time in seconds since 1970.
     """
@@ -127,7 +127,7 @@ def status(session: Session, now: int) -> Status:
 
 
 def _distance(session: Session, record: SeriesRecord) -> Distance:
-    """Return how far a pin is behind: without a tip and a count if git cannot be run."""
+    """Return how far a pin is behind; tip and count are None if git cannot be run."""
     try:
         side = session.side_of(record)
         return Distance(*side.distance(record.pin), f"{side.step}s")
@@ -138,7 +138,7 @@ def _distance(session: Session, record: SeriesRecord) -> Distance:
 
 
 class BuildEnvironment(Struct, frozen=True):
-    """Variables for a build, by name, and a sentence for each one that is left out."""
+    """Variables for a build, and a sentence for each variable that is left out."""
 
     variables: Mapping[str, str]
     notes: tuple[str, ...]
@@ -189,7 +189,7 @@ _WITHOUT = {
 
 
 def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
-    """Return, for each of `PLACES` that is known, its value for a series."""
+    """Map each of `PLACES` that is known to its value for a series."""
     pin = record.pin
     loaded = services.load.load_series(session, record.name)
     with services.load.series_at_pin(session, loaded) as at_pin:
@@ -206,11 +206,12 @@ def _places(session: Session, record: SeriesRecord) -> dict[str, str]:
 
 
 class CommitOrigin(Struct, frozen=True):
-    """The origin of a commit; `series` is None if patchmgr did not build it.
+    """The origin of a commit; `series` is None if patchmgr did not build the commit.
 
-    `is_current` says whether the series, as it is now, makes the same head. `patches` are the
-    subjects of the commits up to it. `position` is its number in the branch as it is now, or None
-    if it is not in the branch. `version` and `digest` are those in its tag, or None without a tag.
+    `is_current` is true if the series, as it is now, results in the same head. `patches` are the
+    subjects of the commits up to this one. `position` is its number in the branch as it is now, or
+    None if it is not in the branch. `version` and `digest` are those in its tag, or None without a
+    tag.
     """
 
     commit: str
@@ -293,7 +294,7 @@ def _described(
 
 
 def _branch(session: Session, record: SeriesRecord) -> tuple[str, ...]:
-    """Return the commits that the series makes now: none if it does not apply."""
+    """Return the commits that the series results in now, or none if it does not apply."""
     try:
         loaded = services.load.load_series(session, record.name)
         with services.load.series_at_pin(session, loaded) as at_pin:

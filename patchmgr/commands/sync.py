@@ -56,11 +56,11 @@ from patchmgr.services.work_orders import order_of_file, order_of_finding, short
 
 
 class SyncRequest(Struct, frozen=True):
-    """The request for a sync: the target, and where its results go.
+    """A request for a sync: the target, and where to publish the results.
 
     `remote` is a remote of the repository that contains the workspace, or None for a dry run
     without network. `fork` is the URL to push the built branch to. `forge` names the program that
-    writes the pull request onto the branch `base`. `now` is the time in seconds since 1970.
+    opens the pull request onto the branch `base`. `now` is the time in seconds since 1970.
     """
 
     onto: str
@@ -184,7 +184,7 @@ class _Publisher(Struct, frozen=True):
     fork: str | None
 
     def published(self, date: str) -> Sync:
-        """Push the proposal, and return what was done; an error names what was pushed before it."""
+        """Push the proposal, and return what was done; an error names what was already pushed."""
         if self.request.remote is None:
             return Sync(self.proposal)
         pushed, warnings, pull = list[PushedBranch](), list[str](), None
@@ -237,7 +237,7 @@ class _Publisher(Struct, frozen=True):
     def _pull_request(
         self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]
     ) -> PullRequest | None:
-        """Open or update the pull request of the series; close it if nothing is to be done.
+        """Open or update the pull request of the series; close it if it is no longer needed.
 
         A pull request that a person closed is not opened again for the same commit.
         """
@@ -263,7 +263,7 @@ class _Publisher(Struct, frozen=True):
     def _written(
         self, pulls: PullRequests, found: Request | None, warnings: Sequence[str], *, closes: bool
     ) -> Request:
-        """Write title and body, and a comment unless the body has the mark of that comment."""
+        """Write title and body, and add a comment unless the body has the mark of that comment."""
         title, body = sync_title(self.proposal), sync_markdown(self.proposal, warnings)
         found = found or pulls.open(title, body)
         comment = comment_markdown(self.proposal)

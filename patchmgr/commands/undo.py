@@ -1,4 +1,4 @@
-"""`log`, `undo`, `redo`: list, undo and redo changes of a workspace and its checkouts."""
+"""`log`, `undo`, `redo`: list, undo and redo changes to a workspace and its checkouts."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Turn(Struct, frozen=True):
 
 
 class Logged(Struct, frozen=True):
-    """The log, oldest first; `undone` are the numbers of operations that are undone now."""
+    """The log, oldest first; `undone` lists the numbers of operations that are undone now."""
 
     operations: tuple[Operation, ...]
     undone: frozenset[int]
 
     def only(self, number: int) -> Logged:
-        """Return the log with only one operation; raise PatchmgrError "usage" if it has none."""
+        """Return the log with only this operation; raise PatchmgrError "usage" if there is none."""
         found = tuple(o for o in self.operations if o.number == number)
         if not found:
             raise PatchmgrError("usage", f"the log has no entry {number}", ("patchmgr log",))
@@ -78,8 +78,8 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
     """Undo the last `count` changes that are not undone yet, or all after log entry `to`.
 
-    Raises PatchmgrError "edited" if a file was edited since, "nothing-to-undo" if there are not so
-    many changes, and "usage" if the log has no such entry.
+    Raises PatchmgrError "edited" if a file was edited since, "nothing-to-undo" if there are not
+    that many changes, and "usage" if the log has no such entry.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())
@@ -101,7 +101,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
 
 
 def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
-    """Redo the `count` operations that were undone last; raise as `undo` does."""
+    """Redo the `count` operations that were undone last; raise the same errors as `undo`."""
     with session.writing():
         undone = _sides(tuple(session.workspace.log.operations()))[1]
         chosen = undone[-count:]
@@ -167,7 +167,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
 
 
 def _refs(workspace: Workspace, chosen: Sequence[Operation], *, is_back: bool) -> list[RefPlan]:
-    """Return the moves of branches, without branches that were moved or deleted since."""
+    """Return the moves of branches, except of branches that were moved or deleted since."""
     ends: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     for operation in chosen:
         for ref in operation.refs:
@@ -196,7 +196,7 @@ class _Targets:
         self._records: dict[str, str | None] = {}
 
     def turn(self, target: TurnedTarget, *, is_back: bool) -> None:
-        """Undo one operation in a checkout, or redo it; raise "edited" if it was edited since."""
+        """Undo or redo one operation in a checkout; raise "edited" if it was edited since."""
         checkout = self._open(target.root)
         if checkout is None:
             return
@@ -226,7 +226,7 @@ class _Targets:
     def _opened(self, root: str) -> Checkout | None:
         """Open a checkout, or return None if it no longer exists.
 
-        Raises PatchmgrError "unsafe-path" if no person let this workspace change it.
+        Raises PatchmgrError "unsafe-path" unless the user allowed this workspace to change it.
         """
         if not Path(root).is_dir():
             self._session.say(f"{root} no longer exists; nothing is undone there.")

@@ -24,9 +24,9 @@ def upstream_of(
     name: str, *, track: str | None, git: str | None, package: str | None, branch: str | None,
     archive: str | None,
 ) -> Upstream:  # fmt: skip
-    """Return the upstream that options describe.
+    """Return the upstream that the options describe.
 
-    By default it tracks the first given one of git, package and archive.
+    By default it tracks the first of git, package and archive that is given.
     """
     if track not in (None, "git", "package"):
         raise PatchmgrError("usage", f"--track must be git or package, not {track}")
@@ -41,7 +41,7 @@ def add_upstream(
     """Record an upstream in upstream.lock, and return it.
 
     With a reference, its store borrows the objects of that repository. Raises PatchmgrError "usage"
-    if the options do not fit together, or if the name is another upstream's.
+    if the options contradict each other, or if the name belongs to another upstream.
     """
     check_name(upstream.name, what="upstream", kind="usage")
     others = (upstream.git, upstream.package, upstream.branch)
@@ -97,7 +97,7 @@ def _checked_archive(location: str) -> str:
 
 
 class Fetched(Struct, frozen=True):
-    """A fetched upstream, and the commit that is its tip now."""
+    """A fetched upstream, and the commit of its tip."""
 
     name: str
     commit: str

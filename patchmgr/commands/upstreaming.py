@@ -1,4 +1,4 @@
-"""`status --upstreaming`: the upstream status of each patch, and its next step."""
+"""`status --upstreaming`: the upstream status of each patch, and the next step for it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Upstreamed(Struct, frozen=True):
     `since` is a day (YYYY-MM-DD) in the header, or the author date. `verdict` is that of a rebase
     onto the tip as of the last fetch, or None if that is not possible. `commit` is the upstream
     commit that contains the patch, or that its header names, and `release` the first release with
-    it. `pull` is the number of its pull request, and `state` the state of that according to gh, or
-    None if gh was not asked.
+    it. `pull` is the number of its pull request, and `state` what gh says about that, or None if gh
+    was not asked.
     """
 
     series: str
@@ -71,7 +71,7 @@ def upstreaming(session: Session, *, asks: bool) -> tuple[Upstreamed, ...]:
 def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], PatchOutcome]:
     """Rebase a stack onto the tracked state, as of the last fetch.
 
-    Returns the outcomes by series and patch: none if it cannot be rebased, which is printed.
+    Returns the outcomes by series and patch, or none if the rebase fails, which is printed.
     """
     try:
         loaded = [load_series(session, name) for name in stack]
@@ -90,7 +90,7 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
 
 
 def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | None) -> Upstreamed:
-    """Return the status of a patch without what needs upstream's repository or gh."""
+    """Return the status of a patch, without the facts from upstream's repository and gh."""
     standing = standing_of(patch)
     evidence = () if outcome is None else outcome.evidence
     pulls = (*(one.pull for one in evidence[-1:]), *(one.pull for one in named_in(patch, git)))
@@ -107,7 +107,7 @@ def _row(series: str, patch: Patch, outcome: PatchOutcome | None, git: str | Non
 
 
 def _since(patch: Patch, detail: str) -> str | None:
-    """Return the day in a header: with its status, in Last-Update, or the author date."""
+    """Return the day in a header: that of its status, or Last-Update, or the author date."""
     for text in (detail, patch.says("Last-Update") or ""):
         match = _DATE.search(text)
         if match is not None:

@@ -44,7 +44,7 @@ _DIGEST = re.compile(r"[a-f][0-9a-f]{9}")  # a local part of digits alone would 
 
 
 class PatchedWheel(Struct, frozen=True):
-    """The result of `wheel`; `place` is the patched wheel, or None if conflicts are left.
+    """The result of `wheel`; `place` is the patched wheel, or None if conflicts remain.
 
     `paths` are the files that differ from the original wheel.
     """
@@ -60,7 +60,7 @@ class PatchedWheel(Struct, frozen=True):
 class WheelRequest(Struct, frozen=True):
     """The wheel to patch, and the folder for the patched one.
 
-    `bill` makes the bill of materials; if it is None, the wheel gets none.
+    `bill` makes the bill of materials; if it is None, none is added to the wheel.
     """
 
     source: Path
@@ -71,7 +71,7 @@ class WheelRequest(Struct, frozen=True):
 
 
 def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWheel:
-    """Write a patched wheel into a folder; the same wheel and series give the same bytes."""
+    """Write a patched wheel to a folder; the same wheel and series always give the same bytes."""
     source, bill = request.source, request.bill
     record = session.workspace.series_record(name)
     with Wheel(source) as wheel:
@@ -192,7 +192,7 @@ class Wheel(Closing):
         return WorkFile(EXECUTABLE if mode & 0o100 else REGULAR, content, mode & 0o777 or 0o644)
 
     def patched_name(self, version: str) -> str:
-        """Return the file name that this wheel has with another version."""
+        """Return the file name of this wheel, but with another version."""
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
@@ -261,7 +261,7 @@ class _Writer:
         self._out.writestr(fresh, content, compresslevel=6)
 
     def _copy(self, member: zipfile.ZipInfo) -> None:
-        """Copy a member without decompressing it, because a wheel may hold gigabytes."""
+        """Copy a member without decompressing it, because a wheel may contain gigabytes."""
         if not member.is_dir():
             row = self._old.get(member.filename)
             if row is None:

@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class LineOrigin(Struct, frozen=True):
-    """The origin of a line; `patch` is None if upstream wrote it.
+    """The origin of a line; `patch` is None if upstream wrote the line.
 
     `symbol` is the symbol around the line, and `reason` the description of the patch.
     """
