@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 from functools import cached_property
 from math import fsum, log2
@@ -193,24 +193,35 @@ class Comparison:
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
-    def asked(self, runs: Sequence[Run], *, is_near: bool) -> list[tuple[Run, Block]]:
-        """Pair each run of changed lines with each block that upstream changed, or a near one."""
-        return [(run, b) for b in self.blocks for run in runs if not is_near or run.gap(b) <= NEAR]
+    def near(self, runs: Sequence[Run]) -> list[Block]:
+        """Return the blocks that upstream changed near some runs."""
+        return [b for b in self.blocks if any(run.gap(b) <= NEAR for run in runs)]
 
-    def brought_to(self, asked: Sequence[tuple[Run, Block]]) -> list[Block]:
-        """Return the paired upstream blocks that are in the same symbol as the hunk's run."""
-        return list(dict.fromkeys(b for run, b in asked if self._is_here(run, b)))
+    def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
+        """Return those of some blocks in which upstream changed the symbol that contains a run.
 
-    def _is_here(self, run: Run, block: Block) -> bool:
-        """Return whether a block of upstream is in the symbol that contains a run.
-
-        If one of them is in no symbol, return whether the block is near the run.
+        If the run or the block is in no symbol, the block must be near the run.
         """
-        base, ours = self._symbols
-        around = (base.at(max(1, n)) for n in range(run.start + (not run.removed), run.end + 2))
-        symbol = next((symbol for symbol in around if symbol is not None), None)
-        there = {ours.at(n + 1) for n in range(block.new_start, block.new_end)}
-        return run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
+        around = [(run, self._symbol_around(run)) for run in runs]
+
+        def is_here(block: Block) -> bool:
+            there = self._symbols_in[block]
+            return any(
+                run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
+                for run, symbol in around
+            )
+
+        return [*filter(is_here, blocks)]
+
+    def _symbol_around(self, run: Run) -> str | None:
+        lines = range(run.start + (not run.removed), run.end + 2)
+        around = (self._symbols[0].at(max(1, n)) for n in lines)
+        return next((symbol for symbol in around if symbol is not None), None)
+
+    @cached_property
+    def _symbols_in(self) -> Mapping[Block, Set[str | None]]:
+        at = self._symbols[1].at
+        return {b: {at(n + 1) for n in range(b.new_start, b.new_end)} for b in self.blocks}
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
         """Return the words that upstream added in the bodies of new functions named in `there`."""
@@ -269,14 +280,14 @@ def find_likeness(
     words is judged together with its context, if upstream moved that into a new function.
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
-    asked = comparison.asked(runs, is_near=is_clean)
-    if not asked:
+    changed = comparison.near(runs) if is_clean else comparison.blocks
+    if not runs or not changed:
         return None
     wanted, limit = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
     says_much = wanted.telling >= FEWEST_TELLING
     found = None
     if comparison.most(wanted) >= limit if says_much else not is_clean:
-        blocks = comparison.brought_to(asked)
+        blocks = comparison.brought_to(runs, changed)
         lines = comparison.brought(blocks)
         if blocks and not says_much:
             lines = comparison.called(lines)
@@ -284,7 +295,7 @@ def find_likeness(
             wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
         found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
-        return _doubled_guard(comparison, runs, asked) if is_clean else None
+        return _doubled_guard(comparison, runs, changed) if is_clean else None
     return replace(found, is_whole=not is_clean and _is_whole(comparison, runs, wanted, found))
 
 
@@ -318,7 +329,7 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 
 
 def _doubled_guard(
-    comparison: Comparison, runs: Sequence[Run], asked: Sequence[tuple[Run, Block]]
+    comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block]
 ) -> Likeness | None:
     """Return upstream's guard beside a guard of the patch with the same cause and exit, or None.
 
@@ -329,7 +340,7 @@ def _doubled_guard(
     new = {word for word in comparison.wanted(runs).words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}
     best = None
-    for block in comparison.brought_to(asked) if mine else ():
+    for block in comparison.brought_to(runs, changed) if mine else ():
         for theirs in comparison.guards(comparison.ours[block.new_start : block.new_end]):
             start, end = block.new_start + theirs.start - NEAR, block.new_start + theirs.end
             lines = [line for line in comparison.brought([block]) if start <= line[0] < end]

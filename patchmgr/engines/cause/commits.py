@@ -154,6 +154,11 @@ class FileHistory(Struct, frozen=True, dict=True):
         """The text that the patch is written against, or None if the file does not exist there."""
         return self.upstream.text_of(self.result.step.base)
 
+    @cached_property
+    def comparisons(self) -> dict[bytes, Comparison]:
+        """The text that the patch is written against compared with others: hunks ask about few."""
+        return {}
+
     def hunk(self, number: int) -> tuple[Hunk, int]:
         """Return a hunk of the file, and the line (from 0) where it starts."""
         step = self.result.step
@@ -355,9 +360,10 @@ def _is_alike(file: FileHistory, one: Proposal) -> Claim:
 
 
 def _likeness(file: FileHistory, number: int, ours: bytes, *, is_clean: bool) -> Likeness | None:
-    assert file.content is not None
-    comparison = Comparison(file.result.home, file.content, ours)
-    return find_likeness(comparison, *file.hunk(number), is_clean=is_clean)
+    if ours not in file.comparisons:
+        assert file.content is not None
+        file.comparisons[ours] = Comparison(file.result.home, file.content, ours)
+    return find_likeness(file.comparisons[ours], *file.hunk(number), is_clean=is_clean)
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
