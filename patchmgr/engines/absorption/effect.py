@@ -20,7 +20,7 @@ from patchmgr.engines.text.telling import bare, normal_lines
 
 
 class Fate(IntEnum):
-    """Whether a version of a file has one change: a line that a hunk adds or removes."""
+    """Whether a version of a file already has one change of a hunk: an added or removed line."""
 
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it

@@ -93,7 +93,7 @@ class Wanted(Struct, frozen=True, dict=True):
         return fsum(said) / (self.telling or 1)
 
     def share(self, there: Sequence[Brought]) -> float:
-        """Return how much of the total weight occurs in the same order, from 0 to 1."""
+        """Return the share of the words, by weight, that occur in the same order, from 0 to 1."""
         found = _same(self.words, [word for _, word in there])
         return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
 
@@ -231,7 +231,7 @@ class Comparison:
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
-        """Yield the guards in some lines: each `if` whose body does no more than leave."""
+        """Yield the guards in some lines: each `if` that only returns, raises or leaves a loop."""
         code = "\n".join(code_of(line, self.language) for line in lines)
         for found in _GUARD.finditer(code):
             start, end = (code.count("\n", 0, at) for at in found.span())

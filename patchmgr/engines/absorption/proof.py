@@ -1,7 +1,7 @@
 """Prove that upstream still lacks a hunk, although a search found it to be absorbed.
 
-Every hunk must pass all proofs before it is dropped, however it was found. A proof sees only the
-hunk, the text that the hunk is written against, and upstream's text.
+All proofs are tried before a hunk is dropped, however it was found. A proof sees only the hunk, the
+text that the hunk is written against, and upstream's text.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def added(self) -> Sequence[int]:
-        """The numbers of the lines that the hunk adds, as in `mine`."""
+        """The numbers, in `mine`, of the lines that the hunk adds."""
         return [n for place in self.places for n in place]
 
     @cached_property
@@ -113,7 +113,7 @@ class Drop(Struct, frozen=True, dict=True):
         return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
-        """Return the lines between the kept lines around a place, in `mine` and upstream."""
+        """Return the range from the last kept line before a place to the next, in both texts."""
         lines = self._kept_lines
         at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
         above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
@@ -156,7 +156,11 @@ class Drop(Struct, frozen=True, dict=True):
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
-    """Return a reason if upstream still has lines that the hunk only deletes, or rewrote them."""
+    """Return a reason to keep the hunk if upstream kept or rewrote lines that it only deletes.
+
+    For example, a patch deletes `check(size <= 256)`, and upstream changes it to 512: the line is
+    gone, but the check is not.
+    """
     for run, place in zip(drop.runs, drop.places, strict=True):
         lines = [n.strip() for n in run.removed if key_of(n)]
         if run.added or not lines:
@@ -192,7 +196,10 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has a number that the hunk changes, but not its other changes."""
+    """Return a reason to keep the hunk if a changed number is all that upstream has of it.
+
+    For example, both sides add an enumerator and change `COUNT` from 1 to 2: these are two changes.
+    """
     counted = dict(pair for run in drop.runs for pair in _counted(run))
     if not counted:
         return None
@@ -223,7 +230,7 @@ def _uncounted(runs: Iterable[Run]) -> list[bytes]:
 
 
 def other_order(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has the added lines in another order, where order matters.
+    """Return a reason to keep the hunk if upstream has its lines in another order.
 
     For example, a patch adds the argument `ws` after `tok`, and upstream adds it before. Order does
     not matter for imports, sets, keyword arguments and `__all__`.
@@ -252,7 +259,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Return a reason if upstream's line differs in white space within a string or a name."""
+    """Return a reason to keep the hunk if upstream has other white space in a string or name."""
     line = _nowhere(drop, drop.brought, _has_same_space)
     said = "with other white space, which matters here"
     return None if line is None else Needed(f"upstream has {_shown(line)} {said}")
@@ -277,7 +284,7 @@ def _has_same_space(drop: Drop, line: int, place: int) -> bool:
 
 
 def other_block(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has added lines of the hunk in another block, or commented out.
+    """Return a reason to keep the hunk if upstream has its lines in another block or comment.
 
     Upstream may have put a call under `else`, into a function or struct next to it, or below
     another `[section]`, or else into a comment, a string or a here-document.
@@ -287,11 +294,11 @@ def other_block(drop: Drop) -> Needed | None:
 
 
 def like_block(drop: Drop) -> Needed | None:
-    """Return a reason if upstream has added lines of the hunk only in a similar block elsewhere.
+    """Return a reason to keep the hunk if upstream has its lines only in a similar block.
 
     The block may be a copy, or may have changed places with the right one. Lines in blocks that the
     hunk itself adds are ignored. If the old text of the hunk was unique and is gone, no other block
-    can be confused with it, and there is no reason.
+    can be confused with it.
     """
     old, added = b"".join(drop.hunk.old()), frozenset(drop.added)
     if drop.base.count(old) == 1 and old not in drop.ours:

@@ -1,4 +1,4 @@
-"""Propose to drop hunks that upstream seems to have in other words. A person must decide."""
+"""Propose to drop hunks that upstream seems to have in other words. A person decides."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def measured() -> Mapping[str, Reliability]:
 
 
 def kind_of_proposals(outcome: PatchOutcome) -> str:
-    """Return whether a patch's proposals are to drop the whole patch or only parts, as a kind."""
+    """Return the kind of a patch's proposals: to drop all of the patch, or only parts of it."""
     is_whole = all(one.proposal == Ruling.ABSORBED.value for one in outcome.conflicts)
     return PROPOSAL if is_whole else IN_PART
 

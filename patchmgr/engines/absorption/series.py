@@ -197,7 +197,7 @@ class Series:
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
     def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
-        """Return the fate of each changed line of a hunk after an upstream commit."""
+        """Return, for each changed line of a hunk, whether upstream has it after a commit."""
         path = self.path(hunk)
         changes = self.weaves[path].changes.get(hunk, ()) if path in self.weaves else ()
         fates = self.effect_at(path, number).fates if changes else {}
@@ -240,7 +240,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """For each patch, how many of its lines each upstream commit made, and how many undid."""
+        """For each patch, the number of its changes that each upstream commit made, and undid."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         said = defaultdict[str, set[bytes]](set)
         for path, line in chain.from_iterable(self.wanted.values()):
@@ -256,7 +256,7 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Return whether at least half of the lines that a commit adds are also in patches.
+        """Return whether patches add at least half of the lines that a commit adds.
 
         Only the series' files are compared. If the commit adds no lines to them, the lines that it
         removes are compared instead.

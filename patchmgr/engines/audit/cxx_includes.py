@@ -89,7 +89,7 @@ class Reach:
         return self._declared[path]
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        """Yield each declaration of a name in a file and its includes, with the declaring path."""
+        """Yield each declaration of a name in a file or its includes, with the file that has it."""
         for where in sorted(self.closure(path)[0]):
             for one in self.declarations(where) if name.encode() in self.words(where) else ():
                 if one.name == name:
@@ -116,7 +116,7 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the files that a file includes, with itself, and the quoted names without a file.
+        """Return a file and all files that it includes, and the quoted names that match no file.
 
         Includes are followed recursively. Beyond MOST_FILES files, no files are returned.
         """

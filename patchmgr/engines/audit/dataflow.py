@@ -53,8 +53,8 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in order, and all definitions in it.
 
-    `exits` holds the conditions under which the function or a loop iteration ends early; the `last`
-    line of an exit is that of its body. `names` holds all names that occur in the function.
+    `exits` holds the conditions under which the function or a loop iteration ends early; `last` is
+    then the last line of the body. `names` holds all names that occur in the function.
     """
 
     sites: tuple[Site, ...]

@@ -1,4 +1,4 @@
-"""Rewrite the imports of a patch whose names upstream moved to another module."""
+"""Rewrite the imports in a patch if upstream moved the imported names to another module."""
 
 from __future__ import annotations
 

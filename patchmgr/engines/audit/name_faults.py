@@ -280,9 +280,9 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class, among `owner` and its bases, named as the class that defined a member.
+    """Return the class, among `owner` and its bases, with the name of the class of an old member.
 
-    `old` is that member before the merge. The result is None if no class has the name.
+    The result is None if no class has that name.
     """
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None

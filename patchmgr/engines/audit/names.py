@@ -110,8 +110,8 @@ def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
     """Return the faults of a merged text that neither side has on a line with the same text.
 
-    If both sides changed a line, its text is new, but its fault need not be. So a fault also counts
-    as old if one side has the same number of faults about that name.
+    If both sides changed a line, neither has its text. So a fault also counts as old if one side
+    has at least as many faults about that name.
     """
     found = faults_of(merged)
     if not found:

@@ -1,4 +1,4 @@
-"""Find the new name or place of a definition that upstream removed, and the removing commit."""
+"""Find the new name or place of what upstream removed, and the commit that removed it."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder relative to which a module name is the path of a file, or empty."""
+    """Return the source root from which a module name leads to a file, or empty if none does."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 

@@ -55,7 +55,7 @@ class Altered(Struct, frozen=True):
     lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
-        """Return which of the lines `within` a text may depend on these names.
+        """Return the lines of a text, among those in `within`, that may depend on these names.
 
         A changed name affects the class member or function that contains it. A changed type or base
         class affects the whole top-level block.

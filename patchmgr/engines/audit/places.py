@@ -18,7 +18,7 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return the path, before the rebase, of the file from which lines of the series come.
+    """Return the path, before the rebase, of the file that had the series' lines of a file.
 
     It differs from `written_path` if hunks moved into a file that no patch names.
     """

@@ -134,7 +134,7 @@ def read_module(path: str, text: str) -> Module | None:
 
 
 def is_among(lines: Sequence[int], first: int, last: int) -> bool:
-    """Return whether any of the line numbers, which must be sorted, is from `first` to `last`."""
+    """Return whether any of some sorted line numbers is in the range from `first` to `last`."""
     at = bisect_left(lines, first)
     return at < len(lines) and lines[at] <= last
 

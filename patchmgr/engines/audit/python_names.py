@@ -71,7 +71,7 @@ class Scope(Struct):
     """A function or class around an expression.
 
     `names` maps each name that a function binds to the statement that binds it, or to None if
-    several statements do, or one that is not analysed.
+    several statements do, or one of a kind that is not analysed.
     """
 
     node: ast.AST

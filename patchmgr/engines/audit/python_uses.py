@@ -61,8 +61,8 @@ class Pair(Struct, frozen=True):
 class Fault(Struct, frozen=True):
     """A use of a name that no longer fits what the name stands for.
 
-    `old` is what the name stood for before the merge, and `new` what it stands for now. `symbol` is
-    the name whose replacement can be looked for if it is gone.
+    `old` is what the name stood for before the merge, and `new` what it stands for now. If the name
+    is gone, its new name is searched for by `symbol`.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Find uses of a function that no longer fit what it returns, raises or manages as a context."""
+"""Find uses of a function that no longer fit its result, exceptions or context manager."""
 
 from __future__ import annotations
 

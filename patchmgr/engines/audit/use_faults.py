@@ -71,7 +71,7 @@ class Signature(Struct, frozen=True):
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a call no longer fits the signature, or needs `await` or no longer does."""
+    """Yield a fault if the arguments or the `await` of a call do not fit the function any more."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
@@ -244,7 +244,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each decorator that must now be called, or must no longer be."""
+    """Yield a fault for each decorator that now needs parentheses, or no longer allows them."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func
@@ -356,9 +356,10 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the result with the file from which lines came.
+    """Return a function that pairs a file of the result with the file from which lines come.
 
-    They came from the series if its second argument is true, and otherwise from upstream.
+    The lines come from the series if the second argument of that function is true, and otherwise
+    from upstream.
     """
     parser = states.kept.setdefault("python", Parser())
     assert isinstance(parser, Parser)

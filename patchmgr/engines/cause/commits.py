@@ -130,7 +130,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
-        """The versions of the file, from the base on, at its new path since it moved."""
+        """The file in the base, and after each upstream commit that touches it."""
         change, home = self.result.step.change, self.result.home
         old = change.path if change.is_copy or change.old_path is None else change.old_path
         versions = [Version(None, old, self.upstream.start.get(old))]
@@ -142,7 +142,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return tuple(versions)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the versions of the file at a path, which differs if a hunk moved there."""
+        """Return the versions of the file at a path, to which a hunk may have moved."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps

@@ -32,7 +32,7 @@ def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
-    """Return the text of a region under a choice.
+    """Return the text that a choice puts in place of a region.
 
     None means that a file without regions is deleted.
     """
@@ -66,7 +66,7 @@ def _id(region: Region) -> str:
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
-    """Return a region with the text before and after it, after the choices made so far."""
+    """Return a region and the text before and after it, with the choices made so far."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
         return Place(b"", None if choice is None else text_of(file, 0, choice), b"")

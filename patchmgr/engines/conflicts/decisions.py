@@ -82,7 +82,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Return an outcome whose reason is a person's decision, which can still be changed."""
+    """Return an outcome that gives a person's decision as its reason. It can be decided anew."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,

@@ -101,7 +101,7 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolutions of those regions that can be told for certain from a resolved text."""
+    """Return the resolutions of regions that can be read with certainty from a resolved text."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 

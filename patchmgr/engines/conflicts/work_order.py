@@ -181,9 +181,9 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Shorten the texts of a work order after statements, until its size is at most `most`.
+    """Shorten the texts of a work order, at ends of statements, to a size of at most `most`.
 
-    If that is not enough, the order is returned as short as it gets.
+    If that is not possible, the order is returned as short as it gets.
     """
     shorter = order
     for cap in _CAPS:

@@ -44,7 +44,7 @@ class Unit(Struct, frozen=True):
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
     """Parse both versions of a Python file, as far as they changed.
 
-    If either does not parse, nothing is known of both.
+    If one of them does not parse, nothing is known of either.
     """
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (

@@ -61,7 +61,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return convert(found, cls)
 
     def of_cxx(self) -> Words:
-        """Return the lists for C++ and CUDA: its own, and the general ones but `installed`."""
+        """Return the lists for C++ and CUDA: C++'s own and the others, without `installed`."""
         gates = dict(self.cxx_gates)
         for kind, names in self.gates.items():
             gates[kind] = (*gates.get(kind, ()), *names)

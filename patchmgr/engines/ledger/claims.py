@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What became of a hunk, according to the engine. The ledger then has to prove it."""
+    """What the engine claims became of a hunk. It decides what the ledger has to prove."""
 
     TEXT = "text"
     OTHERWISE = "otherwise"

@@ -18,7 +18,7 @@ REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|/
 
 
 def lines_of(content: bytes | None) -> Lines | None:
-    """Return the lines of a text without line ends. It does not matter if the last line has one."""
+    """Return the lines of a text without line ends. The last line need not have one."""
     if content is None:
         return None
     lines = content.split(b"\n")
@@ -30,7 +30,7 @@ def lines_of(content: bytes | None) -> Lines | None:
 
 
 def pairs_of(lines: Lines | None) -> Iterable[Pair]:
-    """Return the pairs of consecutive lines, with the start and the end of the file as lines."""
+    """Return the pairs of consecutive lines, where the start and end of the file count as lines."""
     return () if lines is None else pairwise(chain((START,), lines, (END,)))
 
 
@@ -69,7 +69,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int) -> int | None:
-    """Return the index, as near to `at` as possible, where a file contains some lines, or None."""
+    """Return the index nearest to `at` where a file contains some lines, or None."""
     if not old:
         return min(at, len(lines))
     places = (
@@ -168,8 +168,8 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Yield three consecutive lines of a merge that are consecutive on neither side.
 
-    Left out are lines where the text of one side ends and that of the other begins, and each of the
-    two pairs is from one side.
+    Lines where the text of one side meets that of the other are left out: the first two are
+    consecutive on one side, and the last two on the other.
     """
     pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}
@@ -187,7 +187,7 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Map the text without layout of each line that occurs once to its position and the line."""
+    """Map each line that occurs once, without its layout, to its position and the line itself."""
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, line in enumerate(lines):

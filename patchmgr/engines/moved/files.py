@@ -40,7 +40,7 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the other files in a path's language that have all `lines` at the target only.
+        """Return the other files in a path's language that have all `lines` only at the target.
 
         If `beside` lines are given, only the files that contain most of them are returned, and none
         if no file contains any. All lines are compared without white space.

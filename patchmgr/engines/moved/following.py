@@ -34,7 +34,7 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """The target with the patches so far, as far as moving hunks needs it.
+    """What moving hunks needs to know of the target with the patches carried so far.
 
     `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
     `busy` holds the files that must not be changed here, and `climb` merges a file.

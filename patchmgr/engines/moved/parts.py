@@ -32,7 +32,7 @@ class Part(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols of a patch, which go before or after a neighbour, wherever that has moved."""
+    """New symbols of a patch, which go before or after a neighbour, wherever it moved."""
 
     change: Change
     neighbour: Unit
@@ -56,7 +56,7 @@ class Removal(Struct, frozen=True):
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:
-        """Return all changes that follow to the other file."""
+        """Return all changes that move to the other file."""
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:

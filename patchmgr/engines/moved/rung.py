@@ -193,9 +193,9 @@ class Relocation(Struct, frozen=True):
     """The new places of a file's hunks, and the merges that apply them there.
 
     `parts` holds one merge for each file that gets hunks, in place of the merge of the whole file.
-    It is empty if no hunk is known to have moved. `places` maps the numbers of the hunks that
-    moved, and `astray` those of the hunks without a certain place, which are merged in their own
-    file if it still exists.
+    It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk to
+    its new place. `astray` maps each hunk without a certain place to the reason; such hunks are
+    merged in their own file if it still exists.
     """
 
     parts: tuple[Part, ...]

@@ -67,7 +67,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Lost | None:
-        """Return the new place of a symbol, why it is not certain, or None if it did not move."""
+        """Return the new place of a symbol, why none is certain, or None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
@@ -248,7 +248,7 @@ def _called(unit: Unit) -> str:
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
-    """Return whether the order of a symbol among the symbols of its file has changed."""
+    """Return whether a symbol has another place in the order of the symbols of its file."""
     old, new = _places(base), _places(own)
     return any(
         (old[key] < unit.start) != (new[key] < there.start)

@@ -96,7 +96,7 @@ class Outline:
         return self.lines[unit.start : unit.end]
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count equal distinctive lines of a unit, regardless of white space."""
+        """Count how often each distinctive line occurs in a unit, without white space."""
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
@@ -149,7 +149,7 @@ def is_comment(line: bytes, language: str) -> bool:
 
 
 def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count equal distinctive lines, regardless of white space."""
+    """Count how often each distinctive line occurs, without white space."""
     return Counter(line for line in map(bare, lines) if is_telling(line))
 
 

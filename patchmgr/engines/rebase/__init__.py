@@ -1,1 +1,1 @@
-"""Rebase a series from one upstream state to another. Each file is merged as simply as possible."""
+"""Rebase a series from one upstream state to another, merging each file as simply as possible."""

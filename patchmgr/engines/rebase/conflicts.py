@@ -99,7 +99,7 @@ def proposed(
 ) -> FileResult:
     """Add to a conflict the hunks that upstream seems to have.
 
-    If upstream seems to have all of them, the conflict is proposed to be absorbed.
+    If upstream seems to have all of them, it is proposed that they are absorbed.
     """
     if result.conflict is None or not proposals:
         return result

@@ -40,9 +40,10 @@ class Item(Struct, frozen=True):
     """A patch to rebase. `refusal` is the reason why a condition leaves it out, or None.
 
     `absorption` says which part of the patch upstream has, or is None if that is not known. `steps`
-    are its changes to the state that it is written against, or None if they are not computed yet,
-    for all patches that are not left out. `is_on_base` says whether later patches are written on
-    top of it. `promise` returns what the patch ensures but a tree with the patch lacks, or None.
+    are its changes to the state that it is written against, or None if they are not computed yet;
+    of the patches that are not left out, all have them or none. `is_on_base` says whether later
+    patches are written on top of it. `promise` returns what the patch ensures but a tree with the
+    patch lacks, or None.
     """
 
     patch: Patch

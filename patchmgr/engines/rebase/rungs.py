@@ -118,7 +118,7 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge by the structure of the file, or add the texts that this gives as suggestions."""
+    """Merge by the structure of the file. If that fails, keep possible texts as suggestions."""
     if mergers.structure is None:
         return left
     marked = left.marked

@@ -107,7 +107,7 @@ class UpstreamRange(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """Upstream's new files with the patches so far. `homes` maps old paths to new ones that differ.
+    """Upstream's new files with the patches so far. `homes` maps old to new paths of moved files.
 
     `arrivals` does so for new files of the series in a folder that upstream moved.
     """

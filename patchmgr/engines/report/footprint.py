@@ -220,7 +220,7 @@ class _Line(Struct, frozen=True):
 
 
 class Walk:
-    """The files of a series, from patch to patch."""
+    """The files of a series after each patch, one patch at a time."""
 
     def __init__(self, changes: Sequence[FileChange]) -> None:
         self._indexes: dict[tuple[str, bytes], SymbolIndex] = {}

@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
-    """Return every patch of the rebases once, with its first verdict that is a loss, if any."""
+    """Return each patch once, with one verdict and all methods from all the rebases."""
     found: dict[str, Carried] = {}
     for patch in _patches(rows):
         known = found.get(patch["name"])

@@ -50,7 +50,7 @@ def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
 
 
 def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str, str] | None:
-    """Return the id and subject of the upstream commit that is the patch, or None if none is."""
+    """Return the id and subject of the upstream commit that landed the patch, or None."""
     for name in sorted(names_of(patch, repository)):
         commit, subject = commits.get(name if name[0] == "#" else name[:SHORT], ("", ""))
         if commit and (name[0] == "#" or commit.startswith(name)):
@@ -59,7 +59,7 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words, at least one of which is in every message that refers to one of `names`."""
+    """Return words to search for. Every message that refers to one of `names` contains one."""
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
 

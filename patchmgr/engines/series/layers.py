@@ -53,7 +53,7 @@ class Ground(Struct, frozen=True):
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a file, or an empty one if there is none or it is not regular."""
+        """Return the content of a regular file, which is empty for anything else."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 

@@ -112,7 +112,7 @@ class Line:
             self._top.update(piece.after)
 
     def settle(self, commit: str, differing: Iterable[str], want: Tree, *, is_rest: bool) -> None:
-        """Append a patch with what the fork's tree changes after the last patch, if anything.
+        """Append a patch with the remaining differences from the fork's tree, if there are any.
 
         `differing` holds the paths at which the fork's tree differs from upstream's.
         """
@@ -188,7 +188,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the commit after which upstream is most similar to a tree, or None if `start` is."""
+    """Return the upstream commit most similar to a tree, or None if `start` is as similar."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

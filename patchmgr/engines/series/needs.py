@@ -121,11 +121,10 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Return the items of a rebase after the conditions of their patches were evaluated.
+    """Return the items of a rebase after evaluating the conditions of their patches.
 
-    Patches that a state does not need are marked. Unless no patch has a condition, the changes of
-    all other patches are computed. Raises PatchmgrError with the patch's name if a predicate cannot
-    be evaluated.
+    If any patch has a condition, the changes of all patches that are not left out are computed.
+    Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
     """
     if not has_conditions([item.patch for item in items if item.refusal is None]):
         return tuple(items)

@@ -137,7 +137,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether the hunks, applied in order and unchanged at any places, give the result."""
+    """Return whether applying the hunks in order, unchanged but at any lines, gives the result."""
     old, new = split_lines(content), split_lines(result)
     done, drift = [0], 0
     for hunk in hunks:

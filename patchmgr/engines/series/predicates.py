@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return why a state, which includes the patch, lacks what the patch ensures, or None."""
+    """Return the reason why a state with the patch lacks what the patch ensures, or None."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)

@@ -140,5 +140,5 @@ def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
-    """Return the indexes of lines that occur once in both texts, as many as are in one order."""
+    """Return the indexes, in both texts, of unique lines that are in the same order in both."""
     return [*zip(*anchors(singles(old), singles(new)), strict=True)]

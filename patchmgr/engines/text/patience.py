@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Return the index of each line that occurs only once, in order."""
+    """Map each line that occurs only once to its index, in order."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
     again.difference_update(last.values())
