@@ -68,7 +68,7 @@ class PythonGates:
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers
     ) -> Iterator[Problem]:
-        """Yield the problems after each patch, given by its name and the files that it changes."""
+        """Yield the problems after each patch, given the patches' names and changed files."""
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(_PYTHON)}
         removals = self._removals([changes for _, changes in patches])
@@ -113,7 +113,7 @@ class PythonGates:
             yield from self._lost(patch, removal, before)
 
     def _compiled(self, patch: str, path: str, entry: Entry) -> Iterator[Problem]:
-        """Yield why a changed file does not compile, unless upstream's does not compile either."""
+        """Yield a problem if a changed file does not compile, unless upstream's does not either."""
         self.compiled += 1
         fault, start = self.modules.fault(entry), self.pin.entry(path)
         if fault is None or (start is not None and self.modules.fault(start) is not None):
@@ -123,7 +123,7 @@ class PythonGates:
     def _unresolved(
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
-        """Yield the imports added by the patch whose module in the tree lacks the imported name."""
+        """Yield a problem for each added import whose module in the tree lacks the name."""
         for module, name in sorted(wanted):
             self.looked_up += 1
             is_known = name not in ("", "*") and self.modules.is_module(path, module, self._state)
@@ -132,7 +132,7 @@ class PythonGates:
                 yield Problem("imports", sentence, patch, path)
 
     def _lost(self, patch: str, removal: _Removal, before: Changes) -> Iterator[Problem]:
-        """Yield the imports, in any file, of names that the patch removes."""
+        """Yield a problem for each import, in any file, of a name that the patch removes."""
         old = Overlay(self._state)
         for path, entry in before.items():
             old.set(path, entry)
@@ -154,7 +154,7 @@ class PythonGates:
 
 
 def _files(path: str, module: str, name: str) -> Iterator[str]:
-    """Yield the paths that the module of an import, or the name as one, may have."""
+    """Yield the paths that the module of an import, or the imported name as a module, may have."""
     for place in places(path, module):
         for end in ENDS:
             yield place + end
@@ -221,14 +221,14 @@ def _added(file: FilePatch) -> Iterator[tuple[int, bytes]]:
 
 
 def _has_returns(file: FilePatch) -> bool:
-    """Return whether most lines end with CR LF: the old ones, or all if the file is new."""
+    """Return whether most old lines end with CR LF, or all lines if the file is new."""
     old = [line for hunk in file.hunks for line in hunk.lines if line[:1] != b"+"]
     lines = old or [line for hunk in file.hunks for line in hunk.lines]
     return bool(lines) and sum(line.endswith(b"\r\n") for line in lines) * 2 > len(lines)
 
 
 def _blank_end(file: FilePatch) -> int | None:
-    """Return the first of the added blank lines that end a file, as far as the hunk shows it."""
+    """Return the first added blank line at the end of a file, if the hunk shows one."""
     if not file.hunks or file.new_path is None:
         return None
     hunk = file.hunks[-1]

@@ -36,10 +36,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[tuple[bool, Fate]]:
-    """Yield, for each line of a hunk that landed in one step, whether it was added, and its fate.
-
-    The fate is the one after the step `number`.
-    """
+    """Yield, for each line of a hunk in commit `landed`, if it was added, and its later fate."""
     then, now = (series.fates(hunk, n) for n in (landed, number))
     for (at, event), fate in then.items():
         if fate is Fate.FOUND:
@@ -47,10 +44,10 @@ def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[t
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
-    """Return whether a step undoes what step `landed` did, and little else.
+    """Return whether a commit undoes what commit `landed` did, and little else.
 
-    A step that only removes added lines may be a later clean-up, so it must do nothing else. A step
-    that touches far more files than the landing is no reversal: A-dg-214:iv, A-dg-133:ii.
+    A commit that only removes added lines may be a clean-up, so it must do nothing else. One that
+    touches far more files than `landed` is no reversal: A-dg-214:iv, A-dg-133:ii.
     """
     added, removed = (series.news(landed, adds=adds) for adds in (True, False))
     back, away = (series.news(number, adds=adds) for adds in (True, False))

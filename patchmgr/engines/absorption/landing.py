@@ -169,7 +169,7 @@ def _along(
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
     """Return the first landing of a patch that was not reverted, and None.
 
-    If all landings were reverted, return the last one and the step that reverted it.
+    If all landings were reverted, return the last one and the commit that reverted it.
     """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = FEWEST_ELSEWHERE * max(found.values())
@@ -238,7 +238,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
 
 
 def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:
-    """Return the hunks of a patch whose lines are all present after a step."""
+    """Return the hunks of a patch whose lines are all present after a commit."""
     counts = {hunk: series.count(hunk, number) for hunk in series.hunks(patch)}
     return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
 
@@ -262,7 +262,7 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
 
 
 def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -> How:
-    """Return how the hunks of a patch are known to have landed, as the rule to report."""
+    """Return how the hunks of a patch are known to have landed."""
     counts = [series.count(hunk, landed) for hunk in hunks]
     if any(count.replaced for count in counts):
         return How.RANGE
@@ -277,7 +277,7 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
-    """Return the absorption of a patch that no step landed, if the target has whole hunks of it."""
+    """Return the absorption of a patch without a landing, if the target has whole hunks of it."""
     touching = series.touching(patch)
     here = _all_there(series, patch, series.way.end) if touching else set()
 

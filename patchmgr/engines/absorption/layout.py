@@ -144,10 +144,7 @@ class Layout(Struct, frozen=True, dict=True):
         return {key for key, count in Counter(self.keys).items() if count == 1}
 
     def _level(self, number: int) -> float:
-        """Return the nesting level of a line.
-
-        A line that begins a block has a lower level than the block.
-        """
+        """Return the nesting level of a line, which is lower if the line begins a block."""
         line, heading = self.lines[number], _HEADING.get(self.language)
         if self.language in BRACED:
             return self.scanned.depths[number] - bool(_LABEL.match(line)) / 2

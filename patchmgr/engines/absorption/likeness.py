@@ -331,9 +331,9 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 def _doubled_guard(
     comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block]
 ) -> Likeness | None:
-    """Return upstream's guard beside a guard of the patch with the same cause and exit, or None.
+    """Return upstream's guard with the cause and exit of a guard in the patch beside it, or None.
 
-    Such a patch merges cleanly, though upstream fixed the fault in other words: for example the
+    Such a patch merges cleanly, though upstream fixed the fault in other words: for example, the
     patch scale-skip of the shipped series from vLLM 0.21.0 on.
     """
     mine = [guard for run in runs for guard in comparison.guards(run.added)]

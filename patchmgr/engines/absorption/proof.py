@@ -216,7 +216,7 @@ def coincidence(drop: Drop) -> Needed | None:
 
 
 def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each added line that differs from a removed one only in numbers, with the latter."""
+    """Yield each added line that differs from a removed line only in numbers, and that line."""
     old = {_NUMBER.sub(b"0", bare(line)): line for line in run.removed}
     for line in run.added:
         before = old.get(_NUMBER.sub(b"0", bare(line)))
@@ -268,7 +268,7 @@ def other_white_space(drop: Drop) -> Needed | None:
 def _nowhere(
     drop: Drop, lines: Iterable[int], is_same: Callable[[Drop, int, int], bool]
 ) -> bytes | None:
-    """Return the first of some lines for which `is_same` holds at none of upstream's places."""
+    """Return the first line for which `is_same` holds at none of its places upstream, or None."""
     for line in lines:
         places = [drop.pairs[line]] if line in drop.pairs else drop.brought[line]
         if not any(is_same(drop, line, place) for place in places):

@@ -78,7 +78,6 @@ def with_proposals(
 def _proposals(
     comparison: Comparison, sides: Sides, answers: Sequence[Answer]
 ) -> Iterator[Proposal]:
-    """Yield a proposal for each hunk that is not absorbed but that upstream seems to have."""
     for n, (hunk, position) in enumerate(zip(sides.hunks, sides.positions, strict=True)):
         verdict, how = answers[n]
         if verdict is not Verdict.ABSORBED and how in (None, How.TEXT, How.MOVED):
@@ -130,10 +129,7 @@ _Place = tuple[int, int, int]
 def _regions(
     sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Spot], last: _Place
 ) -> list[tuple[_Place, _Place]]:
-    """Return the region around each spot, between lines that all sides have in common.
-
-    Regions that touch each other are joined.
-    """
+    """Return the regions around the spots, between common lines. Adjacent ones are joined."""
     ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
     common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]
     around: list[tuple[_Place, _Place]] = []

@@ -165,10 +165,7 @@ class Series:
         return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
-        """Count the lines of a hunk that upstream has after a commit.
-
-        A whole file, or a changed mode, counts as one line.
-        """
+        """Count the lines of a hunk by fate. A whole file, or a mode, counts as one line."""
         step, path = self.steps[hunk][0], self.path(hunk)
         entry = self.version(path, number)
         if hunk in self.wholes:
@@ -193,7 +190,6 @@ class Series:
         return Count(replaced=1) if is_replaced else Count(open=1)
 
     def _count_patch(self, patch: int, number: int) -> Count:
-        """Return the sum of the counts of a patch's hunks after an upstream commit."""
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
     def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
@@ -227,10 +223,10 @@ class Series:
         return normal_lines(self.text(self.version(path, number)) or b"")
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the distinctive lines that a step adds to the series' files, or removes from them.
+        """Return the distinctive lines that a commit adds to the series' files, or removes.
 
-        If there are none, all lines that are not empty are returned. Otherwise a step with only
-        short lines, such as `x = x * 2`, would seem to add nothing that is not the series' own.
+        If there are none, all lines that are not empty are returned. Otherwise a commit with only
+        short lines, such as `x = x * 2`, would seem to add only lines of the series.
         """
         found = set[FileLine]()
         for path in (path for path in self.weaves if number in self._versions[path]):

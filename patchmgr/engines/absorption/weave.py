@@ -77,10 +77,7 @@ class Weave:
         self.last = patch
 
     def _apply_hunk(self, at: int, hunk: Hunk, by: HunkId) -> None:
-        """Apply a hunk at a node.
-
-        A line that restores a removed one reuses the node of that line.
-        """
+        """Apply a hunk at a node. A restored line reuses the node of the removed one."""
         nodes, floor = self.nodes, at
         for line in hunk.lines:
             numbers = range(at, len(nodes))

@@ -87,10 +87,7 @@ def _lost(
 
 
 def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
-    """Yield the tests that pytest runs.
-
-    If a name is defined twice, only the last definition runs.
-    """
+    """Yield the tests that pytest runs: of several with one name, only the last."""
     last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for test, around in last.values():
@@ -110,10 +107,7 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Return whether pytest may collect a class.
-
-    A class with bases may be a `unittest.TestCase`.
-    """
+    """Return whether pytest may collect a class. With bases, it may be a `unittest.TestCase`."""
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}

@@ -260,10 +260,7 @@ class CxxUse(Struct, frozen=True):
         self, text: str, was: Declaration, is_so: Callable[[Declared], bool], *,
         is_certain: bool = False,
     ) -> AuditFinding:  # fmt: skip
-        """Return a finding for a lost name.
-
-        It proposes the one new name with the same declaration.
-        """
+        """Return a finding for a lost name, and propose the only new name declared as it was."""
         proposal = self._proposal(was)
         text += "" if proposal is None else f"; `{proposal}` is new there"
         return self._finding("removed", text, is_so, is_certain, proposal)
@@ -292,7 +289,7 @@ class CxxUse(Struct, frozen=True):
         return AuditFinding(kind, is_certain, *place, text, commit, proposal)
 
     def _proposal(self, was: Declaration) -> str | None:
-        """Return the only new name of the provider that is declared as the lost one was."""
+        """Return the only new name that is declared as the lost one was, or None."""
         before, after = self.was.code(self.provider), self.now.code(self.provider)
         if before is None or after is None:
             return None
@@ -475,10 +472,7 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in the changed statements of a file.
-
-        If a scope changed, return all its words.
-        """
+        """Return the words in changed statements of a file, or all if a scope changed."""
         old, new = ((reach.text(path) or b"").splitlines(True) for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)
@@ -527,7 +521,7 @@ class _Side(Struct, frozen=True):
 
 
 def _start(lines: Sequence[bytes], block: Block) -> int:
-    """Return the index of the first line of the statement that continues in a block of lines."""
+    """Return the index where the statement that continues in a block of lines begins."""
     first = block.old_start
     while first > max(0, block.old_start - HEAD) and not _ends(lines[first - 1]):
         first -= 1
@@ -535,7 +529,7 @@ def _start(lines: Sequence[bytes], block: Block) -> int:
 
 
 def _end(lines: Sequence[bytes], block: Block) -> int:
-    """Return the index after the last line of the statement that the end of a block is part of."""
+    """Return the index after the statement that the end of a block of lines is part of."""
     last = block.old_end
     most = min(len(lines), last + HEAD)
     while last < most and (last == block.old_start or not _ends(lines[last - 1])):

@@ -92,10 +92,7 @@ class _Reader:
         self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
-        """Analyse a function.
-
-        `outer` holds the definitions of the enclosing function that reach it.
-        """
+        """Analyse a function. `outer` holds the outer function's definitions that reach it."""
         env = dict(outer)
         arguments = node.args
         plain = [*arguments.posonlyargs, *arguments.args]
@@ -187,10 +184,7 @@ class _Reader:
         self.sites[id(node)] = replace(site, writes=writes)
 
     def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> dict[str, int]:
-        """Define the names in an assignment target.
-
-        Parts of a tuple are distinguished by their index.
-        """
+        """Define the names in an assignment target. Parts of a tuple get an index."""
         if isinstance(target, (ast.Tuple, ast.List)):
             found: dict[str, int] = {}
             for place, part in enumerate(target.elts):

@@ -108,7 +108,6 @@ def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
 
 
 def _importing(states: States) -> Iterator[str]:
-    """Yield the files to which the series adds an import."""
     paths = {
         each
         for patch in states.patches
@@ -290,7 +289,7 @@ def _import(indent: str, module: str, names: Sequence[ast.alias]) -> list[str]:
 
 
 def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move]) -> Judged:
-    """Return the patch with another content of a file, and with the moves added to its report."""
+    """Return the patch with a new version of a file, and report the moves that it follows."""
     outcome = replace(
         one.outcome, changes={**(one.outcome.changes or {}), path: new}, reuses_diff=False
     )

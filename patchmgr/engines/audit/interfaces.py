@@ -88,10 +88,7 @@ def text_of(files: Files, path: str) -> str:
 
 
 def _words(text: str, lines: Collection[int]) -> set[str]:
-    """Return the words of some lines.
-
-    If they may use base classes, add those of all `class` lines.
-    """
+    """Return the words of some lines, and of all `class` lines if they may use base classes."""
     said = text.split("\n")
     words = {word for number in lines for word in _WORD.findall(said[number - 1])}
     if not words.isdisjoint(("self", "cls", "super", "def")):
@@ -126,7 +123,7 @@ def _lost(states: States, path: str) -> set[str]:
 
 
 def _redefining(states: States) -> dict[str, None]:
-    """Return the base's files in which the series removes or changes a line that defines a name."""
+    """Return the base's files where the series changes a line that defines a name."""
     return {
         change.old_path: None
         for patch in states.patches

@@ -89,10 +89,7 @@ def _decoded(content: bytes | None) -> str:
 
 
 def _parts(text: str) -> dict[str, _Part]:
-    """Return the outermost functions of a file by qualified name (`Class.function`).
-
-    Names that are defined more than once are left out.
-    """
+    """Return the outermost functions of a file by qualified name, if defined only once."""
     found: dict[str, _Part] = {}
     again: set[str] = set()
     around: list[tuple[int, str]] = []
@@ -140,8 +137,8 @@ def _flow(text: str) -> Flow | None:
 class _Change(Struct, frozen=True):
     """A redefined value: its expression before and now, and the line of the new one.
 
-    The line counts within the function, from 1. `reads` are the names in both expressions. It is
-    empty if the value is the result of a call with keyword arguments or many arguments.
+    The line counts within the function, from 1. `reads` holds the names in both expressions, or
+    none if the value is the result of a call with keyword arguments or many arguments.
     `is_operation` says whether operators compute the value.
     """
 
@@ -169,10 +166,10 @@ class _Sides(Struct, frozen=True):
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
-        """Return how a name is computed differently now, or None if it is not.
+        """Return how the computation of a name changed, or None if it did not.
 
-        An additional definition is no change: upstream's new branches (`if fp8: x = cast(x)`) are
-        meant, and in 7 of 1,900 merges people kept them.
+        An additional definition is no change: upstream adds branches (`if fp8: x = cast(x)`) on
+        purpose, and in 7 of 1,900 merges people kept them.
         """
         texts = {self.old.definitions[n].text for n in old}
         if texts == {self.new.definitions[n].text for n in new}:
@@ -198,10 +195,7 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield each name that a definition equal on both sides reads, with its definitions.
-
-        The definitions are those that reach it before the merge, and those after it.
-        """
+        """Yield each name that two equal definitions read, with its definitions on either side."""
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
             now = self.new.definitions[number]
@@ -249,7 +243,6 @@ class _Inlined(ast.NodeTransformer):
         self._values = values
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return the expression that a name stands for, or the name if it has none."""
         text = self._values.get(node.id)
         return node if text is None else ast.parse(text, mode="eval").body
 

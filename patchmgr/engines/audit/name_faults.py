@@ -451,7 +451,6 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
 
 
 def _is_abstract(node: ast.AST | None) -> bool:
-    """Return whether a method is marked as abstract or raises NotImplementedError."""
     if not isinstance(node, Function):
         return False
     is_marked = any(name.endswith("abstractmethod") for name in decorators(node))
@@ -459,7 +458,6 @@ def _is_abstract(node: ast.AST | None) -> bool:
 
 
 def _uses_member(tree: ast.Module, name: str) -> bool:
-    """Return whether a module reads an attribute with the given name."""
     return any(
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
         for node in ast.walk(tree)

@@ -21,7 +21,6 @@ _VARIABLE = re.compile(r".*[})]/?")
 
 
 def _new_files(states: States) -> Iterator[tuple[str, str]]:
-    """Yield the name of the patch and the path for each file that the series adds."""
     for patch in states.patches:
         for change in patch.files if patch.is_carried else ():
             home = patch.homes.get(change.path, change.path)
@@ -46,7 +45,7 @@ def lonely_files(states: States) -> Iterator[Told]:
 
 
 def _gone_folder(path: str, states: States) -> str:
-    """Return the innermost base folder of a path, if upstream removed it, or else empty."""
+    """Return the innermost folder of a path in the base, if upstream removed it, or empty."""
     folder = path.rpartition("/")[0]
     while folder and not states.base.tree.is_directory(folder):
         folder = folder.rpartition("/")[0]

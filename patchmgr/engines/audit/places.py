@@ -83,7 +83,7 @@ def _added_lines(states: States, path: str) -> dict[int, str]:
 
 
 def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
-    """Map each added (or removed) line of a file to the last patch that adds (or removes) it."""
+    """Map each added (or removed) line to the last patch that adds (or removes) it."""
     return {
         line[1:].strip(): patch.name
         for patch in states.patches

@@ -338,7 +338,6 @@ class Reader(Struct, frozen=True):
         return UNKNOWN
 
     def _class(self, scopes: Scopes) -> Entity | None:
-        """Return the innermost class among some scopes, or None."""
         for number in range(len(scopes) - 1, -1, -1):
             node = scopes[number].node
             if isinstance(node, ast.ClassDef):
@@ -353,7 +352,7 @@ class Reader(Struct, frozen=True):
         return found or UNKNOWN
 
     def _local(self, name: str, scopes: Scopes, depth: int) -> Entity:
-        """Return what a name that the last of some scopes binds stands for."""
+        """Return what a local name stands for, as bound by the last of some scopes."""
         match scopes[-1].names[name]:
             case ast.arg() as arg:
                 return self._argument(arg, scopes, depth)
@@ -398,7 +397,7 @@ class Reader(Struct, frozen=True):
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield the only class in an annotation: `C` in `"C"`, `C | None` or `Optional[C]`."""
+    """Yield the class that an annotation like `"C"` or `C | None` names, if it names only one."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body

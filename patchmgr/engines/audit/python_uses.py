@@ -136,7 +136,6 @@ def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
 
 
 def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
-    """Yield the uses in a node, including the node itself."""
     node, scopes, is_typing = use.node, use.scopes, use.is_typing
     if isinstance(node, ast.stmt):
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])

@@ -102,7 +102,6 @@ def _audited(judged: Judged) -> AuditedPatch:
 
 
 def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
-    """Return the files of base after the series as it was written."""
     files = Overlay(base)
     for patch in judged:
         for result in patch.files:
@@ -116,10 +115,7 @@ def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
 
 
 def _carriers(judged: Sequence[Judged], unknown: Collection[str]) -> dict[str, str]:
-    """Map each changed path of the result to the last patch that carries a change to it.
-
-    Paths whose content still depends on a conflict are left out.
-    """
+    """Map each path that the series changes to the last patch that changes it, except conflicts."""
     last: dict[str, str] = {}
     stuck = set(unknown)
     for patch in judged:

@@ -121,7 +121,7 @@ def _other_form(files: Files, path: str) -> bool:
 
 
 def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
-    """Yield each string of a line that names a module (None) or a name in it (the name).
+    """Yield the strings of a line that name a module (None) or a name in it (the name).
 
     A name in a module is given by one dotted string, or by a string with the module followed by a
     string with the name.
@@ -152,7 +152,7 @@ def _bound(content: bytes) -> set[bytes]:
 
 
 def _mentioned(content: bytes | None, names: Collection[bytes]) -> set[bytes]:
-    """Return which of some names a module still defines or may import, and all that it defines."""
+    """Return the names, of those given, that a module may import, and all that it defines."""
     if content is None:
         return set()
     imports = b"".join(re.findall(rb"(?m)^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", content))
@@ -171,7 +171,7 @@ def _renamed(old: bytes, new: bytes) -> str | None:
 def _registered(
     files: Files, paths: Collection[str], pattern: re.Pattern[bytes]
 ) -> dict[bytes, str]:
-    """Map the names that files register to the path of a file that registers each."""
+    """Map the names that files register to the path of one of these files."""
     return {
         one or other: path
         for path in paths

@@ -72,16 +72,12 @@ def _keeps_result(found: Entity) -> bool:
 
 
 def _returned(node: ast.AST | None) -> list[ast.expr]:
-    """Return the expressions that the `return` statements of a function return."""
     nodes = own_nodes(node.body) if isinstance(node, Function) else ()
     return [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
 
 
 def _keys(node: ast.AST | None) -> frozenset[str]:
-    """Return the keys of the dictionary that a function returns.
-
-    The set is empty if not all keys are known.
-    """
+    """Return the keys of the dictionary that a function returns, or none if unsure."""
     found: set[str] = set()
     for value in _returned(node):
         if not isinstance(value, ast.Dict) or not all(map(is_text, value.keys)):
@@ -91,10 +87,7 @@ def _keys(node: ast.AST | None) -> frozenset[str]:
 
 
 def _gives(node: ast.AST | None) -> str:
-    """Return what a function returns: `generator`, `list`, `tuple`, `value` or `none`.
-
-    The result is empty if that is not known.
-    """
+    """Return `generator`, `list`, `tuple`, `value` or `none` for a function's result, or empty."""
     if not isinstance(node, Function):
         return ""
     nodes = list(own_nodes(node.body))
@@ -285,7 +278,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
 
 
 def _caught(node: ast.expr, use: Use, side: Reader) -> str:
-    """Return the identity of the class that a handler catches, or empty if it is not known."""
+    """Return the id of the class that a handler catches, or empty if it is not known."""
     found = side.entity(node, use.scopes)
     for _ in range(_DEEPEST):
         made = found.node
@@ -308,10 +301,7 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Map each exception that a function itself raises to the ids of its class and all bases.
-
-    Returns None if one of them is not known.
-    """
+    """Map each exception that a function raises to the ids of its class and bases, or None."""
     if not isinstance(called.node, Function) or called.module is None:
         return None
     found: dict[str, frozenset[str]] = {}
@@ -329,7 +319,7 @@ def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | N
 def _above(
     value: ast.expr, module: Module, state: PythonState, depth: int = 0
 ) -> frozenset[str] | None:
-    """Return the identities of a class and all its bases, or None if one is not known."""
+    """Return the ids of a class and all its bases, or None if one is not known."""
     known = _builtin(ast.unparse(value))
     made = state.within(module).entity(value, ())
     if made.what != "class":
@@ -382,7 +372,7 @@ def _needed(node: ast.AST) -> Iterator[tuple[ast.expr, str, str]]:
 
 
 def _row_faults(node: ast.Subscript | ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield keys of tables and members of enumerations that are used but no longer exist."""
+    """Yield a fault for each table key or enumeration member that no longer exists."""
     is_call = isinstance(node, ast.Call)
     match node:
         case ast.Call(func=asked, args=[ast.Constant(value=str(key))], keywords=[]):
@@ -403,10 +393,7 @@ def _row_faults(node: ast.Subscript | ast.Call, at: PairedUse) -> Iterator[Fault
 
 
 def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
-    """Return the strings that are valid keys of a table, enumeration or typed dictionary.
-
-    Returns None if they are not all known.
-    """
+    """Return the valid keys of a table, enumeration or typed dictionary, or None if unsure."""
     node = found.node
     if isinstance(node, ast.ClassDef) and len(node.bases) == 1 and not node.decorator_list:
         base, own = last_name(node.bases[0]), members_of(node)
@@ -442,7 +429,7 @@ def _fills(node: ast.AST, table: Entity) -> bool:
 
 
 def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield calls in `with` statements whose function no longer returns a context manager."""
+    """Yield a fault if the function in a `with` statement returns no context manager any more."""
     new, old = at.new(value.func), at.old(value.func)
     if new.what != "function" or old.what not in ("function", "class"):
         return

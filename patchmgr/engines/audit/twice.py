@@ -73,10 +73,7 @@ def _given(content: bytes | None) -> dict[Given, list[int]]:
 
 
 def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
-    """Yield the names that a block defines, with line numbers.
-
-    Each branch is a scope of its own.
-    """
+    """Yield the names that a block defines, with line numbers. Each branch is a scope."""
     made: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, Definition):

@@ -173,10 +173,7 @@ def _fields(called: Entity, state: PythonState, depth: int = 0) -> ast.arguments
 
 
 def _partial(node: ast.Call, imports: Mapping[str, tuple[str, str]]) -> ast.Call:
-    """Return the call that `functools.partial` prepares, with unknown further arguments.
-
-    Any other call is returned unchanged.
-    """
+    """Return the call that `functools.partial` prepares, or else the call itself."""
     said = ast.unparse(node.func)
     is_partial = said in ("partial", "functools.partial")
     if not node.args or not (is_partial or imports.get(said) == ("functools", "partial")):
@@ -269,10 +266,7 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Return the ways in which a decorator may be written: `bare` or `called`, or neither.
-
-    The set is empty if that is not known.
-    """
+    """Return how a decorator can be written: `bare` or `called`, or neither if not known."""
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}

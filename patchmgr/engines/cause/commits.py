@@ -281,7 +281,7 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 def _explained_conflict(
     file: FileHistory, conflict: FileConflict, since: Mapping[int, Step]
 ) -> tuple[FileConflict, list[Likely]]:
-    """Add to a conflict the steps that wrote upstream's lines, and past lines similar to a hunk.
+    """Add to a conflict the commits that wrote upstream's lines, and past lines like a hunk's.
 
     Also return the upstream commits that brought these past lines.
     """
@@ -320,7 +320,7 @@ def _decided(sightings: tuple[Sighting, ...], decision: Decision | None) -> tupl
 
 
 def _likely(file: FileHistory) -> Iterator[Likely]:
-    """Yield the commit that brought each text which resembles a hunk of the file."""
+    """Yield the commit that brought each text that resembles a hunk of the file."""
     for one in _proposals(file.result, is_landed=False):
         step = turning_point(file.versions, each(_is_alike(file, one)))
         if step is not None:
@@ -380,7 +380,7 @@ def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:
 
 
 def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
-    """Map the index of each hunk to the step that absorbed or broke it, if one is known."""
+    """Map the index of each hunk to the commit that absorbed or broke it, if one is known."""
     absorption = patch.absorption
     landed = {one.hunk: one for one in _proposals(file.result, is_landed=True)}
     found: dict[int, Step | None] = {}
@@ -394,7 +394,7 @@ def _explaining_steps(file: FileHistory, patch: Judged) -> dict[int, Step]:
 
 
 def _claims(file: FileHistory, number: int) -> Claims:
-    """Return the claim about upstream's versions that the explaining step made true.
+    """Return the claim about upstream's versions that the explaining commit made true.
 
     The claim is that upstream has the hunk, if it was absorbed, or else that it no longer applies.
     """
@@ -466,7 +466,7 @@ def _sighting(step: Step, answer: Answer, paths: tuple[str, ...]) -> Sighting:
 
 
 def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
-    """Return one sighting for each commit and `how`, with all paths."""
+    """Return one sighting for each commit and kind of proof, with all paths."""
     joined: dict[tuple[str, object], Sighting] = {}
     for sighting in sightings:
         key = (sighting.commit, sighting.how)
@@ -477,9 +477,9 @@ def _joined(sightings: Sequence[Sighting]) -> tuple[Sighting, ...]:
 
 
 def _writers(file: FileHistory, conflict: FileConflict) -> Iterator[Step | None]:
-    """Yield the step that wrote upstream's text of each region, or None if it is unknown.
+    """Yield the commit that wrote upstream's text of each region, or None if it is unknown.
 
-    For a conflict without regions, yield only the last step that touched the file.
+    For a conflict without regions, yield only the last commit that touched the file.
     """
     versions = file.versions_shown(conflict.new_path)
     if conflict.marked is None:
@@ -509,11 +509,11 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 
 
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
-    """Return step, text and likeness of the first version that seems to have a hunk.
+    """Return the first version that seems to have a hunk: commit, text and likeness.
 
-    Such a version exists if upstream landed the hunk in other words and rewrote it later, so that
-    the target does not resemble it. `since` is the step that broke the hunk. Up to MOST_VERSIONS
-    versions from that step on are compared.
+    There is one if upstream landed the hunk in other words and rewrote it later, so that the target
+    does not resemble it. `since` is the commit that broke the hunk. Up to MOST_VERSIONS versions
+    from that commit on are compared.
     """
     steps = [version.step for version in file.versions]
     later = file.versions[steps.index(since) : -1] if since in steps else ()
@@ -531,5 +531,5 @@ def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, L
 
 @lru_cache(maxsize=8)  # the hunks of a file ask about the same versions
 def _words(text: bytes) -> frozenset[bytes]:
-    """Return the words, in lower case, of which the names in a text are composed."""
+    """Return the words, in lower case, that make up the names in a text."""
     return frozenset(part.lower() for part in _PARTS.findall(text))

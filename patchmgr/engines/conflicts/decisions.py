@@ -39,10 +39,9 @@ def finding_of(
 
 
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
-    """Yield the upstream text that each conflicting hunk of a file meets.
+    """Yield the upstream text where each conflicting hunk of a file applies.
 
-    The path of the text is the path in the patch. If the hunk's code moved to another file, it is
-    the path of that file.
+    Its path is the one in the patch, or that of another file if the hunk's code moved there.
     """
     conflict, change = result.conflict, result.step.change
     if conflict is None:

@@ -200,10 +200,7 @@ class _Cut:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
 
     def shorter(self) -> WorkOrder:
-        """Return the shortened order.
-
-        Its `cut` lists the shortened fields and how much of each is left.
-        """
+        """Return the shortened order. Its `cut` lists the fields and how much of each is left."""
         order = self.order
         made = {
             name: self._value(getattr(order, name), name, order.new_path)

@@ -146,7 +146,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Take what ends like a declaration, and stands outside of all, for names."""
+        """Return lines outside of symbols that end like a declaration as one name, or None."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")

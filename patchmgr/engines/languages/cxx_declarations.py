@@ -193,7 +193,6 @@ class _Bodies:
         return self._depth > 0
 
     def enter(self, text: str) -> None:
-        """Read the next token."""
         if text == "#if":
             self._branches.append((self._depth, None))
         elif text in ("#else", "#endif") and self._branches:
@@ -384,7 +383,6 @@ class _Scan:
     def _declare(
         self, items: list[int], body: int | None, owners: tuple[str, ...], is_member: bool
     ) -> None:
-        """Record what one declaration declares."""
         template = self._template(items)
         items = self._without_template(items)
         texts = self._texts(items)

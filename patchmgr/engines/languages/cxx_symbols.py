@@ -89,7 +89,6 @@ class _Scan:
         self._namespaces: set[str] = set()
 
     def run(self, text: str) -> tuple[str | None, ...]:
-        """Return the symbol of each line."""
         try:
             for token in tokens(text, self._is_in_body):
                 self._reach(token.line)

@@ -190,7 +190,6 @@ class _Scan:
         self._depth = 0
 
     def run(self, lines: list[bytes]) -> tuple[str | None, ...]:
-        """Return the symbol of each line."""
         is_continued = False
         for number, line in enumerate(lines):
             code = line.strip()

@@ -142,10 +142,7 @@ class Account:
         return list(self._by_lines())
 
     def _is_as_written(self) -> bool:
-        """Return whether upstream changed nothing and the result is as written.
-
-        Only ids are compared, and no content is read.
-        """
+        """Return whether upstream changed nothing and the result has the ids that are written."""
         ends = self._ends()
         if ends is None:
             return False
@@ -179,10 +176,7 @@ class Account:
         return (blob is None) == (end is None) and (blob or "").startswith(end or "")
 
     def _by_ids(self) -> Iterator[Told]:
-        """Yield a fault for each file whose id in the result is not the one in the patches.
-
-        Used for files whose lines cannot be counted.
-        """
+        """Yield a fault for each file whose id in the result is not that of the patches."""
         for path, end in (self._ends() or {}).items():
             if not self._is_named(path, end):
                 text = "the result does not have this file as the patches leave it"
@@ -389,7 +383,7 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Yield one fault for all items that are missing or surplus, by the side that has them."""
+        """Yield a fault for each kind of wrong count: items missing or surplus, by side."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])

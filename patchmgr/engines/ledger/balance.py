@@ -204,7 +204,7 @@ def _cited_steps(account: Account, part: Part) -> list[tuple[bytes, bytes]]:
 def _beyond_cited(
     account: Account, part: Part, lacks: set[bytes], still: set[bytes]
 ) -> tuple[set[bytes], set[bytes]]:
-    """Remove lines that upstream has in another layout, and lines that a cited commit changed."""
+    """Leave out lines that upstream has in another layout, or that a cited commit changed."""
     told = {squeezed(line) for text in part.patch.reworded for line in text.split(b"\n")}
     steps = _cited_steps(account, part)
     texts = [squeezed(account.onto.read(path) or b"") for path in account.paths]
@@ -302,19 +302,15 @@ class _Text:
                 self.rest.append(line)
 
     def words(self) -> Words:
-        """Count the words of code outside of imports and comments."""
         return words_of(line for line in self.rest if not REMARK.match(line))
 
     def remarks(self) -> Words:
-        """Count the words of comments."""
         return words_of(line for line in self.rest if REMARK.match(line))
 
     def pairs(self) -> Counter[Pair]:
-        """Count the pairs of consecutive lines outside of imports."""
         return Counter(pairs_of(self.rest))
 
     def definitions(self) -> Counter[tuple[str, bytes]]:
-        """Count the definitions by kind and name."""
         return definitions_of(self.rest)
 
 
@@ -377,7 +373,7 @@ def faults_by_words(account: Account) -> Iterator[Told]:
 
 
 def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if pairs of lines do not add up away from hunks merged by other means."""
+    """Yield a fault if counts of lines are wrong outside of hunks merged by other means."""
     near = _near(account)
     if near is None:
         return
@@ -406,10 +402,7 @@ def _near(account: Account) -> set[bytes] | None:
 
 
 def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
-    """Yield base, ours and theirs of each file.
-
-    Files that upstream moved are compared at the new path.
-    """
+    """Yield base, ours and theirs of each file, at its new path if upstream moved it."""
     gone = [path for path in account.paths if account.onto.blob(path) is None]
     for path in account.paths:
         was = [path] if account.base.blob(path) or path in account.end else gone

@@ -130,7 +130,7 @@ def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
-    """Return the positions, in both texts, of unique lines whose order is the same in both.
+    """Return the positions, in both texts, of unique lines that are in the same order.
 
     They split the texts into short parts, because difflib takes time in the square of their length.
     """

@@ -365,10 +365,7 @@ def _end(node: ast.stmt) -> int:
 
 
 def _place(tree: ast.Module, statement: str) -> int:
-    """Return where an import goes: after the last import of its kind that sorts before it.
-
-    The module must have imports.
-    """
+    """Return where an import goes: after the last of its kind that sorts before it."""
     word, module = statement.split(" ")[:2]
     at: int | None = None
     last = 0

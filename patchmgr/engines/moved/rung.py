@@ -44,7 +44,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return the new place of a change, or None if it did not move or its place is unsure."""
+        """Return the new place of a change, or None if it stays or its place is not certain."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -70,14 +70,13 @@ def assign(
 
 
 class _Finder:
-    """Finds the new places of the changes in a file, one by one."""
+    """Finds the new places of the changes in a file."""
 
     def __init__(self, base: Outline, own: Outline | None, search: Search) -> None:
         self.found = Assignment()
         self._base, self._own, self._search = base, own, search
 
     def place(self, change: Change) -> None:
-        """Find the new place of one change."""
         if self._is_import(change):
             self.found.imports.append(change)
         elif change.brings:
@@ -241,7 +240,6 @@ class _Work:
         self._astray: dict[int, Astray] = {}
 
     def result(self) -> Relocation | None:
-        """Return the merges to make."""
         for change, lost in self._known.lost.items():
             self._lose(change, lost)
         for removal in self._removals():
@@ -287,7 +285,6 @@ class _Work:
         return bool(parts)
 
     def _displaced(self) -> list[tuple[Unit, Unit]]:
-        """Return the units that moved within their file, with their new places."""
         moves = {unit: self._known.moves[unit] for unit in self._known.units.values()}
         return [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
 

@@ -185,7 +185,6 @@ def _create_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
-    """Apply an edit, a deletion or a rename."""
     change, files = step.change, work.side.files
     home = work.side.home(source)
     target = work.side.arrival(change.path) if change.is_rename else home
@@ -337,7 +336,7 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
     """Return whether a hunk fits in more places than before, and the symbol around it is gone.
 
-    Without symbols, the place with most of the lines above the hunk must be the only one.
+    Outside of symbols, no other place may have as many of the lines above it as the best one.
     """
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()

@@ -255,10 +255,7 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether text merges alone show that a conflict blocks the change of a file.
-
-    If so, no other way to merge the file need be tried.
-    """
+    """Return whether text merges alone show that a conflict blocks the change of a file."""
     path = run.side.home(step.change.path)
     ours = run.side.files.entry(path)
     near = [left for left in run.left.values() if left.theirs is not None and left.path == path]
@@ -473,10 +470,7 @@ def _least(found: Sequence[Reliability]) -> Reliability | None:
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return upstream's symbol around a hunk, as the class may have a new name.
-
-    Of several places, the one in a symbol with the same last name counts.
-    """
+    """Return upstream's symbol around a hunk, preferring one with the same last name."""
     hunk = result.step.change.hunks[number]
     behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
     run = [line[1:].strip() for line in takewhile(lambda line: line[:1] == b"+", behind)]
@@ -499,10 +493,7 @@ def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) ->
 
 
 def _changed_lines(step: FileStep) -> tuple[int, ...]:
-    """Return the line (from 1) of each hunk's first change, where the hunk was applied.
-
-    The header of the hunk may name another line.
-    """
+    """Return the line (from 1) of each hunk's first change, where the hunk was applied."""
     lines: list[int] = []
     drift = 0
     for hunk, position in zip(step.change.hunks, step.positions, strict=True):

@@ -198,7 +198,6 @@ def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
 
 
 def _breaks(content: bytes, *sides: bytes) -> bool:
-    """Return whether a text no longer compiles although both sides do."""
     return not compiles(_text(content)) and all(compiles(_text(side)) for side in sides)
 
 

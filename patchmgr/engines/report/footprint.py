@@ -70,7 +70,6 @@ def _own(file: FileFootprint, name: str) -> str:
 
 
 def _patches_by_path(patches: Sequence[Patch]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the patches that touch each path."""
     by_path: dict[str, tuple[str, ...]] = {}
     for patch in patches:
         for path in patch.paths():

@@ -152,7 +152,6 @@ def with_owners(
 
 
 def _owners(footprint: Footprint) -> dict[tuple[str, str | None], tuple[str, ...]]:
-    """Return the patches that touch each symbol of each file."""
     last = {f.renamed_from or f.path: f.path for f in footprint.files}
     found: dict[tuple[str, str | None], list[str]] = {}
     for patch in footprint.patches:

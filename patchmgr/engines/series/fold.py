@@ -180,7 +180,6 @@ def _content(
 
 
 def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> bytes:
-    """Return the content after a binary change, whose old and new ids must match."""
     if change.old_path is not None and not _is_named(change.old_id, old):
         raise _refusal(name, change.path, "its content does not have the id that the patch names")
     new = apply_binary(binary, old)

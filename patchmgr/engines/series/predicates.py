@@ -180,7 +180,6 @@ def _may_define(symbol: str, path: str, lines: Sequence[str]) -> bool:
 
 
 def _text(path: str, state: State) -> str | None:
-    """Return the content of a file, or None if there is none."""
     entry: Entry | None = state.tree.entry(path)
     if entry is None or entry.mode not in FILE_MODES:
         return None
