@@ -29,7 +29,7 @@ from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
 Landings = Mapping[int, Sequence[int]]
-"""Maps a patch to the numbers of the steps that landed it, in order."""
+"""Maps a patch to the numbers of the upstream commits that landed it, in order."""
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:

@@ -53,7 +53,7 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):
-    """The lines of upstream's file that seem to do what a hunk does (from 0, end exclusive).
+    """The range of upstream lines (from 0, end exclusive) that seem to do what a hunk does.
 
     `confidence` is from 0 to 0.99. `is_whole` means that the lines contain all words that the hunk
     adds, in the same order, and few others.
@@ -66,7 +66,7 @@ class Likeness(Struct, frozen=True):
 
 
 Brought = tuple[int, str]
-"""The number of a line of upstream (from 0), and a word that upstream added in it."""
+"""The number of a line in upstream's file (from 0), and a word that upstream added to it."""
 
 
 class Wanted(Struct, frozen=True, dict=True):
@@ -273,11 +273,12 @@ class Comparison:
 def find_likeness(
     comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
 ) -> Likeness | None:
-    """Return the upstream lines that seem to do what a hunk at a line of base does, or None.
+    """Return the upstream lines that seem to do what a hunk does, or None.
 
     If the hunk merges cleanly, nearly all its words must occur in the same order right beside it,
     or both texts must have a guard of the same kind. A hunk in conflict with too few distinctive
     words is judged together with its context, if upstream moved that into a new function.
+    `position` is the hunk's first line in base (from 0).
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
     changed = comparison.near(runs) if is_clean else comparison.blocks

@@ -96,7 +96,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def kept(self) -> Mapping[int, int]:
-        """Maps the lines of `mine` that the hunk does not add to matching upstream lines."""
+        """The matching upstream line of each line of `mine` that the hunk does not add."""
         added = frozenset(self.added)
         rest = [n for n in range(len(self.mine.lines)) if n not in added]
         return dict(self._matched(rest, range(len(self.there.lines))))
@@ -113,7 +113,7 @@ class Drop(Struct, frozen=True, dict=True):
         return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
-        """Return the range from the last kept line before a place to the next, in both texts."""
+        """Return the range of lines between the kept lines around a place, in each text."""
         lines = self._kept_lines
         at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
         above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
@@ -131,7 +131,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def news(self) -> Mapping[bytes, Sequence[int]]:
-        """Maps the key of each line that upstream added to the numbers of such lines."""
+        """The numbers of the lines that upstream added, by the key of the line."""
         known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
         for number, key in enumerate(self.there.keys):
             if key and number not in known:
@@ -140,7 +140,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
-        """Maps added lines of the hunk to equal upstream lines in the same place and order."""
+        """The equal upstream line, in the same place and order, of each line that the hunk adds."""
         places = ((place, self.between(place)[1]) for place in self.places)
         return dict(pair for mine, there in places for pair in self._matched(mine, there))
 
@@ -151,7 +151,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """Maps each line that the hunk and upstream both add to upstream's line numbers."""
+        """The upstream line numbers of each line that both the hunk and upstream add."""
         return {n: self.news[key] for n in self.added if (key := self.mine.keys[n]) in self.news}
 
 

@@ -20,7 +20,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, "Entry | None"]
 Elsewhere = Callable[[str, frozenset[bytes], frozenset[bytes]], Sequence[str]]
-"""Return the other files in a path's language that gained some lines, beside some context."""
+"""Return the other files in a path's language that gained some lines next to some context."""
 
 FileLine = tuple[str, bytes]
 """A path of the series, and a line of the file without white space."""
@@ -236,7 +236,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """For each patch, the number of its changes that each upstream commit made, and undid."""
+        """For each patch, the number of its changes that each commit makes, and that it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         said = defaultdict[str, set[bytes]](set)
         for path, line in chain.from_iterable(self.wanted.values()):

@@ -13,7 +13,7 @@ MOST_STEPS = 20_000  # statements that are followed in one function; those in lo
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Reaching = Mapping[str, frozenset[int]]
-"""Maps a name to the indices of the definitions from which it may have its value."""
+"""Maps a name to the indices of the definitions that may have given it its value."""
 
 _Env = dict[str, frozenset[int]]
 _NONE: frozenset[int] = frozenset()

@@ -18,9 +18,9 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return the path, before the rebase, of the file that had the series' lines of a file.
+    """Return the path before the rebase of a file, or of the file whose hunks moved there.
 
-    It differs from `written_path` if hunks moved into a file that no patch names.
+    The latter is returned if no patch names the file.
     """
     old = written_path(states, path)
     if old != path or path not in states.carriers:
@@ -60,7 +60,7 @@ def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+")
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Map the lines (from 1) that upstream does not have to the patches that add them."""
+    """Return the patch that adds each line (from 1) that upstream does not have."""
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}

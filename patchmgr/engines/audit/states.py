@@ -16,11 +16,11 @@ from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
-"""Stands for a content that no mirror has, such as a large file. It is not valid Python."""
+"""Stands for content that no mirror has, such as a large file. It is not valid Python."""
 
 
 LACKS = "lacks"
-"""The key that is set in `States.kept` once a content was missing everywhere."""
+"""The key that is set in `States.kept` once some content was missing everywhere."""
 
 
 class Files(Struct, frozen=True):
@@ -73,10 +73,10 @@ class AuditedPatch(Struct, frozen=True):
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
-"""Return the upstream step since which a claim holds for the content of an upstream file.
+"""Return the upstream commit since which a claim holds for the content of an upstream file.
 
 The arguments are the path and the claim, which gets the content, or None if there is no such
-file. Returns None if no step made the claim true.
+file. Returns None if no commit made the claim true.
 """
 
 

@@ -1,6 +1,6 @@
 """Find uses of names, in some lines, that no longer fit what the names stand for.
 
-The checks of calls are here: calls that matched a signature before the merge, but do not match the
+This module itself checks calls that matched a signature before the merge, but do not match the
 present one.
 """
 

@@ -44,7 +44,7 @@ _LANDED = re.compile(
 
 
 Find = Callable[[Named], "tuple[str, str] | None"]
-"""Return commit and subject of a named change, or None if it is not new in the target."""
+"""Return the commit and subject of a named change, or None if it is not new in the target."""
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:

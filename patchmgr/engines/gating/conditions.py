@@ -24,7 +24,7 @@ Facts = Mapping[str, ast.expr]
 """Maps each local name that only one statement assigns to the expression assigned."""
 
 Guards = tuple[tuple[ast.expr, bool], ...]
-"""Conditions, each with whether it is true where the guarded statement runs."""
+"""Conditions, and whether each of them is true where the guarded statement runs."""
 
 _DEEPEST = 6  # names that stand for names
 _LONGEST = 120

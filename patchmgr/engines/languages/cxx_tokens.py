@@ -85,7 +85,7 @@ def tokens(
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a text, and few other tokens."""
+    """Yield the brackets and directives of a text, and only a few of its other tokens."""
     return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
 
 

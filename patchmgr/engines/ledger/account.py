@@ -65,7 +65,7 @@ class Part(Struct, frozen=True):
 
 
 class Group(Struct):
-    """Changes to files between which text may move, in series order."""
+    """The changes to some files, in series order. Text may move between these files."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)

@@ -90,7 +90,7 @@ class FilesOnSide:
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a path is of a language, or of a related one such as C.
+    """Return a function that tells whether a path is of a language. C, C++ and CUDA count as one.
 
     If the language is unknown, the function returns false for every path.
     """

@@ -131,7 +131,7 @@ def hunks_of(
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
     """Make hunks from runs of changed lines.
 
-    Returns the hunks, the line (from 0) where each starts, and the number that its runs have.
+    Returns the hunks, the line (from 0) where each starts, and the number that its runs share.
     """
     hunks: list[Hunk] = []
     positions: list[int] = []

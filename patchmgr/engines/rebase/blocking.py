@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CONTEXT = 3  # lines around a change, as git's diffs have them
 
 Origin = tuple[str, str]
-"""A patch, and the path on the new side at which it is in conflict."""
+"""A patch, and the path after the rebase at which it is in conflict."""
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
@@ -59,7 +59,7 @@ class Left(Struct, frozen=True):
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
 ) -> tuple[Left, Entry | None]:
-    """Return the conflict of a file as it is left, and the file with upstream's lines in its place.
+    """Leave a conflict unresolved: return it, and the file with upstream's lines instead.
 
     The file is None if all of it is unknown.
     """

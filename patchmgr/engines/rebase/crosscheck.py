@@ -143,7 +143,7 @@ _FEWEST = 2  # uses other than calls that a side changed
 _LONGEST = 2000  # tokens of a call; behind an odd bracket in a comment all calls have no end
 
 Use = tuple[str, str]
-"""A name with its dots, and what is behind it: `.`, `[`, or the kinds of a call's arguments."""
+"""A dotted name, and what follows it: `.`, `[`, or the kinds of a call's arguments."""
 Counted = Callable[[str, str], Counter[Use]]
 """Count the uses of a name in a text."""
 

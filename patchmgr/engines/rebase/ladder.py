@@ -71,7 +71,7 @@ class Sides(Struct, frozen=True):
 
 
 class Merged(Struct, frozen=True):
-    """The merged file (None if deleted), and one answer for each hunk, or one without hunks.
+    """The merged file (None if deleted), and one answer for each hunk, or else a single one.
 
     If there are hunks, the answers are about them and not about a change of mode. `reliability` is
     the measured reliability of a structural merge, for each region.

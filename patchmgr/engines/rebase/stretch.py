@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 def longest_stretch(
     start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
 ) -> int:
-    """Return the newest state tried to which the series at `start` rebases without a conflict.
+    """Return the newest state, of those tried, to which the series at `start` rebases cleanly.
 
     Returns `start` only if `start + 1` was tried and gives a conflict. `suspects` returns the
     states that earlier conflicts name as their causes. As clean states and conflicts may alternate,

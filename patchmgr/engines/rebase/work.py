@@ -26,7 +26,7 @@ SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
-"""Merge three texts by structure, given the path and the text with markers; None if it cannot."""
+"""Merge three texts by structure, given the path and the text with markers, or return None."""
 
 
 Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]"]
@@ -34,7 +34,7 @@ Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Su
 
 
 Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
-"""By path, a file of the new side before and after a person's change."""
+"""The files that a person changed, by path: before and after the change."""
 
 
 class Mergers(Struct, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ class Offer(Struct, frozen=True):
 
 
 Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
-"""Lets a person choose from hunks; returns the chosen ones, which may be parts of those given."""
+"""Lets a person choose hunks, and returns the chosen hunks, which may be parts of those given."""
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
@@ -125,7 +125,7 @@ def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block])
 
 
 Ask = Callable[[Offer, int, int, str], str]
-"""Shows a hunk, its number, the number of all, and the keys to choose from; returns a key."""
+"""Shows a hunk, its number, the number of hunks, and the keys to choose from. Returns a key."""
 
 
 def choose(offers: Sequence[Offer], ask: Ask) -> list[Offer]:
