@@ -263,7 +263,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem if the header does not say why the patch exists or when it can be dropped."""
+    """Yield a problem if the header lacks a reason or an exit criterion, or has a bad status."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         yield Problem("header", "no reason: a text below the subject, or Description", patch.name)

@@ -49,7 +49,10 @@ class _Line(Struct, frozen=True):
 
 
 def lost_registrations(states: States) -> Iterator[Told]:
-    """Find lines of the series with the name of a module or operator that upstream removed."""
+    """Find lines of the series with the name of a module or operator that upstream removed.
+
+    Also find names that both the series and upstream register now.
+    """
     lines = [line for path in states.carriers for line in _lines(states, path)]
     if not lines or not states.changed_upstream:
         return

@@ -241,7 +241,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each decorator that now needs parentheses, or no longer allows them."""
+    """Yield a fault for each decorator that no longer fits, or that now needs arguments."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func

@@ -43,7 +43,7 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
-    """Return the subsystems with their files, those with the most changed lines first.
+    """Count the files and lines of each subsystem, with the most changed lines first.
 
     Each file is counted in one subsystem.
     """
@@ -122,7 +122,10 @@ def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
 def texts_of(
     changes: Sequence[FileChange], hunks: Mapping[str, tuple[Lines, ...]]
 ) -> tuple[Texts, ...]:
-    """Return the upstream code files that a series edits, without tests and vendored code."""
+    """Return the upstream code files that a series edits, without tests and vendored code.
+
+    The longest file comes first.
+    """
     found = []
     for change in changes:
         path, before, after = change.path, change.before, change.after
