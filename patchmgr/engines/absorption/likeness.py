@@ -194,13 +194,13 @@ class Comparison:
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def near(self, runs: Sequence[Run]) -> list[Block]:
-        """Return the blocks that upstream changed near some runs."""
+        """Return the blocks that upstream changed near some runs of changed lines."""
         return [b for b in self.blocks if any(run.gap(b) <= NEAR for run in runs)]
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
-        """Return those of some blocks in which upstream changed the symbol that contains a run.
+        """Return the given upstream blocks that are in the same symbol as one of the runs.
 
-        If the run or the block is in no symbol, the block must be near the run.
+        If a run or a block is in no symbol, the block must be near the run.
         """
         around = [(run, self._symbol_around(run)) for run in runs]
 
