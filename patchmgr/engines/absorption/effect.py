@@ -38,7 +38,7 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Return the number of changed lines, without those that a later patch replaced."""
+        """The number of changed lines, without those that a later patch replaced."""
         return self.found + self.open + self.taken
 
     def __add__(self, other: Count) -> Count:

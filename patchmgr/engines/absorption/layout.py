@@ -94,7 +94,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def is_program(self) -> bool:
-        """Return whether the language delimits its blocks by braces or indentation."""
+        """Whether the language delimits its blocks by braces or indentation."""
         return self.language in BRACED or self.language == "Python"
 
     @cached_property

@@ -78,7 +78,7 @@ class Wanted(Struct, frozen=True, dict=True):
 
     @cached_property
     def telling(self) -> float:
-        """Return the sum of the weights of all words."""
+        """The sum of the weights of all words."""
         return fsum(self.weights[word] for word in self.words)
 
     @cached_property

@@ -57,7 +57,7 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Return the number that stands for the target: one more than that of the last commit."""
+        """The number that stands for the target: one more than that of the last commit."""
         return len(self.steps)
 
     def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:

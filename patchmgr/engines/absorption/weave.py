@@ -121,7 +121,7 @@ class Weave:
 
     @property
     def is_deleted(self) -> bool:
-        """Return whether no line of the file is left at the end of the series."""
+        """Whether no line of the file is left at the end of the series."""
         return not self._alive(self.last)
 
     @cached_property

@@ -41,7 +41,7 @@ class Fault(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """Return a sentence that says what is wrong."""
+        """A sentence that says what is wrong."""
         if self.kind == "undefined-name":
             return f"`{self.name}` is used, but nothing defines it any more."
         return f"`{self.name}` is there twice, and was not on either side."

@@ -54,18 +54,18 @@ class Module:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Return all names that the module binds, including those bound under a condition."""
+        """All names that the module binds, including those bound under a condition."""
         rest = ast.Module(self._rest, [])
         return bound_in(rest).union(block.name for block in self._blocks)
 
     @cached_property
     def is_open(self) -> bool:
-        """Return whether the module may have names at run time that its source does not show."""
+        """Whether the module may have names at run time that its source does not show."""
         return "__getattr__" in self.counts or _is_filled(self._rest)
 
     @cached_property
     def node(self) -> ast.Module:
-        """Return the syntax tree of the whole module, or an empty one if it does not parse."""
+        """The syntax tree of the whole module, or an empty one if it does not parse."""
         return parse_python(self._text) or ast.Module([], [])
 
     def member(self, name: str) -> ast.stmt | None:

@@ -85,7 +85,7 @@ class PairedUse(Pair, frozen=True):
 
     @property
     def line(self) -> int:
-        """Return the line number of the use.
+        """The line number of the use.
 
         For an attribute, this is the line of the attribute's name.
         """

@@ -107,7 +107,7 @@ class States(Struct, frozen=True):
 
     @property
     def lacks(self) -> bool:
-        """Return whether a check asked for content that no store or mirror has."""
+        """Whether a check asked for content that no store or mirror has."""
         return LACKS in self.kept
 
 

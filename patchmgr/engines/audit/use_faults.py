@@ -65,7 +65,7 @@ class Signature(Struct, frozen=True):
 
     @property
     def places(self) -> list[str]:
-        """Return the names of the parameters that a call can pass by position."""
+        """The names of the parameters that a call can pass by position."""
         args = self.arguments
         return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
 

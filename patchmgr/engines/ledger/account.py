@@ -60,7 +60,7 @@ class Part(Struct, frozen=True):
 
     @property
     def is_carried(self) -> bool:
-        """Return whether the result should contain at least a part of the change."""
+        """Whether the result should contain at least a part of the change."""
         return any(fate in CARRIED for fate in self.fates)
 
 

@@ -43,7 +43,7 @@ class Diff(Struct):
 
     @property
     def path(self) -> str:
-        """Return the new path of the file, or the old one if the file is deleted."""
+        """The new path of the file, or the old one if the file is deleted."""
         return self.new if self.new is not None else self.old or ""
 
 

@@ -27,7 +27,7 @@ class OwnCommit(Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """Return the first line of the message."""
+        """The first line of the message."""
         return self.message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
 
 

@@ -37,7 +37,7 @@ class Text:
 
     @property
     def single(self) -> dict[bytes, int]:
-        """Maps each line that occurs only once to its index, in order."""
+        """The index of each line that occurs only once, in order."""
         if self._single is None:
             self._single = singles(self.lines)
         return self._single
