@@ -44,7 +44,7 @@ _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
 class Needed(Struct, frozen=True):
     """The reason why a hunk may not be dropped.
 
-    If `is_done` is true, the hunk has no effect on upstream's text, and it stays in the patch.
+    If `is_done` is true, the hunk changes nothing in upstream's text, but stays in the patch.
     """
 
     why: str

@@ -78,8 +78,8 @@ def leave_out(
 ) -> tuple[Item, ...]:
     """Leave the patches named in `reasons` out of the rebased series, but not out of its base.
 
-    Later patches are written on top of them, so each patch gets the steps that it makes on its
-    base.
+    Later patches are written on top of them, so the changes of all patches to the base are
+    computed.
     """
     if not reasons:
         return tuple(items)
