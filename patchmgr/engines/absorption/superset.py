@@ -25,8 +25,8 @@ Rows: TypeAlias = list[Row]
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
     """Return whether upstream has all that a hunk adds.
 
-    `marked` is the merge of that hunk with conflict markers. Outside of the conflict regions, it
-    must be equal to upstream's text.
+    `marked` is the merge of that hunk with conflict markers. Outside of the conflict regions, the
+    merge must be equal to upstream's text.
     """
     regions = conflict_regions(marked)
     if not regions or not hunk.added() or resolved_to_ours(marked) != ours:

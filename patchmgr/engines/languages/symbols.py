@@ -38,8 +38,8 @@ class Braces(Struct, frozen=True):
 
     `skipped` matches text that cannot open a block: comments, strings and characters. `header`
     matches the head of a block, and `name` takes the block's name from that match. `joint`
-    separates the names of nested blocks. If `ends_statements` is false, the language does not end
-    statements with a sign, so the last head before a brace counts.
+    separates the names of nested blocks. If `ends_statements` is false, statements need no sign
+    such as `;` at their end, so the last head before a brace counts.
     """
 
     skipped: re.Pattern[str]

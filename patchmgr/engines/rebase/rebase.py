@@ -78,8 +78,7 @@ def leave_out(
 ) -> tuple[Item, ...]:
     """Leave the patches named in `reasons` out of the rebased series, but not out of its base.
 
-    Later patches are written on top of them, so the changes of all patches to the base are
-    computed.
+    Later patches are written on top of them, so what they change in the base is computed as well.
     """
     if not reasons:
         return tuple(items)

@@ -43,7 +43,7 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
-    """Count the files and lines of each subsystem, with the most changed lines first.
+    """Return the counts of files and lines in each subsystem, the most changed lines first.
 
     Each file is counted in one subsystem.
     """

@@ -38,7 +38,7 @@ class FileStep(Struct, frozen=True):
 
 
 class Overlay:
-    """A tree with some files changed, without writing it."""
+    """A tree with changes to some of its files, kept in memory."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
