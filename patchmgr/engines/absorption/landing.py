@@ -50,7 +50,7 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
     """Return the hunks of an absorbed patch that a proof refutes.
 
     If the other hunks suffice to recognise the landing as the patch's own, the result is empty:
-    then a refuted hunk is a part of the patch that landed in other words.
+    then a refuted hunk is a part of the patch that landed in a different form.
     """
     landed = series.way.steps.index(one.step)
     found = {number: series.count((patch, number), landed).found for number in one.hunks}
@@ -70,7 +70,7 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     """Return whether a proof forbids a drop, both at the landing and at the target.
 
     For a patch that only deletes, the target alone decides, as nothing else identifies its landing.
-    A hunk that adds lines and landed in other words is not refuted: its counts decide
+    A hunk that adds lines and landed in a different form is not refuted: its counts decide
     (S-fi-2777:i).
     """
     step, number = series.steps[hunk]
@@ -228,7 +228,7 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
-    """Return whether a hunk landed with its patch, in other words or with few lines left out."""
+    """Return whether a hunk landed with its patch, perhaps reworded or with few lines left out."""
     if not series.count(hunk, landed).open:
         return True
     whole, path = series.count_patch(hunk[0], landed), series.path(hunk)

@@ -334,8 +334,8 @@ def _doubled_guard(
 ) -> Likeness | None:
     """Return upstream's guard with the cause and exit of a guard in the patch beside it, or None.
 
-    Such a patch merges cleanly, though upstream fixed the fault in other words: for example, the
-    patch scale-skip of the shipped series from vLLM 0.21.0 on.
+    Such a patch merges cleanly, though upstream fixed the fault in a different way: for example,
+    the patch scale-skip of the shipped series from vLLM 0.21.0 on.
     """
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
     new = {word for word in comparison.wanted(runs).words if not comparison.count(word)}

@@ -1,4 +1,4 @@
-"""Propose to drop hunks that upstream seems to have in other words. A person decides."""
+"""Propose to drop hunks that upstream seems to have in a different form. A person decides."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REASON = "upstream seems to have this in other words"
 
 
 class Proposal(Struct, frozen=True):
-    """A hunk, given by its index in the file, that upstream seems to have in other words.
+    """A hunk, given by its index in the file, that upstream seems to have in a different form.
 
     `is_clean` says whether the hunk merged without a conflict.
     """

@@ -27,9 +27,9 @@ class Absorption(Struct, frozen=True):
 
     `hunks` are indices over all files of the patch; a reverted patch has none. `step` is the commit
     that brought them, `event` is what became of them, and `since` is the commit that reverted or
-    most changed them. `wordings` are the parts that landed in other words. `undoes` maps a hunk to
-    the earlier patches whose lines it removes. `now_in` is the file to which upstream moved the
-    lines.
+    most changed them. `wordings` are the parts that landed in a different form. `undoes` maps a
+    hunk to the earlier patches whose lines it removes. `now_in` is the file to which upstream moved
+    the lines.
     """
 
     hunks: frozenset[int]

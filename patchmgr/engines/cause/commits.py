@@ -333,13 +333,13 @@ def _likely_commit(file: FileHistory, step: Step, found: Likeness) -> Likely:
 
 
 def _proposals(result: FileResult, *, is_landed: bool) -> list[Proposal]:
-    """Return the proposals whose hunks count as absorbed in other words, or all others."""
+    """Return the proposals whose hunks count as absorbed in a different form, or all others."""
     answers = result.answers
     return [a for a in result.proposals if (answers[a.hunk] == ABSORBED_REWORDED) is is_landed]
 
 
 def _wordings(file: FileHistory) -> Iterator[Wording]:
-    """Yield upstream's text and the patch's for each hunk absorbed in other words."""
+    """Yield upstream's text and the patch's for each hunk absorbed in a different form."""
     result = file.result
     lines = split_lines(file.upstream.text_of(result.changes.get(result.home)) or b"")
     for one in _proposals(result, is_landed=True):
@@ -348,7 +348,7 @@ def _wordings(file: FileHistory) -> Iterator[Wording]:
 
 
 def _is_alike(file: FileHistory, one: Proposal) -> Claim:
-    """Return a function that tests whether a version has a hunk in other words."""
+    """Return a function that tests whether a version has a hunk in a different form."""
 
     def is_alike(version: Version) -> bool:
         (ours,) = file.texts([version])
@@ -511,9 +511,9 @@ def _parts(marked: bytes) -> Iterator[bytes]:
 def _nearer(file: FileHistory, number: int, since: Step) -> tuple[Step, bytes, Likeness] | None:
     """Return the first version that seems to have a hunk: commit, text and likeness.
 
-    There is one if upstream landed the hunk in other words and rewrote it later, so that the target
-    does not resemble it. `since` is the commit that broke the hunk. Up to MOST_VERSIONS versions
-    from that commit on are compared.
+    There is one if upstream landed the hunk in a different form and rewrote it later, so that the
+    target does not resemble it. `since` is the commit that broke the hunk. Up to MOST_VERSIONS
+    versions from that commit on are compared.
     """
     steps = [version.step for version in file.versions]
     later = file.versions[steps.index(since) : -1] if since in steps else ()

@@ -40,7 +40,7 @@ class Claimed(Struct, frozen=True):
 
     `diff` is the patch without its header. `on_base` is false if the other patches are not written
     on top of this one. `cited` holds the upstream commits that the engine names as evidence,
-    `reworded` the texts of the patch that landed in other words, and `edited` the files that a
+    `reworded` the texts of the patch that landed in a different form, and `edited` the files that a
     person changed in addition to the patch.
     """
 

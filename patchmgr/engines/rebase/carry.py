@@ -284,8 +284,8 @@ def _merge_change(
     """Merge a changed file by all methods.
 
     If a person resolved the file in this rebase, the text merge alone is done. Hunks that upstream
-    seems to have in other words are proposed to a person. Each absorbed hunk must pass the proofs,
-    and missing imports are added.
+    seems to have in a different form are proposed to a person. Each absorbed hunk must pass the
+    proofs, and missing imports are added.
     """
     tools, proposals = work.tools, tuple[Proposal, ...]()
     blobs, text = tools.blobs, tools.text

@@ -140,7 +140,7 @@ RUNGS: tuple[Rung, ...] = (recorded, formatted, structural)
 """All rungs: a person's resolution of the same lines first, then the most reliable merge."""
 
 RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
-"""Between these two, a rebase checks whether upstream seems to have the lines in other words."""
+"""Between these two, a rebase checks whether upstream seems to have the lines in another form."""
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:

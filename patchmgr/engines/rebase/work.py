@@ -56,8 +56,8 @@ class Tools(Mergers, frozen=True):
     `nobody` is the author of patches that name none. `solved` holds a person's resolutions, by
     patch name and path (None deletes the file), and `solved_on` upstream's side as the person saw
     it. `on_patch` is called before each patch. `asks` says whether a person is asked about hunks
-    that upstream seems to have in other words. `elsewhere` holds the files to which upstream may
-    have moved lines, and `offers` looks up resolutions by others. `edits` holds, by patch, a
+    that upstream seems to have in a different form. `elsewhere` holds the files to which upstream
+    may have moved lines, and `offers` looks up resolutions by others. `edits` holds, by patch, a
     person's changes to other files, before and after.
     """
 
