@@ -196,7 +196,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if a changed number is all that upstream has of it.
+    """Return a reason to keep the hunk if upstream has nothing of it but a changed number.
 
     For example, both sides add an enumerator and change `COUNT` from 1 to 2: these are two changes.
     """

@@ -280,7 +280,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class, among `owner` and its bases, with the name of the class of an old member.
+    """Return the class, among `owner` and its bases, named like the class of an old member.
 
     The result is None if no class has that name.
     """

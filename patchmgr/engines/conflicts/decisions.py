@@ -81,7 +81,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Return an outcome that gives a person's decision as its reason. It can be decided anew."""
+    """Return an outcome with a person's decision as its reason. The person can decide again."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,

@@ -67,7 +67,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Lost | None:
-        """Return the new place of a symbol, why none is certain, or None if it did not move."""
+        """Return the new place of a symbol, or why it is unclear, or None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]

@@ -147,7 +147,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict that also covers the change that it blocks."""
+    """Extend a conflict to cover a change that the conflict blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -164,7 +164,7 @@ def block_whole(left: Left, paths: Collection[str]) -> Left:
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict after a later change to its file that it does not block."""
+    """Update a conflict for a later change to its file, which the conflict does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)

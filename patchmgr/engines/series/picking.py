@@ -59,7 +59,7 @@ def _is_number(given: str) -> bool:
 
 
 def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the conflict ids that start with `given`, or none if it is too short."""
+    """Return the conflict ids that start with `given`, or none if `given` is too short."""
     return tuple(one for one in ids if one.startswith(given)) if len(given) >= FEWEST else ()
 
 
