@@ -167,7 +167,7 @@ def evidence_of(account: Account) -> Iterator[Evidence]:
     if not by_patch or account.is_unreadable():
         return
     account.written_end()
-    written = {squeezed(line) for lines in account.end.values() for line in lines or ()}
+    written = Counter(squeezed(line) for lines in account.end.values() for line in lines or ())
     here, before = (
         sum((squeezed_counts(side.read(path) or b"") for path in account.paths), Counter[bytes]())
         for side in (account.onto, account.base)
@@ -176,8 +176,11 @@ def evidence_of(account: Account) -> Iterator[Evidence]:
         hunks = [h for part in parts for h, fate in part.hunks() if fate is Fate.UPSTREAM]
         added = _telling(line for hunk in hunks for line in hunk.only(b"+"))
         removed = _telling(line for hunk in hunks for line in hunk.only(b"-"))
-        # What a later patch of the series replaced need not be there.
-        lacks = {line for line in added - removed if line in written and not here[line]}
+        # What a later patch of the series replaced need not be there, nor what only brings back a
+        # line of the base.
+        lacks = {
+            line for line in added - removed if written[line] > before[line] and not here[line]
+        }
         still = {
             line
             for line in removed - added

@@ -174,6 +174,14 @@ def test_a_cited_commit_is_evidence_though_upstream_changed_it_since() -> None:
     assert ledger([cited], old, onto, onto, {"c1": (old.encode(), new.encode())}).is_balanced
 
 
+def test_a_line_of_the_base_that_a_later_patch_brings_back_is_upstreams_to_change() -> None:
+    """Pull request 19268 of astral-sh/uv does that with a version, which upstream raises later."""
+    old, new, onto = "version = 'first'\n", "version = 'second'\n", "version = 'third'\n"
+    series = [patch(old, new, UPSTREAM), patch(new, old, UPSTREAM, name="q")]
+    assert ledger(series, old, onto, onto).faults == ()
+    assert not ledger(series[:1], old, onto, onto).is_balanced
+
+
 def test_a_removal_that_upstream_did_not_make_is_none() -> None:
     old = "def a():\n    first_call()\n    second_call()\n    third_call()\n"
     new = "def a():\n    third_call()\n"
