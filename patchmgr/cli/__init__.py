@@ -1,4 +1,4 @@
-"""The command line: run one command with its options, print its result, and set the exit code.
+"""The command line: run a command with its options, print its result, and set the exit code.
 
 This module lists all commands in order, and turns all errors into messages and exit codes.
 """
@@ -128,17 +128,17 @@ def _refuse_windows(**options: object) -> NoReturn:
 
 
 def _speak_utf8() -> None:
-    """Start again in UTF-8 mode where the locale has Python use another encoding.
+    """Restart in UTF-8 mode if Python uses another encoding because of the locale.
 
-    Paths and texts are UTF-8 here, whatever the locale; Python alone sets PYTHONUTF8 in the C one,
-    unless it is told not to.
+    Paths and texts are UTF-8 here, whatever the locale; Python alone sets PYTHONUTF8 in the C
+    locale, unless it is told not to.
     """
     if sys.flags.utf8_mode == 0 and sys.getfilesystemencoding() != "utf-8" and sys.executable:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _open_closed_streams() -> None:
-    """Open /dev/null for each closed standard stream, as git does: no file may get its number."""
+    """Open /dev/null for each closed standard stream, as git does, to occupy its number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
@@ -153,7 +153,7 @@ _OF_THE_SYSTEM = (
 
 
 def end_with(made: Callable[[], Callable[..., object]]) -> NoReturn:
-    """Make the command line with `made`, run it, and end the process.
+    """Build the command line with `made`, run it, and end the process.
 
     This is the only place where errors become messages and exit codes.
     """
@@ -216,7 +216,7 @@ def _usage_or_fault(fault: Exception) -> int:
 
 
 def _usage(fault: Any, message: str) -> PatchmgrError:
-    """Return the error for a wrong command line, with the option that is nearest to a wrong one."""
+    """Return the error for a wrong command line; it suggests the option nearest to a wrong one."""
     near = getattr(fault, "possibilities", None)
     if near:
         message = f"{fault.message}. Did you mean {near[0]}?"

@@ -1,4 +1,4 @@
-"""Ask for each hunk whether to take it, at the terminal or from a pipe, as `git add --patch`."""
+"""Ask whether to take each hunk, at the terminal or from a pipe, like `git add --patch`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HELP = (
 def chooser(into: str) -> Chooser:
     """Return a function that asks which hunks to put into the patch `into`.
 
-    It reads one line of standard input per question.
+    The function reads one line of standard input per question.
     """
     from patchmgr.engines.text.offers import choose
 

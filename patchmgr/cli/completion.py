@@ -1,6 +1,6 @@
 """Shell completion: print the candidates for a parameter, and never a message.
 
-The metavar of a parameter decides which names are its candidates.
+The metavar of a parameter determines its candidates.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _NAMED_SERIES = ("series", "name", "names")
 
 
 def is_asked() -> bool:
-    """Return whether a shell runs the program to get completions or its completion script."""
+    """Return whether a shell runs the program for completions or for its completion script."""
     return VARIABLE in os.environ
 
 
 def answer(app: typer.Typer) -> NoReturn:
-    """Print the completions that the shell asks for, or nothing if there is an error."""
+    """Print the completions that the shell asks for, or nothing if an error occurs."""
     code: object = 1
     printed = io.StringIO()
     try:
@@ -72,7 +72,7 @@ def answer(app: typer.Typer) -> NoReturn:
 
 
 def _teach(command: Any) -> None:
-    """Set the completion of each parameter of a command, and of the commands below it."""
+    """Set the completion of each parameter of a command and of its subcommands."""
     for parameter in command.params:
         names = _names(command.name, parameter)
         if names is not None:
@@ -103,7 +103,7 @@ def _forms(context: Any, parameter: Any, start: str) -> list[str]:
 
 
 def _matching(context: Any, parameter: Any, start: str, names: Names) -> Iterator[str]:
-    """Yield the names that begin so and are not given yet; of a range, those of its end."""
+    """Yield the names with this prefix that are not given yet; in a range, complete its end."""
     head, dots, tail = start.rpartition("..") if "A..B" in (parameter.metavar or "") else ("",) * 3
     wanted, before = (tail, head + dots) if dots else (start, "")
     for name in dict.fromkeys(_known(context, names)):

@@ -35,12 +35,12 @@ class App(typer.Typer):
     """A typer app whose commands print the help of this module."""
 
     def command(self, *arguments: Any, **options: Any) -> Any:
-        """Register a command, with the class `Command`."""
+        """Register a command that uses the class `Command`."""
         return super().command(*arguments, **{"cls": Command, **options})
 
 
 class _Helped:
-    """A mixin for commands: their help has a plain usage line, and examples that can be pasted."""
+    """A mixin for commands whose help has a plain usage line, and examples to paste."""
 
     help: str | None
     params: list[Any]
@@ -78,7 +78,7 @@ class _Helped:
             self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words after the command, and note the command for hints of usage errors."""
+        """Parse the words after the command, and record the command for hints of usage errors."""
         Given.line = command_line(ctx)
         return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]  # a mixin
 
@@ -94,7 +94,7 @@ class Group(_Helped, TyperGroup):
     """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write one line per command that is not hidden."""
+        """Write one line per visible command."""
         shown = {name: c for name, c in self.commands.items() if not c.hidden}
         groups = [("Commands", tuple(shown))] if ctx.parent else list(_grouped(shown))
         wide = max(map(len, shown), default=0)
@@ -110,7 +110,7 @@ class Group(_Helped, TyperGroup):
 
 
 def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the groups with the commands that there are; one that no group names comes last."""
+    """Yield each group with those of its commands that exist; other commands come last."""
     left = dict.fromkeys(names)
     for title, members in GROUPS.items():
         found = tuple(name for name in members.split() if name in left)
@@ -123,7 +123,7 @@ def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def command_line(ctx: Any) -> str:
-    """Return the words of a command as a user types them, beginning with `patchmgr`."""
+    """Return the words that a user types for a command, beginning with `patchmgr`."""
     words: list[str] = []
     while ctx.parent is not None:
         words.insert(0, ctx.info_name or "")
@@ -136,7 +136,7 @@ def _is_argument(parameter: Any) -> bool:
 
 
 def _argument(parameter: Any) -> str:
-    """Return an argument as the usage line has it; square brackets say that it may be left out."""
+    """Return an argument as shown in the usage line, in square brackets if it is optional."""
     name = parameter.metavar or parameter.name.upper()
     is_bare = re.fullmatch(r"\w+", name) and not parameter.required
     return f"[{name}]" if is_bare else str(name)
@@ -188,7 +188,7 @@ def help_(
 
 
 def _root() -> Any:
-    """Return all commands: a run builds no more than the one that was typed."""
+    """Return all commands, of which a run builds only the one that was typed."""
     from patchmgr.cli import app
 
     return typer.main.get_command(app)

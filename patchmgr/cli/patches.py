@@ -1,4 +1,4 @@
-"""`import` and `export`: take patches from other tools, and write them for other tools."""
+"""`import` and `export`: take patches from other tools, and write patches for other tools."""
 
 from __future__ import annotations
 
@@ -162,5 +162,5 @@ def export_(
 
 
 def _place(out: Path) -> Path:
-    """Return the whole path; a link that stands at its end is not followed."""
+    """Return the absolute path; a symbolic link at its end is not followed."""
     return out.parent.resolve() / out.name if out.name else out.resolve()

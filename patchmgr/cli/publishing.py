@@ -145,7 +145,7 @@ def notes(
 ) -> None:
     """Write a note on the last rebase, or on a future one.
 
-    The note has conflicts, dropped patches, upstream's changes, gates and tags.
+    The note lists conflicts, dropped patches, upstream's changes, gates and tags.
 
     Without --from it is about the last rebase. For a rebase that is not done yet, it says what the
     rebase would do.

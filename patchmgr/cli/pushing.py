@@ -268,7 +268,7 @@ def changes(
 ) -> None:
     """Print edits that are in no patch yet, as a diff.
 
-    With --since or --until, the diff between two pushed patches.
+    With --since or --until, print the diff between two pushed patches.
 
     Example: patchmgr changes
 

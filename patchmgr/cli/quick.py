@@ -1,4 +1,4 @@
-"""Build only the part of the command line that a run needs."""
+"""Build only that part of the command line which a run needs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _HELP = ("-h", "--help")  # of the program: needs no more of each than its name 
 
 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
-    """Return a callable for the command line.
+    """Return a callable that runs the command line.
 
-    It has only the command that `words` name, or all commands if the name is not certain.
+    It contains only the command that `words` name, or all commands if the name is not certain.
     """
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))
@@ -72,9 +72,9 @@ def _empty(group: TyperInfo) -> TyperInfo:
 
 
 def _named(words: Sequence[str]) -> str | None:
-    """Return the command that comes behind the options before it, or None if that is not sure.
+    """Return the command after the leading options, or None if it is not certain.
 
-    Where the help of the program is asked for, return that option.
+    If the help of the program is requested, return that option.
     """
     rest = iter(words or _HELP)
     for word in rest:
@@ -90,10 +90,10 @@ def _name(info: CommandInfo) -> str:
 
 
 def _spare_pydantic(command: Any) -> None:
-    """Hand strings and paths on as they are.
+    """Pass strings and paths on unchanged.
 
-    typer 0.29 loads pydantic for that, which takes as long as typer itself. Where its parameters
-    are made in another way, nothing is changed.
+    typer 0.29 loads pydantic to convert them, which takes as long as loading typer itself. If typer
+    builds its parameters in another way, nothing is changed.
     """
     given = command.get_params
 
@@ -110,7 +110,7 @@ def _spare_pydantic(command: Any) -> None:
 
 
 class _Late:
-    """A conversion that is only looked up for what is no string and no path."""
+    """A converter that is only loaded for values other than strings and paths."""
 
     def __init__(self, parameter: Any) -> None:
         self._parameter = parameter
@@ -132,12 +132,12 @@ class _Late:
 
 
 def _is_plain(parameter: Any) -> bool:
-    """Return whether nothing is asked of a value beyond its type."""
+    """Return whether a value is only required to have its type."""
     info = parameter.type_descriptor.parameter_info
     wishes = ("parser", "click_type", "exists", "resolve_path", "writable", "path_type")
     return not any(getattr(info, wish, None) for wish in wishes)
 
 
 def _is_free(path: str) -> bool:
-    """Return whether a path is one that typer has nothing against."""
+    """Return whether typer accepts any path for this parameter."""
     return os.access(path, os.R_OK) or not os.path.lexists(path)

@@ -1,4 +1,4 @@
-"""`rebase`, and `decide`, which records whether upstream has a patch in conflict."""
+"""`rebase`, and `decide`, which records whether upstream already has a patch."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> 
 
 
 def _asking() -> Callable[[str, Sequence[str]], str] | None:
-    """Return a function that asks the user where edits go, or None if there is no terminal."""
+    """Return a function that asks the user where edits go, or None without a terminal."""
     if Given.wants_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 

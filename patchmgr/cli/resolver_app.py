@@ -1,4 +1,4 @@
-"""The full-screen view of the resolver, built with textual."""
+"""The full-screen view of `resolve`, built with textual."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STYLES = {
 
 
 class ResolverApp(App[None]):
-    """The screen of the resolver: the patches, a conflict, the last messages, and the keys."""
+    """The screen of `resolve`: the patches, a conflict, the last messages, and the keys."""
 
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = [("ctrl+c", "quit", "Quit")]  # noqa: RUF012 - textual reads it of the class
@@ -58,7 +58,7 @@ class ResolverApp(App[None]):
         resolver.attend = self._attend
 
     def compose(self) -> ComposeResult:
-        """Yield the widgets of the screen. `_show` fills them after each key."""
+        """Yield the widgets of the screen, which `_show` fills after each key."""
         with Container(id="body"):
             with VerticalScroll(id="patches", can_focus=False):
                 yield Static(id="list")
@@ -73,22 +73,22 @@ class ResolverApp(App[None]):
         yield Static(id="keys")
 
     def on_mount(self) -> None:
-        """Show the first conflict, and give its texts the focus so that arrow keys scroll them."""
+        """Show the first conflict, and focus its texts so that arrow keys scroll them."""
         self.begin_capture_print(self)
         self.query_one("#work").focus()
         self._show()
 
     def on_resize(self, event: Resize) -> None:
-        """Redraw the screen in its new width, which is known only after this event."""
+        """Redraw the screen at its new width, which is known only after this event."""
         self.call_later(self._show)
 
     def on_print(self, event: Print) -> None:
-        """Show what the program prints while it works as a message on the screen."""
+        """Show text that the program prints during its work as a message on the screen."""
         if event.text.strip() and not event.text.startswith("\r"):  # a bar redraws itself
             self._say([*self.resolver.told, event.text.strip()])
 
     def on_key(self, event: Key) -> None:
-        """Pass a key to the resolver, and show a message first if the key starts slow work."""
+        """Pass a key to the resolver, after a message if the key starts slow work."""
         if isinstance(self.focused, Input) or self._is_busy or event.character is None:
             return
         key = event.character
@@ -102,7 +102,7 @@ class ResolverApp(App[None]):
             self._after()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Pass the line that the person typed to the resolver."""
+        """Pass the submitted line to the resolver."""
         self.query_one("#work").focus()
         self._begin("Checking …", lambda: self.resolver.answer(event.value))
 
@@ -185,5 +185,5 @@ def _pane_text(pane: Pane) -> Text:
 
 
 def run_app(resolver: Resolver) -> None:
-    """Run the full-screen view until the rebase is finished or the person quits."""
+    """Run the full-screen view until the rebase is finished or the user quits."""
     ResolverApp(resolver).run()

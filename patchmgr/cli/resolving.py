@@ -1,4 +1,4 @@
-"""`resolve`: the resolver at the terminal, as a full screen or by plain prompts."""
+"""`resolve`: resolve conflicts at the terminal, on a full screen or by plain prompts."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ import time
 
 
 def option(usage: str, about: str | None = None, **more: Any) -> Any:
-    """Return a typer option; `usage` has its names, then its metavar, and `about` is its help."""
+    """Return a typer option; `usage` lists its names and its metavar, and `about` is its help."""
     words = usage.split(" ")
     names = [word for word in words if word.startswith("-")]
     return typer.Option(*names, metavar=" ".join(words[len(names) :]) or None, help=about, **more)
@@ -52,7 +52,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """What this run was given: the option -C, the words of the command, --json, and its session."""
+    """What the user gave this run: the option -C, the command's words, --json; and its session."""
 
     folder: Path | None = None
     line = "patchmgr"
@@ -90,10 +90,10 @@ def before(
 
 
 def open_session(*, settles: bool = True) -> Session:
-    """Open the workspace that -C or PATCHMGR_WORKSPACE names, or else the current folder is in.
+    """Open the workspace named by -C or PATCHMGR_WORKSPACE, or around the current folder.
 
-    In a checkout with pushed patches, a record of the checkout names the workspace. `settles`
-    says whether to finish an operation that was interrupted.
+    In a checkout with pushed patches, a record of the checkout names the workspace. With `settles`,
+    an interrupted operation is finished first.
     """
     cwd = Path.cwd()
     return _open(_named() or services.completions.workspace_around(cwd) or cwd, settles=settles)
@@ -102,7 +102,7 @@ def open_session(*, settles: bool = True) -> Session:
 def look_for_session() -> Session | None:
     """Open the workspace as `open_session` does, or return None if there is none.
 
-    An operation that was interrupted is not finished.
+    An interrupted operation is not finished.
     """
     try:
         return open_session(settles=False)
@@ -113,7 +113,7 @@ def look_for_session() -> Session | None:
 
 
 def open_series(name: str | None) -> tuple[Session, str]:
-    """Open the workspace, and return the session and the series `name`, or else the only series."""
+    """Open the workspace, and return the session and the series `name` or the only series."""
     session = open_session()
     return session, services.targets.only_series(session, name)
 
@@ -127,10 +127,10 @@ def open_all_series(names: list[str] | None) -> tuple[Session, list[str]]:
 def open_checkout_series(
     to: Path | None, series: str | None, *, begins: bool = False, **how: Any
 ) -> tuple[Session, CheckoutOptions]:
-    """Open the workspace for a command on a checkout; return the session and the options for it.
+    """Open the workspace for a command on a checkout; return the session and its options.
 
     `to` is the checkout (default: the one around the current folder). If patches are pushed in it,
-    a record of the checkout names the workspace. `begins` says whether it may have none yet.
+    a record of the checkout names the workspace. With `begins`, it may have no record yet.
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
@@ -156,7 +156,7 @@ def open_root(root: Path) -> Session:
 
 
 def _session(place: Path, *, is_root: bool = False) -> Session:
-    """Open the workspace that a folder is in, or is the root of."""
+    """Open the workspace around a folder, or at the folder itself."""
     from patchmgr.store import Workspace, find_workspace
 
     opened = (Workspace if is_root else find_workspace)(place, command=shlex.join(sys.argv[1:]))
@@ -165,7 +165,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return how to show results, from --verbose or --quiet and what the terminal supports."""
+    """Return how to display results, by --verbose, --quiet and the abilities of the terminal."""
     if verbose and quiet:
         raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
@@ -176,7 +176,7 @@ def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
 
 
 def near_path(path: Path) -> Path:
-    """Return the path relative to the current folder, or the path itself if that is shorter."""
+    """Return the path relative to the current folder, or unchanged if that is shorter."""
     return Path(min(os.path.relpath(path), str(path), key=len))
 
 
@@ -208,7 +208,7 @@ def end_if(is_so: object, code: int) -> None:
 
 
 def show_pages(text: str) -> None:
-    """Print a long result, through the pager on a terminal."""
+    """Print a long result; on a terminal, use the pager."""
     if not sys.stdout.isatty():
         show(text)
         return
@@ -218,7 +218,7 @@ def show_pages(text: str) -> None:
 
 
 def show_diff(header: bytes, diff: bytes) -> None:
-    """Print a patch's header and diff: in colour and escaped on a terminal, else as raw bytes."""
+    """Print a patch's header and diff: coloured and escaped on a terminal, else as raw bytes."""
     if not sys.stdout.isatty():
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
@@ -238,7 +238,7 @@ def say(line: str) -> None:
 
 
 class StderrProgress:
-    """Progress on stderr: a bar, or without bars one line for each large task of known size."""
+    """Progress on stderr: a bar or, without bars, one line for each large task of known size."""
 
     def __init__(self, *, shows_bar: bool) -> None:
         self._shows_bar = shows_bar
@@ -248,7 +248,7 @@ class StderrProgress:
         self._drawn = 0.0
 
     def start(self, label: str, total: int | None) -> None:
-        """Begin a task of `total` units, or of unknown size if that is None."""
+        """Begin a task of `total` units, or of unknown size if `total` is None."""
         self._label, self._total, self._count, self._drawn = label, total, 0, 0.0
         if not self._shows_bar and total is not None and total > _LARGE:
             say_cleaned(f"{label} ({total / 1e6:.1f} MB)")
@@ -281,7 +281,7 @@ _LARGE = 1_000_000
 
 
 def say_cleaned(message: str) -> None:
-    """Print one line to stderr, with characters escaped that are not safe for a terminal."""
+    """Print one line to stderr, with unsafe characters escaped."""
     sys.stderr.write(f"{render.clean.clean(message)}\n")
 
 
@@ -291,6 +291,6 @@ def stderr_progress() -> StderrProgress:
 
 
 def wants_colour() -> bool:
-    """Return whether stdout is a terminal with colour (not TERM=dumb) and NO_COLOR is not set."""
+    """Return whether stdout is a terminal that supports colour and NO_COLOR is not set."""
     is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return is_wanted and sys.stdout.isatty()

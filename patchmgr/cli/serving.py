@@ -1,4 +1,4 @@
-"""`mcp`: serve tools for agents over the Model Context Protocol on stdio."""
+"""`mcp`: serve tools to agents over the Model Context Protocol on stdio."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def mcp(
 
 
 class _Tools:
-    """The tools of a workspace: each is a command line, and its JSON document."""
+    """The tools of a workspace; each runs a command and returns its JSON document."""
 
     def __init__(self, root: Path, allows_write: bool) -> None:
         self._root, self._allows_write = root, allows_write
@@ -64,7 +64,7 @@ class _Tools:
         return self.rebase, self.continue_rebase, self.accept
 
     def _ask(self, *words: str, names: tuple[str, ...] = (), data: str = "") -> str:
-        """Return the document of a command; `names` are not options, whatever they begin with."""
+        """Return a command's document; `names` are not options, whatever they begin with."""
         line = [*words, "--json", "--", *names]
         is_good, printed = answer_of(self._root, line, data.encode("utf-8", "replace"))
         if not is_good:

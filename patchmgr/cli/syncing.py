@@ -86,7 +86,7 @@ def sync(
 
 
 def _write(folder: Path, found: Sync, document: str) -> None:
-    """Write what a job keeps of a run."""
+    """Write the result of a run to the files that a job keeps."""
     proposal = found.proposal
     footprints = [one.after for one in proposal.carried]
     pages = {
