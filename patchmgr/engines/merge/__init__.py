@@ -1,1 +1,1 @@
-"""Structural merging: parse the three sides, merge them node by node, verify, and choose."""
+"""Structural merging: parse the three sides, merge them node by node, verify the result, choose."""

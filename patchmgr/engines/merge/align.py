@@ -1,4 +1,4 @@
-"""Pair the corresponding nodes of two sequences; every structural merge aligns by this module."""
+"""Pair the corresponding nodes of two sequences, for every structural merge."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _same_label(_i: int, _j: int) -> float:
 
 
 def node_likeness(one: Node, other: Node) -> float:
-    """Return a score of how well two nodes correspond, 0 if they do not."""
+    """Return a score for how well two nodes correspond, or 0 if they do not."""
     if one.said == other.said and one.said:
         return _EQUAL
     if one.kind != other.kind:
@@ -55,7 +55,7 @@ def node_likeness(one: Node, other: Node) -> float:
 def _patience(
     a: Sequence[str], b: Sequence[str], like: Callable[[int, int], float]
 ) -> Iterator[Pair]:
-    """Match common ends, then what is there once on both sides, then by likeness."""
+    """Match common ends, then nodes that are unique on both sides, then similar nodes."""
     todo = [(0, len(a), 0, len(b))]
     while todo:
         a0, a1, b0, b1 = todo.pop()
@@ -106,12 +106,12 @@ def _best(
 
 
 def _weight(node: Node) -> int:
-    """Return the words of a node; what brackets hold is worth a few more than it has."""
+    """Return the number of words in a node, and a few more for the contents of brackets."""
     return node.said.count(" ") + (8 if node.kind in ("list", "block") else 1)
 
 
 def _significant(pairs: list[Pair], one: Nodes, other: Nodes) -> list[Pair]:
-    """Leave out runs of pairs that weigh less than the edits on both their sides."""
+    """Leave out runs of pairs that weigh less than the edits on both sides of the run."""
     weights = [[0, *accumulate(map(_weight, side))] for side in (one, other)]
     runs: list[list[Pair]] = []
     for pair in pairs:

@@ -28,7 +28,7 @@ def grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
 
 
 def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
-    """Return what a bracket of Python holds, which decides whether its items have an order."""
+    """Return the kind of a Python bracket, which decides whether its items have an order."""
     sign, last = before[-1].text, before[-2] if before[1:] else before[-1]
     if sign == "{":
         return "dict" if any(node.text in (":", "**") for node in inner) else "set"
@@ -45,7 +45,7 @@ def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
 
 
 def with_names(nodes: Sequence[Node]) -> list[Node]:
-    """Return an import with its names as one list node, if no brackets enclose them."""
+    """Return the nodes of an import with its names as one list node, even without brackets."""
     start = next((n for n, node in enumerate(nodes, 1) if node.text == "import"), len(nodes))
     end = next((n for n, node in enumerate(nodes) if node.kind in ("eol", "end")), start)
     if start >= end or nodes[start].text == "(":
@@ -55,7 +55,7 @@ def with_names(nodes: Sequence[Node]) -> list[Node]:
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the index of the bracket that closes the one opened before `at`, None if none does."""
+    """Return the index of the bracket that closes the one opened before `at`, or None."""
     depth = 1
     for n in range(at, len(tokens)):
         if tokens[n].kind == "sign":
@@ -81,7 +81,7 @@ def listed(nodes: Sequence[Node], bracket: str) -> Node:
 
 
 def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
-    """Make an item: comments before it are its lead, those behind it its tail."""
+    """Make an item; comments before it become its lead, those after it its tail."""
     first = 0
     while first < len(nodes) - 1 and nodes[first].kind == "comment":
         first += 1
@@ -96,7 +96,7 @@ def _item(nodes: Sequence[Node], tail: str, bracket: str) -> Node:
 
 
 def _item_key(nodes: Sequence[Node], bracket: str) -> str:
-    """Return what distinguishes an item from the others: its keyword, its name, its key."""
+    """Return what distinguishes an item from the others: its keyword, its name or its key."""
     if bracket in ("list", "tuple", "set", "subscript"):
         return ""
     if bracket == "import":

@@ -1,6 +1,6 @@
-"""The values that a structural merge of a file yields: clean text, and candidates for each region.
+"""The results of a structural merge of a file: clean text, and candidates for each region.
 
-A region is a conflict region of git, a candidate a text that may resolve it.
+A region is a conflict region of git; a candidate is a text that may resolve it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from patchmgr.model.outcome import Reliability, Suggestion
 
 
 class Candidate(Struct, frozen=True):
-    """A text that may resolve a region, and the rule that made it.
+    """A text that may resolve a region, and the rule that produced it.
 
-    `features` describe the region, the candidate and its verification, each by a word of a fixed
-    vocabulary. `asks` is the reason why a person must confirm it however likely it is right, or
-    empty.
+    `features` describe the region, the candidate and its verification, each by a word from a fixed
+    vocabulary. `asks` is the reason why a person must confirm the candidate, however likely it is
+    right, or empty.
     """
 
     text: str
@@ -29,13 +29,13 @@ Candidates = tuple[Candidate, ...]
 
 
 class FileCandidates(Struct, frozen=True):
-    """The clean texts of a file and the candidates of its regions, in order."""
+    """The clean parts of a file and the candidates for its regions, in order."""
 
     pieces: tuple[str | Candidates, ...]
 
     @property
     def regions(self) -> tuple[Candidates, ...]:
-        """The candidates of each region."""
+        """The candidates for each region."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, str))
 
     def joined(self, chosen: tuple[str, ...]) -> str:
@@ -45,11 +45,11 @@ class FileCandidates(Struct, frozen=True):
 
 
 class Resolved(Struct, frozen=True):
-    """The merged text, or None if any region is left to a person.
+    """The merged text, or None if a person must resolve a region.
 
-    `reliability` lists the measured reliability of the texts taken. If a region is left to a
-    person, `suggestions` lists the candidates of each region, the likeliest first. `is_layout` says
-    whether one side changed only the layout in every region.
+    `reliability` lists the measured reliability of each text that was used. If a person must
+    resolve a region, `suggestions` lists the candidates for each region, the likeliest first.
+    `is_layout` is true if one side changed only the layout in every region.
     """
 
     text: str | None

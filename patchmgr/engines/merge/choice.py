@@ -27,7 +27,7 @@ BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "n
 
 
 class Points(Struct, frozen=True):
-    """The points of a candidate whose features include all of `when`."""
+    """The points for a candidate whose features include all of `when`."""
 
     when: dict[str, str]
     right: float
@@ -35,7 +35,7 @@ class Points(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """Of the `of` candidates at least as likely as `likelihood`, `right` were right.
+    """A measurement: of the `of` candidates at least as likely as `likelihood`, `right` were right.
 
     A candidate is right if it is the person's text, or differs from it only by an order or by what
     the person dropped.
@@ -47,14 +47,14 @@ class Step(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """The learned points, and by family of languages the measured steps, the likeliest first."""
+    """The learned points, and for each family of languages the measured steps, likeliest first."""
 
     points: tuple[Points, ...]
     measured: dict[str, tuple[Step, ...]]
 
 
 class Ranked(Struct, frozen=True):
-    """A candidate, its likelihood, and the share of candidates as likely as it that were right.
+    """A candidate, its likelihood, and the share of equally likely candidates that were right.
 
     `likelihood` is the product of two: that it is right, and that it is the person's own text.
     """
@@ -65,9 +65,9 @@ class Ranked(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The candidates of one region, the best first.
+    """The candidates for one region, the best first.
 
-    `taken` is the first candidate that needs no person, if it is likely enough, else None.
+    `taken` is the first candidate that no person must confirm, if it is likely enough, or None.
     """
 
     ranked: tuple[Ranked, ...]
@@ -76,7 +76,7 @@ class Choice(Struct, frozen=True):
 
 @cache
 def table() -> Table:
-    """Return the learned points and measurements of the package."""
+    """Return the learned points and measurements that come with the program."""
     return msgspec.json.decode(FILE.read_bytes(), type=Table)
 
 
@@ -92,7 +92,7 @@ def likelihoods(features: Mapping[str, str], points: tuple[Points, ...]) -> tupl
 def choose(
     file: FileCandidates, *, least: float = LEAST, known: Table | None = None
 ) -> tuple[Choice, ...]:
-    """Return for each region its candidates by rank, and the one to take if it is likely enough."""
+    """Rank the candidates for each region, and take one if it is likely enough."""
     return tuple(_choice(region, least, known or table()) for region in file.regions)
 
 
@@ -113,7 +113,7 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return how many candidates at least as likely were right, None if less likely than all steps.
+    """Return how many candidates at least as likely were right, or None below the last step.
 
     Between two steps the counts are interpolated; each step is a twentieth of the candidates.
     """
@@ -141,7 +141,7 @@ def _is_sure(one: Ranked, least: float) -> bool:
 
 
 def text_of(file: FileCandidates, choices: tuple[Choice, ...]) -> str | None:
-    """Return the whole merged text, or None if any region is left to a person."""
+    """Return the whole merged text, or None if a person must resolve a region."""
     taken = [one.taken for one in choices]
     texts = tuple(one.candidate.text for one in taken if one is not None)
     return file.joined(texts) if len(texts) == len(taken) else None

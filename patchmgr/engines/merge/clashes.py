@@ -1,4 +1,4 @@
-"""Find changes of two sides that merge as text but may be wrong together.
+"""Find changes of both sides that merge as text but may be wrong together.
 
 Of 1,300 files of C and C++, 658 were resolved without this check, and 62 of these differed from the
 person's merge. The check leaves 14 of the 62 to a person, and about 18 of the others.
@@ -55,7 +55,7 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
 
 
 def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
-    """Say whether the place of one side's edit, by the tokens around, is in the other's new text.
+    """Return whether the tokens around one side's edit also occur in the other side's new text.
 
     Upstream adds `override` behind `)`, and the patch has added a function there: `) ;` are its
     last tokens, too.
@@ -74,7 +74,7 @@ def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
 
 
 def _lacks(base: Words, one: Words, other: Words) -> bool:
-    """Say whether one side has nothing left of a word that the other's new lines have.
+    """Return whether one side has no occurrence left of a word in the other side's new lines.
 
     Upstream takes the column `true` out of every row of a table, and the patch adds two rows of the
     old shape; or it renames what new lines call.
@@ -84,7 +84,7 @@ def _lacks(base: Words, one: Words, other: Words) -> bool:
 
 
 def _is_behind_a_closed_one(sides: Sequence[str], text: str, language: Language) -> bool:
-    """Say whether what one side inserts comes behind the other's, which closes what is around.
+    """Return whether one side's insertion follows the other's, which closes the block around.
 
     Upstream adds a statement to a function, the patch ends that function and begins another.
     """
@@ -99,7 +99,7 @@ def _is_behind_a_closed_one(sides: Sequence[str], text: str, language: Language)
 
 
 def _is_nearly(one: str, other: str) -> bool:
-    """Say whether two lines declare one thing in two ways: a function with other parameters."""
+    """Return whether two lines declare the same thing differently, as with other parameters."""
     if _SIGN.split(one, maxsplit=1)[0] != _SIGN.split(other, maxsplit=1)[0]:
         return False
     a, b = said_of(one), said_of(other)
@@ -108,7 +108,7 @@ def _is_nearly(one: str, other: str) -> bool:
 
 
 def _numbers(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield number and name of the lines that give one to the other."""
+    """Yield the number and the name from each line that assigns one to the other."""
     return ((found[2], found[1]) for line in lines if (found := _NUMBERED.match(line)))
 
 

@@ -1,4 +1,4 @@
-"""Describe what a patch does to a file as a list of edits, each with the symbol that it is in."""
+"""Describe what a patch does to a file as a list of edits, each with the symbol around it."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _LISTS = {
 
 
 def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
-    """Return the edits that turn one text of a file into another, from top to bottom."""
+    """Return the edits that turn the text `base` into `theirs`, from top to bottom."""
     language = language_of(path)
     sides = [read(framed(lines_of(text), language), language) for text in (base, theirs)]
     return tuple(dict.fromkeys(_Lift(language).node(sides[0], sides[1], "", "")))
 
 
 def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-    """Return the edits of several parts of a file, each given as its text before and after."""
+    """Return the edits to several parts of a file, each given as its text before and after."""
     return tuple(dict.fromkeys(edit for pair in pairs for edit in edits_of(*pair, path)))
 
 
 class _Lift:
-    """Walks two trees in parallel and yields the edits between them."""
+    """Walks two trees in parallel, and yields the edits between them."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
 
     def node(self, base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
-        """Yield the edits of a node that both have; `within` is the statement around it."""
+        """Yield the edits to a node that both trees have; `within` is the statement around it."""
         if base.whole == theirs.whole:
             return
         if base.said == theirs.said:
@@ -69,7 +69,7 @@ class _Lift:
         yield from self._parts(base, theirs, _inside(base, symbol), about)
 
     def _layout(self, base: Node, theirs: Node, symbol: str) -> Iterator[Edit]:
-        """Yield the statements that have another layout."""
+        """Yield an edit for each statement whose layout differs."""
         inner = _inside(base, symbol)
         if any(part.kind in _HOLDERS or part.key == "logical" for part in base.parts) or (
             base.kind in _HOLDERS and len(base.parts) == len(theirs.parts)
@@ -104,7 +104,7 @@ class _Lift:
 def _came_and_went(
     parent: Node, old: Sequence[Node], new: Sequence[Node], symbol: str, within: str
 ) -> Iterator[Edit]:
-    """Yield the edits of parts that one of both has."""
+    """Yield the edits for parts that only one of the trees has."""
     old, new = ([node for node in nodes if node.said] for nodes in (old, new))
     is_list = parent.kind == "list"
     if len(old) == len(new) == 1 and old[0].kind == new[0].kind and (is_list or not old[0].key):
@@ -173,7 +173,7 @@ def _name(node: Node) -> str:
 
 
 def _rewritten(old: Node, new: Node) -> str:
-    """Say that a text became another one: from a little before where they differ."""
+    """Describe how a text was rewritten, from shortly before the first difference."""
     one, other = (" ".join(node.text.split()) for node in (old, new))
     same = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),

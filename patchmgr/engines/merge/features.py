@@ -1,4 +1,4 @@
-"""Describe a region and a candidate by features, each a word of a fixed vocabulary."""
+"""Describe a region and a candidate by features, each a word from a fixed vocabulary."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports i
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
-    """Return the name of the range of numbers that contains a number."""
+    """Return the name of the range that contains a number."""
     limits, names = buckets
     return names[bisect_left(limits, value)]
 
 
 class Subject(Struct, frozen=True):
-    """The facts about a region that its candidates are judged by, like the words of its sides.
+    """The facts about a region by which its candidates are judged, such as its sides' words.
 
     `names` counts the names, and the dots of relative imports, in each side.
     """
@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text equals one side and has words that only the other side removes."""
+        """Return whether a text equals one side but has words that the other side removes."""
         words = Counter(words_of(said_of(text)))
         pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
         return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
@@ -83,7 +83,7 @@ def _what(sides: Sequence[Node]) -> str:
 
 
 def _geometry(flat: Sequence[Node]) -> dict[str, str]:
-    """Say what kind of edit each side makes, of how many tokens, and how far apart they are."""
+    """Return the kind of each side's edit, its number of tokens, and the edits' distance."""
     changes = [token_edits(flat[0], side) for side in flat[1:]]
     sizes = [sum(max(e.end - e.start, e.last - e.first) for e in edits) for edits in changes]
     return {
@@ -104,22 +104,22 @@ def _does(edits: Sequence[NodeEdit]) -> str:
 
 
 def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
-    """Return how many tokens are between the nearest edits of both sides, -1 where they meet."""
+    """Return how many tokens are between the nearest edits of both sides; -1 if they meet."""
     gaps = [max(a.start - b.end, b.start - a.end) for a in ours for b in theirs]
     return max(-1, min(gaps, default=1000))
 
 
 class FileWords(Struct, frozen=True):
-    """How often each name occurs in base, ours and theirs of a file."""
+    """The counts of each name in base, ours and theirs of a file."""
 
     base: Words
     ours: Words
     theirs: Words
 
     def stale(self, region: Subject) -> str:
-        """Tell whether one side adds names in a region that the other side removes in the file.
+        """Return whether one side adds names in a region that the other side removes in the file.
 
-        Returns "no", "fewer" if some occurrences remain, or "gone" if none of such a name remains.
+        Returns "no", "fewer" if some occurrences remain, or "gone" if none remain of such a name.
         """
         names = region.names
         added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))
@@ -135,7 +135,7 @@ def words_in(base: str, ours: str, theirs: str) -> FileWords:
 
 
 def _shared(ours: Words, theirs: Words) -> str:
-    """Say how much of what the sides add is the same."""
+    """Return, as a word, how much of what both sides add is the same."""
     least = min(ours.total(), theirs.total())
     return "nothing" if not least else bucket((ours & theirs).total() / least, _SHARES)
 
@@ -163,7 +163,7 @@ def _layout(sides: Sequence[Node]) -> str:
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
-    """Return the features of a candidate with the given text; both sides changed the `places`."""
+    """Return the features of a candidate with this text; both sides changed the `places`."""
     words = Counter(words_of(said_of(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)
@@ -186,7 +186,7 @@ def _rank(how: str) -> int:
 
 
 def _share(needed: Words, words: Words) -> str:
-    """Say how much of some words is among others."""
+    """Return, as a word, how many of the needed words are among others."""
     if not needed:
         return "nothing"
     return bucket((needed & words).total() / needed.total(), _SHARES)

@@ -14,7 +14,7 @@ Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: Merge) -> Nodes | None:
-    """Merge imports as a set of names for each module; None if not all statements are imports."""
+    """Merge imports as sets of names per module; return None if a statement is no import."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)
@@ -40,7 +40,7 @@ def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: Merge) -> Nodes | N
 
 
 def _merged(base: Node | None, ours: Node, theirs: Node | None, merge: Merge) -> Node | None:
-    """Merge the imports of one module that ours has."""
+    """Merge the imports from one module that ours imports from."""
     if theirs is None:
         return ours if base is None else _named(ours, base)
     nothing = _named(theirs, theirs, has_names=True) or ours
@@ -51,7 +51,7 @@ def _merged(base: Node | None, ours: Node, theirs: Node | None, merge: Merge) ->
 
 
 def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
-    """Return an import without the names of another one, None where it has no more."""
+    """Return an import without the names of another one, or None if no name is left."""
     if side.said == without.said and not has_names:
         return None
     code, other = side.parts[0], without.parts[0]
@@ -70,7 +70,7 @@ def _named(side: Node, without: Node, has_names: bool = False) -> Node | None:
 
 
 def _names_of(imports: Nodes) -> set[str]:
-    """Return the words behind `import` of some imports."""
+    """Return the words after `import` in some imports."""
     return {word for p in imports for word in words_of(p.said.partition("import ")[2])} - {*"(,)"}
 
 

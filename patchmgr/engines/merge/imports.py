@@ -20,7 +20,7 @@ _PART = re.compile(r"^\.+|[^.]+")
 
 
 class FileImports(Struct, frozen=True):
-    """The three texts of a Python file, and `clean`, its text outside the conflict regions."""
+    """The sides of a Python file, and `clean`, its text outside the conflict regions."""
 
     base: str
     ours: str
@@ -49,9 +49,9 @@ class FileImports(Struct, frozen=True):
 
 
 def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> bool:
-    """Say whether new imports are of what a side left, or beside what went into a package.
+    """Return whether new imports are from a module that a side no longer imports from.
 
-    `a` is `tests.a` now: so `b` may be `tests.b`.
+    If `a` is `tests.a` now, `b` may be `tests.b`, so an import from beside `a` counts, too.
     """
     if _left(base, side) & {place for one in new for place in _places(*one)}:
         return True
@@ -65,21 +65,21 @@ def _is_from_where_it_left(new: _Imports, base: _Imports, side: _Imports) -> boo
 
 
 def _left(base: _Imports, side: _Imports) -> set[str]:
-    """Return the modules and packages that a side imports names of base from elsewhere now."""
+    """Return the modules and packages whose names a side now imports from elsewhere."""
     names = {name for _, name in side}
     moved = {place for module, name in base - side if name in names for place in _places(module)}
     return moved - {place for module, _ in side for place in _places(module)}
 
 
 def _places(module: str, *name: str) -> Iterator[str]:
-    """Yield the packages of a module, the outermost first, itself, and a name in it."""
+    """Yield the packages of a module (outermost first), the module, and a name in it."""
     words = [*_PART.findall(module), *name]
     yield from ("/".join(words[: n + 1]) for n in range(len(words)))
 
 
 @lru_cache(maxsize=64)
 def imported(text: str) -> tuple[tuple[str, str], ...]:
-    """Return for each import of a text the module, and the name that it binds."""
+    """Return for each import in a text the module, and the name that it binds."""
     return tuple(_read(text))
 
 

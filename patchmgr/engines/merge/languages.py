@@ -28,10 +28,10 @@ _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.
 
 
 class Language(Struct, frozen=True):
-    """What the tokenizer needs to know of a language.
+    """The properties of a language that the tokenizer needs.
 
-    `layout` says what separates statements: lines and their indentation (`indent`), lines
-    (`lines`), or signs (`signs`), where white space is free.
+    `layout` is what separates statements: lines and their indentation (`indent`), lines (`lines`),
+    or signs (`signs`), with which white space is free.
     """
 
     family: str
@@ -96,7 +96,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text into tokens; their leads and texts, joined, are the text again.
+    """Split a text into tokens; the leads and texts of all tokens, joined, are the text again.
 
     A line feed outside brackets is a token of its own, `eol`. The last token is empty.
     """
@@ -123,7 +123,7 @@ def lex(text: str, language: Language) -> Iterator[Token]:
 
 
 def cxx_tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of C++, also those in macros; an empty `eol` token ends a macro."""
+    """Yield the tokens of C++, including those in macros; an empty `eol` token ends a macro."""
     for token in lex(text, C):
         found = _DEFINE.match(token.text) if token.kind == "directive" else None
         if found is None:
@@ -140,7 +140,7 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Join lines; in a language with free white space, move the last line's end to the start."""
+    """Join lines; in a language with free white space, move the last line end to the start."""
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
@@ -149,7 +149,7 @@ def framed(lines: Sequence[str], language: Language) -> str:
 
 
 def unframed(text: str, language: Language) -> str:
-    """Undo `framed`: return the text with the line end at its end."""
+    """Reverse `framed`: return the text with the line end at its end."""
     if language.layout != "signs" or not text:
         return text
     end = _BEFORE.match(text)

@@ -35,7 +35,7 @@ _SIDES = frozenset({"ours", "theirs"})
 
 
 def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
-    """Return the candidates of each region of git's zdiff3 text, in which upstream's side is first.
+    """Return the candidates for each region of git's zdiff3 text, with upstream's side first.
 
     Returns None if a text is too large, or already contains conflict markers.
     """
@@ -81,7 +81,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
 
 
 def _is_of(piece: Piece, ours: str, theirs: str) -> bool:
-    """Say whether the lines of a region are in its texts: a line may look like a marker."""
+    """Return whether the lines of a region are in the sides, as a line may look like a marker."""
     if not isinstance(piece, Region):
         return True
     pairs = zip((piece.ours, piece.theirs), (ours, theirs), strict=True)
@@ -125,7 +125,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
 
 
 def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
-    """Say whether sides that have the same words are the same code, too."""
+    """Return whether sides with the same words are also the same code."""
     base, ours, theirs = ("".join(lines) for lines in region.sides)
     pairs = {"both": (ours, theirs), "ours": (base, ours), "theirs": (base, theirs)}
     pair = pairs.get(subject.features["layout"])
@@ -133,7 +133,7 @@ def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
 
 
 def asks(features: Mapping[str, str], made: _Made) -> str:
-    """Return why a person must confirm a candidate, however likely it is right; "" if nobody must.
+    """Return why a person must confirm a candidate, however likely it is right, or "".
 
     The reasons: the candidate has a fault in its file that the sides do not have. It lacks words
     that a side adds. A side uses a name that the other side removed. Or merging it found a place
@@ -157,18 +157,18 @@ _COMMANDS = frozenset({"shell", "cmake", "yaml", "json"})
 
 
 def _has_order(place: Place) -> bool:
-    """Say whether both sides insert commands, or items without a key, at one place."""
+    """Return whether both sides insert commands, or items without a key, at one place."""
     return place.how.startswith("insert") and place.kind in ("line", "list")
 
 
 def _also(rule: str, rules: Sequence[str]) -> str:
-    """Say which other makers gave the same text."""
+    """Return the names of the other rules that gave the same text."""
     others = [other for other in rules if other.partition(",")[0] != rule.partition(",")[0]]
     return _in_turn(others[0], "insert") if others else "none"
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return a rule without the order of what both sides insert, which is a matter of taste."""
+    """Return a rule without the order of both sides' insertions, which is a matter of taste."""
     if rule in _BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule
@@ -183,7 +183,7 @@ class _Known(Struct, frozen=True):
 
 
 class _Made(Struct, frozen=True):
-    """A text, what made it, and where the sides met."""
+    """A text, the rule that made it, and where the sides met."""
 
     rule: str
     text: str
@@ -192,7 +192,7 @@ class _Made(Struct, frozen=True):
 
 
 def _plain(region: Region) -> Iterator[_Made]:
-    """Yield either side and both, one after the other, by lines."""
+    """Yield each side, and both of them one after the other, by lines."""
     yield _Made("ours", "".join(region.ours))
     yield _Made("theirs", "".join(region.theirs))
     first, last = region.before + len(region.head), region.after + len(region.tail)
@@ -215,7 +215,7 @@ def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -
 def _in_both_orders(
     rule: str, sides: Sequence[Node], *, is_python: bool = False
 ) -> Iterator[_Made]:
-    """Yield one replay where there is only one answer, else one that prefers each side."""
+    """Yield one replay if only one result is possible, otherwise one that prefers each side."""
     for side in ("theirs", "ours"):
         replay = Replay(is_theirs=side == "theirs", is_python=is_python)
         try:

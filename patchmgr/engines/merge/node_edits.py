@@ -1,4 +1,4 @@
-"""Find the edits of each side of a sequence of nodes, and group those that meet."""
+"""Find each side's edits to a sequence of nodes, and group the edits that meet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NodeEdit(Struct, frozen=True):
 
 
 def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
-    """Return a side's edits of base, given the pairs `of`; a modified node counts as replaced."""
+    """Return a side's edits to base, given the pairs `of`; a modified node counts as replaced."""
     edits: list[NodeEdit] = []
     start = first = 0
     pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
@@ -44,7 +44,7 @@ def token_edits(base: Node, side: Node) -> list[NodeEdit]:
 
 @lru_cache(maxsize=256)
 def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
-    """Return whether an addition or deletion of one side also fits where the other side edits.
+    """Return whether an addition or deletion of one side would also fit where the other edits.
 
     For example, adding `more(self.` after the `self.` of `f(self.ids)` equals adding `self.more(`
     before it.
@@ -70,7 +70,7 @@ def _flat(nodes: Nodes, has_lists: bool) -> tuple[Node, ...]:
 
 
 def _slides(base: Nodes, side: Nodes, edits: list[NodeEdit]) -> Iterator[tuple[int, int]]:
-    """Yield from where to where each edit reaches that could stand at several places."""
+    """Yield for each edit the range of base in which it could stand."""
     old = [p.said for p in base]
     for edit in edits:
         if edit.start < edit.end and edit.first < edit.last:
@@ -108,7 +108,7 @@ def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
 
 
 def _meet(one: NodeEdit, other: NodeEdit) -> bool:
-    """Say whether two edits overlap, or insert at one place."""
+    """Return whether two edits overlap, or insert at the same place."""
     if one.start == one.end == other.start == other.end:
         return True
     return max(one.start, other.start) < min(one.end, other.end) or (

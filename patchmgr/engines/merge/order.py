@@ -1,4 +1,4 @@
-"""Find the order of two insertions at one place, and the reasons why a person must decide it."""
+"""Find the order of two insertions at one place, and the reasons why a person must choose it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Chunk(Struct, frozen=True):
 
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
-    """Return why a person must decide the order of two insertions at one place, or ""."""
+    """Return why a person must choose the order of two insertions at one place, or ""."""
     if chunk.kind == "code":
         return "order"
     if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
@@ -59,7 +59,7 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
-    """Return why a person must look at two changes that meet at a place of base, or "".
+    """Return why a person must look at two changes that meet at a place in base, or "".
 
     The reasons: an operator changes next to its operand within one statement. Or, in a list ordered
     by position, one side adds or removes an item. `merged` are the merged nodes before the place.
@@ -79,7 +79,7 @@ def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
 
 
 def _is_operator(before: Node | None, node: Node | None) -> bool:
-    """Say whether a sign makes an expression of what is beside it: a decorator's does not."""
+    """Return whether a sign forms an expression with its neighbours, unlike a decorator's."""
     if node is None or node.kind != "sign" or node.text in _NO_OPERATORS:
         return False
     return node.text != "@" or (before is not None and before.kind != "eol")
@@ -95,13 +95,13 @@ _LEAVING = frozenset(("return", "raise", "throw", "break", "continue", "goto", "
 
 
 def _is_named(item: Node) -> bool:
-    """Say whether an argument or parameter has a name or a default: others have their place."""
+    """Return whether an item has a name or a default, so that its position does not matter."""
     is_sign = item.said == "*" or item.said.startswith("* *")  # what is behind it has a name
     return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
-    """Return the sort key by which both sides and the nodes around are sorted, or None."""
+    """Return a sort key under which both sides and the nodes around are sorted, or None."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
@@ -119,7 +119,7 @@ def _has_order(node: Node) -> bool:
 
 
 def _name(node: Node) -> str:
-    """Return what a node is sorted by: a module, or what an item says."""
+    """Return the text that a node is sorted by: its module, or its content."""
     if node.kind != "import":
         return node.said
     words = node.key.split()
@@ -136,9 +136,9 @@ _ORDERS: tuple[Callable[[Node], Any], ...] = (
 
 
 def _share_names(one: Nodes, other: Nodes) -> bool:
-    """Say whether a run does something with what the other one has names of.
+    """Return whether one run of statements may change what the other one names.
 
-    An assignment does so with its target alone, any other statement with all that it names.
+    An assignment may change its target alone, any other statement all that it names.
     """
     return any(
         not _names_in(a, of_targets=True).isdisjoint(_names_in(b, of_targets=False))
@@ -161,7 +161,7 @@ _KEYWORDS = frozenset((*keyword.kwlist, "self", "cls"))
 
 
 def _uses(one: Nodes, other: Nodes) -> bool:
-    """Say whether a run of statements has names that only the other one binds."""
+    """Return whether a run of statements has names that only the other one binds."""
     if all(node.kind in ("import", "blank") for node in (*one, *other)):
         return False
     mine, bound = ({word for p in run for word in p.key.split()[-1:]} for run in (one, other))

@@ -85,7 +85,7 @@ def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
 
 
 def _in_base(pieces: Sequence[Piece], base: str) -> set[int]:
-    """Return which lines of the base that the pieces make are in the true one."""
+    """Return which lines of the base that the pieces make up are in the real base."""
     virtual = [x for p in pieces for x in (p.base if isinstance(p, Region) else p)]
     old, new = (
         [x.encode("utf-8", "surrogateescape") for x in s] for s in (virtual, lines_of(base))
@@ -131,7 +131,7 @@ def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
 
 
 def _apply(found: list[Piece], at: int, wide: tuple[int, int]) -> int:
-    """Take lines before and after into a region, or join it with the next one it reaches."""
+    """Move lines before and after into a region, or join it with the next one that it reaches."""
     before, region, after = found[at - 1], found[at], found[at + 1]
     assert isinstance(before, tuple) and isinstance(region, Region) and isinstance(after, tuple)
     if wide[0] > len(before) and at > 1:
@@ -156,7 +156,7 @@ def _joined(found: list[Piece], at: int) -> int:
 
 
 def _widened(found: list[Piece], at: int, language: Language) -> tuple[int, int] | None:
-    """Return how many lines before and after a region needs to be whole, None for none."""
+    """Return how many lines a region needs before and after it to be whole, or None for none."""
     if language.layout == "lines" and language.family in ("text", "shell"):
         return None
     region = found[at]
@@ -185,7 +185,7 @@ _ANCHORS = re.compile(r"\s*(?:async def|def|class|import|from|@)\b|[A-Za-z_#@]")
 
 
 def _anchor(lines: Sequence[str], language: Language) -> int:
-    """Return the last line that surely begins a statement."""
+    """Return the last line that certainly begins a statement."""
     starts = _ANCHORS if language is PYTHON else re.compile(r"[A-Za-z_#]")
     for n in range(len(lines) - 1, -1, -1):
         if starts.match(lines[n]) and not lines[n].lstrip().startswith("#"):
@@ -209,7 +209,7 @@ def _starts(text: str, lines: int, language: Language) -> int:
 
 
 def _opened(opened: list[int], sign: str, line: int, language: Language) -> list[int]:
-    """Return the lines where brackets are open after a sign; blocks of C are none."""
+    """Return the lines of the brackets open after a sign; blocks of C are not counted."""
     brackets = "([" if language.layout == "signs" and language.family == "c" else "([{"
     closing = ")]" if len(brackets) == 2 else ")]}"
     if sign in brackets:
@@ -218,7 +218,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return after how many more lines nothing is open, behind the first lines of a text."""
+    """Return after how many of the lines that follow the first `lines` nothing is open."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

@@ -1,7 +1,7 @@
 """Replay the edits of theirs on ours, node by node.
 
-Where only one side changed a node, its text is taken. Where both changed it, the merge takes one
-side's text, or both with the preferred side's first, and records the place.
+If only one side changed a node, its text is taken. If both changed it, the merge takes one side's
+text, or both with the preferred side's first, and records the place.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
 
 
 class Replay:
-    """One merge of trees that prefers ours or theirs; `places` are those that both sides changed.
+    """A merge of trees that prefers ours or theirs; `places` are those that both sides changed.
 
     `asks` are the reasons why a person must confirm it however likely it is right: one insertion
     uses a name that the other binds, the order of two insertions matters, or code after one of them
@@ -103,7 +103,7 @@ class Replay:
         return self._leaf(base, ours, theirs)
 
     def _leaf(self, base: Node, ours: Node, theirs: Node) -> Node:
-        """Merge texts without parts: strings and comments by lines and words."""
+        """Merge texts without parts: strings and comments, by lines and words."""
         texts = (base.text, ours.text, theirs.text)
         if base.kind == "line" or (base.kind in ("string", "comment") and " " in ours.text):
             is_long = base.kind != "line" and all("\n" in text for text in texts)
@@ -162,7 +162,7 @@ class Replay:
         return merged
 
     def _note_doubled(self, kind: str, merged: Nodes, ours: Nodes, theirs: Nodes) -> None:
-        """Note what is there more often than on either side."""
+        """Record nodes that occur more often than on either side."""
         if kind not in ("list", "block"):
             return
         counts = [Counter(p.said for p in side if p.said) for side in (merged, ours, theirs)]
@@ -170,7 +170,7 @@ class Replay:
             self.asks.append("doubled")
 
     def _chunk(self, chunk: Chunk) -> Nodes:
-        """Merge what lies between two nodes that all three have."""
+        """Merge the nodes between two nodes that all three sides have."""
         said = [[p.said for p in side] for side in (chunk.base, chunk.ours, chunk.theirs)]
         if said[2] in (said[0], said[1]):
             return chunk.ours
@@ -274,7 +274,7 @@ def _chosen(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _laid_out(base: Node, ours: Node, theirs: Node, edited: Node) -> Node | None:
-    """Put the content of the side that edits into the layout of the other, where that is sure."""
+    """Put the edited content of one side into the layout of the other, if that is certain."""
     if not (base.parts and ours.parts and theirs.parts):
         return None
     trial = Replay(is_theirs=False)

@@ -12,8 +12,8 @@ from patchmgr.model.outcome import Suggestion
 def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
     """Merge a file by its structure, given git's zdiff3 text with upstream's side first.
 
-    The likeliest candidate of each region is taken if at least the share `least` (default `LEAST`)
-    of candidates as likely as it was right. If that fails for any region, the result contains
+    The likeliest candidate for each region is taken if at least the share `least` (default `LEAST`)
+    of equally likely candidates was right. If that fails for any region, the result contains
     suggestions instead of a text. Returns None if a text is too large, or already contains conflict
     markers.
     """

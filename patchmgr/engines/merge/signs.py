@@ -14,7 +14,7 @@ _JOINING = frozenset({"else", "catch", "while"})
 
 
 class Signs:
-    """Parses the tokens of a language with free white space."""
+    """A parser for the tokens of a language with free white space."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -50,7 +50,7 @@ def _is_code(nodes: Sequence[Node]) -> bool:
 
 
 def _statements(nodes: Sequence[Node]) -> Node:
-    """Split at semicolons, directives and blocks; comments lead what follows."""
+    """Split at semicolons, directives and blocks; comments lead the next statement."""
     statements: list[Node] = []
     mine: list[Node] = []
 

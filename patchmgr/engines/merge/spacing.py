@@ -1,4 +1,4 @@
-"""Give the parts of a merged node the commas and the white space that their places need."""
+"""Give the parts of a merged node the commas and white space that their positions require."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Nodes = Sequence[Node]
 
 
 def spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node]:
-    """Return the merged parts of a node with the commas and the white space that they need."""
+    """Return the merged parts of a node with the commas and white space that they require."""
     if base.kind == "list":
         is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
         is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
@@ -28,7 +28,7 @@ def _runs_together(before: str, after: str) -> bool:
 
 
 def separated(parts: Nodes, host: Nodes) -> list[Node]:
-    """Return the items of a list with commas and white space as in the list of one side, `host`."""
+    """Return the items of a list, with commas and white space as in `host`, one side's list."""
     if not host:
         return list(parts)
     done: list[Node] = []
@@ -46,7 +46,7 @@ def separated(parts: Nodes, host: Nodes) -> list[Node]:
 
 
 def _lead_in(host: Nodes, part: Node, at: int) -> str:
-    """Return the white space before an item: as in the list that it stands in now."""
+    """Return the white space before an item, as in the list that now contains it."""
     if at == 0:
         return host[0].lead
     leads = [p.lead for p in host[1:] if not p.lead.strip()]

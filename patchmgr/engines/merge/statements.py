@@ -15,7 +15,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree
 
 
 def read(text: str, language: Language) -> Node:
-    """Parse a text into statements; if its brackets nest too deep, it is read as one statement."""
+    """Parse a text into statements; if its brackets nest too deep, it becomes one statement."""
     tokens = list(lex(text, language)) if text else []
     try:
         if language.layout == "signs":
@@ -56,7 +56,7 @@ def _lines(tokens: Sequence[Token]) -> list[_Line]:
 
 
 def _nested(lines: Sequence[_Line], language: Language) -> Node:
-    """Make statements of lines, those further in being the block of the line before."""
+    """Make statements of lines; lines indented further are the block of the line before."""
     if language.layout == "lines":
         return tree("block", [_simple(line, language) for line in lines])
     statements: list[Node] = []
@@ -113,7 +113,7 @@ def _simple(line: _Line, language: Language) -> Node:
 
 
 def _what(words: Sequence[str], tokens: Sequence[Token], language: Language) -> tuple[str, str]:
-    """Return the kind of a statement, and what tells it from others."""
+    """Return the kind of a statement, and a key that distinguishes it from others."""
     if not words:
         return "blank", ""
     if language is not PYTHON:
@@ -137,7 +137,7 @@ def _what(words: Sequence[str], tokens: Sequence[Token], language: Language) -> 
 
 
 def _assigned(tokens: Sequence[Token]) -> str:
-    """Return the target of an assignment, nothing for another statement."""
+    """Return the target of an assignment, or "" for another statement."""
     target = ""
     for n, token in enumerate(tokens):
         if (

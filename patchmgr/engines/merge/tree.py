@@ -16,7 +16,7 @@ SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
 
 
 class Node(Struct, frozen=True, eq=False):
-    """A piece of a text: its kind, a key that tells it from its siblings, and its exact source.
+    """A piece of a text: its kind, a key that distinguishes it from its siblings, its exact source.
 
     `lead` is the white space and the comments before it, `tail` the separator after it with the
     comment on the same line. `text` is the rest, and equals the joined parts. `said` is its content
@@ -33,7 +33,7 @@ class Node(Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> str:
-        """The exact source of the node, with what is before and after it."""
+        """The exact source of the node, including its lead and its tail."""
         return self.lead + self.text + self.tail
 
 
@@ -54,7 +54,7 @@ def tree(
 
 
 def _said_whole(part: Node) -> str:
-    """Return what a part says with the comments around it."""
+    """Return the content of a part, including the comments around it."""
     words = [part.said]
     if part.lead and not part.lead.isspace():
         words.insert(0, said_of(part.lead))
@@ -64,7 +64,7 @@ def _said_whole(part: Node) -> str:
 
 
 def with_comments(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes with each comment at the end of a line moved to the previous node's tail."""
+    """Return the nodes, with comments at the end of a line moved to the previous node's tail."""
     done: list[Node] = []
     for node in nodes:
         if node.kind == "comment" and done and "\n" not in node.lead:
@@ -82,7 +82,7 @@ def said_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def words_of(said: str) -> tuple[str, ...]:
-    """Return the words and signs of a content without layout."""
+    """Return the words and signs of content without layout."""
     return tuple(said.split())
 
 
@@ -109,5 +109,5 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def lines_node(text: str) -> Node:
-    """Return a text as a node with one part for each line."""
+    """Return a text as a node with one part per line."""
     return tree("lines", [leaf("line", line) for line in lines_of(text)])

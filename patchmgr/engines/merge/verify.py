@@ -77,7 +77,7 @@ def surroundings(
 
 
 def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[str], list[str]]:
-    """Cut to the function that has the whole region, else to the statements that it touches."""
+    """Narrow to the function that contains the whole region, or the statements that it touches."""
     lines = [x for side in region.sides for x in side if x.strip()]
     least = min(map(_indent, lines), default=0)
     start = len(before)
@@ -96,13 +96,13 @@ def _within(before: list[str], region: Region, after: list[str]) -> tuple[list[s
 
 
 def _is_torn(region: Region, least: int) -> bool:
-    """Say whether a side begins within a statement that stands before it."""
+    """Return whether a side begins within a statement that starts before the region."""
     firsts = (next((x for x in side if x.strip()), "") for side in region.sides)
     return any(_indent(x) > least or _CLAUSE.match(x) for x in firsts)
 
 
 def _framed(before: list[str], after: list[str], column: int) -> tuple[list[str], list[str]]:
-    """Put statements of one column into a frame that they can be read in."""
+    """Put statements of one column into a frame in which they parse."""
     end = next(
         (
             n
@@ -182,7 +182,7 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what is open behind a text: brackets, and conditions of the preprocessor."""
+    """Count what is open after a text: brackets, and conditions of the preprocessor."""
     tokens = list(lex(text, language))
     signs = [t.text for t in tokens if t.kind == "sign"]
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
@@ -191,7 +191,7 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
 
 
 def _repeated(text: str, language: Language) -> Iterator[str]:
-    """Yield the keys of an object and the conditions of a chain of `if` that stand there again."""
+    """Yield repeated keys of an object, and repeated conditions in a chain of `if`."""
     tokens = [t.text for t in lex(text, language) if t.kind != "comment"]
     seen: list[set[str]] = [set()]  # in each open bracket
     for n, token in enumerate(tokens):
@@ -233,10 +233,10 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 
 
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
-    """Return whether two texts of Python, in the same surroundings, differ only in layout.
+    """Return whether two Python texts, in the same surroundings, differ only in layout.
 
-    The indentation counts: `return x` further out is other code. A text that does not parse counts
-    as the same.
+    The indentation counts: `return x` indented less is different code. A text that does not parse
+    counts as the same.
     """
     trees = [_tree_of(around.text(text)) for text in (one, other)]
     return not all(trees) or trees[0] == trees[1]
