@@ -1,7 +1,7 @@
 """Find what a person should check in a merge of Python that git made without a conflict.
 
 Of 2,878 files of 16 public repositories that git merged cleanly, people corrected five of those
-reported here. Checks of calls that do not fit, of arguments that mean another parameter, of unused
+reported here. Checks of mismatched calls, of arguments that change their parameter, of unused
 imports and of repeated statements were tried, too: they reported three files, which people took
 unchanged.
 """
@@ -98,7 +98,7 @@ def _doubled(sides: _Sides) -> Iterator[str]:
 
 
 def _assigned_twice(sides: _Sides) -> Iterator[str]:
-    """Yield local variables that both sides bring in, each in its own way: one undoes the other."""
+    """Yield local variables that both sides introduce differently, so that one undoes the other."""
     b, u, f, m = (s.assigned for s in (sides.base, sides.upstream, sides.fork, sides.merged))
     for key in m:
         if not b[key] and min(u[key], f[key]) and m[key] > max(u[key], f[key]):
@@ -146,7 +146,7 @@ def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
 
 
 def _said(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node uses, those of attributes and keyword arguments included."""
+    """Yield the names that a node uses, including those of attributes and keyword arguments."""
     if isinstance(node, ast.Name):
         yield node.id
     elif isinstance(node, ast.Attribute):

@@ -20,7 +20,7 @@ _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 
 
 class Flow(Struct, frozen=True):
-    """How often each scope of a text has each statement, and the statements that can never run.
+    """How often each scope of a text contains each statement, and which statements never run.
 
     `beside` counts the statements that occur more than once in the same block.
     """
@@ -77,7 +77,7 @@ def _dead(run: Sequence[ast.stmt]) -> Iterator[str]:
 
 
 def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
-    """Say whether a statement leads out under its condition, and does nothing else."""
+    """Return whether a statement is an `if` without `else` that ends by leaving the block."""
     if not isinstance(statement, ast.If) or statement.orelse:
         return False
     return isinstance(statement.body[-1], _LEAVES)
@@ -86,7 +86,7 @@ def _is_way_out(statement: ast.stmt) -> TypeGuard[ast.If]:
 def _dead_branches(
     statement: ast.If, led_out: Mapping[str, frozenset[str] | None]
 ) -> Iterator[str]:
-    """Yield the branches whose condition led out before, or is that of a branch above."""
+    """Yield branches whose condition has already left the block, or is that of an earlier one."""
     above: set[str] = set()
     branch: ast.stmt | None = statement
     while isinstance(branch, ast.If):
@@ -104,7 +104,7 @@ def _bound_in(statement: ast.stmt) -> frozenset[str]:
 
 
 def _names_in(test: ast.expr) -> frozenset[str] | None:
-    """Return the names of a condition, None where more than these decides it."""
+    """Return the names in a condition, or None if it depends on more than names."""
     nodes = list(ast.walk(test))
     if any(isinstance(n, ast.Call | ast.Await | ast.Attribute | ast.Subscript) for n in nodes):
         return None
@@ -112,7 +112,7 @@ def _names_in(test: ast.expr) -> frozenset[str] | None:
 
 
 def _said(statement: ast.stmt, lines: Sequence[str]) -> str:
-    """Return the lines of a statement, white space at their ends aside."""
+    """Return the lines of a statement, without white space at their ends."""
     if statement.lineno == statement.end_lineno:
         line = lines[statement.lineno - 1].encode("utf-8", "surrogatepass")
         return line[statement.col_offset : statement.end_col_offset].decode("utf-8", "replace")
@@ -132,7 +132,7 @@ def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
 def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
     """Return the statements that a scope of the merge has more often than on either side.
 
-    Only statements that neither side changed the number of, or that stand in the same block, count.
+    Only statements whose number neither side changed, or that are in the same block, count.
     """
     return tuple(
         place[1]

@@ -31,9 +31,9 @@ def resolves(path: str, module: str, name: str, tree: Tree) -> bool:
 
 
 def places(path: str, module: str) -> Iterator[str]:
-    """Yield the paths, without suffix, at which an import of `module` may find it, likeliest first.
+    """Yield the paths, without suffix, at which an import may find `module`, likeliest first.
 
-    `path` is the file that imports it.
+    `path` is the importing file.
     """
     dots = len(module) - len(module.lstrip("."))
     rest = module[dots:].replace(".", "/")
@@ -62,7 +62,7 @@ def _has(place: str, name: str, tree: Tree) -> bool:
 
 
 def _binds(content: bytes | None, name: str) -> bool:
-    """Say whether a module may have the name; a text that does not parse may have all."""
+    """Return whether a module may bind the name; a text that does not parse may bind any name."""
     if content is None:
         return False
     if _is_plainly_bound(content, name.encode("utf-8", "surrogateescape")):
@@ -72,7 +72,7 @@ def _binds(content: bytes | None, name: str) -> bool:
 
 
 def _is_plainly_bound(content: bytes, word: bytes) -> bool:
-    """Say whether a line that is not indented binds the word: cheaper than a syntax tree."""
+    """Return whether an unindented line binds the word; this is cheaper than a syntax tree."""
     for lead in _LEADS:
         at = content.find(lead + word)
         while at >= 0:
@@ -84,7 +84,7 @@ def _is_plainly_bound(content: bytes, word: bytes) -> bool:
 
 
 def _is_plainly_imported(content: bytes, word: bytes) -> bool:
-    """Say whether the statement above the first place of the word imports it from a module."""
+    """Return whether the statement around the first occurrence of the word imports it."""
     at = content.find(word)
     match = _FROM.match(content, content.rfind(b"\nfrom ", 0, max(0, at)) + 1)
     if match is None or not match.start() < at < match.end():
@@ -108,7 +108,7 @@ def bound_in(tree: ast.Module) -> frozenset[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """Yield what a module binds at its top, whatever the condition."""
+    """Yield the names that a module binds at its top level, under whatever condition."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield child.name
@@ -134,7 +134,7 @@ def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
 
 
 def _globals(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a function or a class declares global; statements alone are walked."""
+    """Yield the names that a function or a class declares global; only statements are walked."""
     for _, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else ():
             if isinstance(child, ast.Global):

@@ -1,4 +1,4 @@
-"""Find lines in a merge of the form that one side replaced everywhere, by counting lines."""
+"""Find lines in a merge that one side replaced everywhere, by counting lines."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def bare(growth: Mapping[str, int]) -> Counter[str]:
 
 
 def outdated_lines(texts: Texts, counted: Growths) -> tuple[str, ...]:
-    """Return warnings about lines that one side adds, and the other side replaced everywhere.
+    """Return warnings about lines that one side adds and the other side replaced everywhere.
 
-    Such a line was added without knowing that it is now written in another way. A single removed
-    line is not a pattern: there must be two, or one that occurred twice.
+    Whoever added such a line did not know its new form. A single removed line is not a pattern:
+    there must be two, or one that occurred twice.
     """
     upstream, fork, merged = map(bare, (counted.upstream, counted.fork, counted.merged))
     told: list[str] = []
@@ -91,7 +91,7 @@ def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
 
 
 def _split(text: str) -> list[bytes]:
-    """Return what is between the characters that no name has, numbers among it.
+    """Return the parts of a text between characters that no name contains, including numbers.
 
     This is several times as fast as a regular expression.
     """
@@ -99,7 +99,7 @@ def _split(text: str) -> list[bytes]:
 
 
 def _words(growth: Mapping[str, int]) -> Counter[bytes]:
-    """Return how many more of a word there are, given lines."""
+    """Return how many more of each word there are in some lines."""
     found: Counter[bytes] = Counter()
     for line, count in growth.items():
         for word in _split(line):
@@ -109,7 +109,7 @@ def _words(growth: Mapping[str, int]) -> Counter[bytes]:
 
 
 def _is_word_suspect(base: str, counted: Growths) -> bool:
-    """Say whether a word of the merge is wiped out by a side, brought by both, or left alone."""
+    """Return whether a word was removed everywhere, added by both sides, or left unbound."""
     upstream, fork, both = map(_words, (counted.upstream, counted.fork, counted.merged))
     old = Counter(_split(base))
     for word in upstream.keys() | fork.keys() | both.keys():
@@ -123,7 +123,7 @@ def _is_word_suspect(base: str, counted: Growths) -> bool:
 
 
 def _is_condition_twice(counted: Growths) -> bool:
-    """Say whether both sides bring the same condition: the words of it may all be old."""
+    """Return whether both sides add the same condition, of which all words may be old."""
     ours, theirs = (
         {match[1] for line, n in side.items() if n > 0 and (match := _CONDITION.match(line))}
         for side in (counted.upstream, counted.fork)

@@ -17,7 +17,7 @@ Name = tuple[str, str, str | None]
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Return whether a fork changes nothing but adding imported names that upstream imports, too.
+    """Return whether a fork only adds imported names that upstream also imports.
 
     Upstream must bind each of the names only once, by that import. Returns False if a text does not
     parse.
@@ -41,9 +41,9 @@ def has_imports_of(base: str, upstream: str, fork: str) -> bool:
 
 
 def _without_names(text: str, tree: ast.Module) -> str | None:
-    """Return a text with the module and the comments alone of each import from one.
+    """Return a text in which each import keeps only its module and comments.
 
-    None where a line has several statements.
+    Returns None if a line has several statements.
     """
     if any(a.end_lineno == b.lineno for a, b in pairwise(tree.body)):
         return None
@@ -66,7 +66,7 @@ def _names(node: ast.stmt) -> frozenset[Name]:
 
 
 def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[tuple[str, str, str]]:
-    """Return modules and names with the name that each gets here."""
+    """Return each imported module and name with the name that it is bound to."""
     return frozenset((m, name, alias or name or m) for names in imports for m, name, alias in names)
 
 

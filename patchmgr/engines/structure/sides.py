@@ -14,7 +14,7 @@ and more on a busy machine.
 
 
 class Texts(Struct, frozen=True):
-    """Base, upstream and fork of a file that git leaves in conflict.
+    """The base, upstream and fork versions of a file that git leaves in conflict.
 
     `upstream` is the file at the new upstream, `fork` the file with the patch. Line endings are as
     in the file; bytes that are not UTF-8 are surrogate escapes.
