@@ -301,7 +301,7 @@ class Foreseen(Workspace):
 
 
 class Committed(Foreseen):
-    """A read-only view of a workspace with upstream.lock and series/ as in a commit."""
+    """A read-only view of a workspace whose upstream.lock and series/ are those of a commit."""
 
     def find(self, path: str) -> bytes | None:
         """Return the content of a file: upstream.lock and series/ are read from the commit."""

@@ -1,4 +1,4 @@
-"""Shell completion: print the candidates for a parameter, and never a message.
+"""Shell completion: print the candidates for a parameter, but no messages.
 
 The metavar of a parameter determines its candidates.
 """

@@ -45,7 +45,7 @@ class Listing(Struct, frozen=True, rename={"rows": "patches"}):
 
 
 def listing(session: Session, options: CheckoutOptions) -> Listing:
-    """Return all patches of a series, each with its state."""
+    """Return all patches of a series with their states."""
     with opened_series(session, options, only_reads=True) as opened:
         target = opened.checkout.root if opened.checkout is not None and opened.applied else None
         return Listing(opened.name, target, rows_of(opened))

@@ -66,8 +66,8 @@ class Publication(Struct, frozen=True):
     """Where and how to publish a branch.
 
     `repository` is a clone (None: the store), and `remote` where to push the branch. `mine` says
-    which data of the user go into the commits. With `is_forced`, branches and tags that patchmgr
-    did not make may be replaced.
+    which parts of the user's identity go into the commits. With `is_forced`, branches and tags that
+    patchmgr did not make may be replaced.
     """
 
     repository: Path | None = None
@@ -79,7 +79,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which data of the user go into commits, given the command-line options."""
+    """Return which parts of the user's identity go into commits, from the command-line options."""
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer must be me, not {committer}")
     return Mine(committer == "me", signs_off, signs)

@@ -29,7 +29,7 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A recorded conflict: its id, and its record or, if that is None, the `fault` in it."""
+    """A recorded conflict: its id, and its record or else the `fault` in its files."""
 
     id: str
     recorded: Recorded | None
@@ -142,7 +142,8 @@ def accept_side(
 def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[str, ...]:
     """Forget the resolution of a conflict, of its regions and of its whole file.
 
-    A conflict of the rebase in progress stays recorded as unresolved. Returns the ids.
+    A conflict of the rebase in progress stays recorded as unresolved. Returns the ids of all these
+    conflicts.
     """
     with session.writing():
         workspace, memory = session.workspace, Memory(session.workspace)

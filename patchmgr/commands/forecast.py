@@ -117,7 +117,7 @@ class Watch:
         return found
 
     def open_heads(self, most: int, now: int) -> Iterator[tuple[PullHead, PullFacts]]:
-        """Yield the newest pull requests that count as open, each with its facts.
+        """Yield the newest pull requests that count as open, and the facts about each.
 
         A pull request counts as open if upstream lacks its head, and either the host offers a merge
         of it or it is at most `DAYS` old. After a batch without such recent ones, only those with a

@@ -20,7 +20,10 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """The result of `overlay`; `left` lists changed files that no import reads, which it lacks."""
+    """The result of `overlay`.
+
+    `left` lists changed files that are not part of the overlay, because no import reads them.
+    """
 
     application: PackageApplication
     place: Path

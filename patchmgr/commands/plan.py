@@ -111,7 +111,7 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
 
 
 def planned(state: Resolved) -> PlannedState:
-    """Return a state in the form in which plans save it."""
+    """Return a state in the form in which a plan stores it."""
     return PlannedState(state.ref, state.commit, state.archive, state.sha256)
 
 
@@ -123,12 +123,12 @@ class Tried(Struct, frozen=True):
 
     @property
     def left(self) -> tuple[tuple[str, PatchOutcome], ...]:
-        """Return the patches that need a person, each with its series."""
+        """Return the patches in conflict or blocked, each with the name of its series."""
         return tuple((o.name, p) for o in self.outcomes for p in o.patches if p.is_left)
 
 
 class Planning:
-    """Makes a plan; `at` is the index of the state that the steps so far have reached.
+    """The making of a plan; `at` is the index of the state that the steps so far have reached.
 
     `session` has the workspace as these steps would leave it, and `files` are the files that they
     would change. `outcomes` are those of the last step. `assuming` lists the conflicts assumed to
@@ -285,7 +285,7 @@ def _suspected(patch: PatchOutcome) -> set[str]:
 
 
 def changed_patches(outcomes: Sequence[SeriesOutcome]) -> tuple[PlannedPatch, ...]:
-    """Return all patches but the unchanged ones, in the form in which plans save them."""
+    """Return all patches but the unchanged ones, in the form in which a plan stores them."""
     return tuple(
         PlannedPatch(outcome.name, patch.name, patch.verdict, _reason(patch), tuple(_places(patch)))
         for outcome in outcomes

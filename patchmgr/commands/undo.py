@@ -25,9 +25,9 @@ from patchmgr.store import Change, RefPlan, Told, Workspace
 
 
 class Turn(Struct, frozen=True):
-    """The result of `undo` or `redo`: the operations, and the files of the workspace.
+    """The result of `undo` or `redo`: the operations, and the changed files of the workspace.
 
-    `targets` are the checkouts, each with the number of files that changed in it.
+    `targets` lists the checkouts, each with the number of files that changed there.
     """
 
     kind: OperationKind

@@ -31,9 +31,9 @@ class Upstreamed(Struct, frozen=True):
 
     `since` is a day (YYYY-MM-DD) in the header, or the author date. `verdict` is that of a rebase
     onto the tip as of the last fetch, or None if that is not possible. `commit` is the upstream
-    commit that contains the patch, or that its header names, and `release` the first release with
-    it. `pull` is the number of its pull request, and `state` what gh says about that, or None if gh
-    was not asked.
+    commit that contains the patch, or that its header names, and `release` the first release that
+    contains the commit. `pull` is the number of its pull request, and `state` what gh says about
+    the pull request, or None if gh was not asked.
     """
 
     series: str

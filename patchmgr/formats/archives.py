@@ -49,9 +49,10 @@ class Member(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """Limits on the unpacked size of an archive.
+    """Limits on an archive and its unpacked content.
 
-    The larger of `ratio` times the archive's size and `free_bytes` is allowed.
+    In all, the content may have `free_bytes` or `ratio` times the archive's size, whichever is
+    more.
     """
 
     members: int = 500_000

@@ -1,4 +1,4 @@
-"""Export formats: which patch files are kept, how others are rewritten, and what is written."""
+"""Export formats: which patch files each keeps unchanged, and how it rewrites the others."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Item(Struct, frozen=True):
 
 
 class Parcel(Struct, frozen=True):
-    """An exported patch, with the bytes written for the patch."""
+    """An exported patch, and the bytes to write for it."""
 
     item: Item
     content: bytes

@@ -74,8 +74,8 @@ class Sums(Struct, frozen=True):
 class Ledger(Struct, frozen=True):
     """The account of each added and each removed line of a series' patches.
 
-    `faults` are lines that none of the sums counts, each with the name of its patch. A fault that
-    is not certain concerns a patch that upstream landed without those lines.
+    `faults` are lines, with their patches, that none of the sums counts. A fault that is not
+    certain concerns a patch that upstream landed without those lines.
     """
 
     added: Sums

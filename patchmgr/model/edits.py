@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Edit(Struct, frozen=True):
-    """One edit that a patch makes, and the symbol in which it makes the edit.
+    """An edit that a patch makes, and the symbol that contains the edit.
 
     `symbol` is written as `Class.method`, and is empty for code outside of any symbol.
     """

@@ -235,7 +235,7 @@ class PatchOutcome(Struct, frozen=True):
 
 
 class SeriesOutcome(Struct, frozen=True):
-    """What became of one series; `head` is None if conflicts are left.
+    """What became of one series; `head` is None if conflicts remain.
 
     `upstream_commits` is the number of commits (or releases) that are only in the new upstream
     state, and `commits_back` the number that are only in the old one. `commits` lists the new

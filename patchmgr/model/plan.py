@@ -61,10 +61,9 @@ class BreakingCommit(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """What the rest of a plan assumes about a patch in conflict: that its own lines were chosen.
+    """What the rest of a plan assumes about a patch in conflict: that its own lines are taken.
 
-    If the series still conflicts with that, `is_skipped` is true: the patch is assumed to be
-    skipped.
+    If the series conflicts even then, `is_skipped` is true: the patch is assumed to be skipped.
     """
 
     series: str
@@ -73,11 +72,11 @@ class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
 
 
 class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
-    """A rebase to a later state, over commits without conflicts or over one that causes some.
+    """A step of a plan: a rebase over commits without conflicts, or over one that causes some.
 
-    `patches` are the patches that change. `assuming` is about the patches that earlier steps left
-    in conflict. `start` maps each series to its digest before the step. `is_back` is true if the
-    step goes back to a common ancestor, which is older than the pin.
+    `patches` are the patches that change. `assuming` lists what is assumed about the patches that
+    earlier steps left in conflict. `start` maps each series to its digest before the step.
+    `is_back` is true if the step goes back to a common ancestor, which is older than the pin.
     """
 
     number: int

@@ -82,7 +82,7 @@ Predicate = Claim | Not | AllOf | AnyOf
 
 
 class Conditions(Struct, frozen=True):
-    """The conditions in a patch's header: when it is needed, what it ensures, while it is valid."""
+    """The conditions of a patch: when it is needed, what it ensures, how long it is valid."""
 
     needed_when: Predicate | None = None
     ensures: Predicate | None = None

@@ -141,12 +141,12 @@ class Resolving(Struct, frozen=True):
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
     def with_accepted(self) -> Resolving:
-        """Return the state with the current conflict recorded, at the next open conflict."""
+        """Return the state in which the current conflict is recorded and the next is current."""
         accepted = (*self.accepted, self.conflict.order.id)
         return replace(self, accepted=accepted, before=self).at_next_left()
 
     def with_left_out(self) -> Resolving:
-        """Return the state with the current patch skipped, at the next open conflict.
+        """Return the state in which the current patch is skipped and the next conflict is current.
 
         If the patch is skipped already, it is no longer skipped, and the place stays the same.
         """

@@ -1,4 +1,4 @@
-"""A series: patches in order, each with guards, on one pin."""
+"""A series: patches in order, each with its guards, on one pin."""
 
 from __future__ import annotations
 

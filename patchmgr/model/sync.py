@@ -1,4 +1,4 @@
-"""The result of a sync: what it proposes, what it pushed, and what needs a person."""
+"""The result of a sync: what it proposes, what it pushed, and what a person has to resolve."""
 
 from __future__ import annotations
 

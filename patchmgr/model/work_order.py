@@ -86,7 +86,7 @@ class Earlier(Struct, frozen=True):
 
 
 class Requirement(Struct, frozen=True):
-    """A requirement for a solution: the name of the check that tests it, and a sentence."""
+    """A requirement for a solution: a sentence, and the name of the check that tests it."""
 
     check: str
     text: str

@@ -304,8 +304,8 @@ def plan_files(
 ) -> Exchange:
     """Plan how to replace the applied files with the wanted ones in a target without git.
 
-    The files in `replaced` were written by somebody else since the series was applied; they count
-    as originals.
+    The files in `replaced` were written by somebody else since the series was applied, and count as
+    originals.
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}

@@ -38,7 +38,8 @@ class Indexed(Struct, frozen=True):
 class Clone(Struct, frozen=True, dict=True):
     """A repository of the user; `root` is its work tree, or the repository itself if it is bare.
 
-    `git_dir` is the git directory with the refs and objects, `private` that of this work tree.
+    `git_dir` is the git directory with the refs and objects, and `private` the one with the HEAD
+    and index of this work tree.
     """
 
     root: Path

@@ -1,4 +1,4 @@
-"""Choose the formatters with which upstream formats its files, by its settings files."""
+"""Determine from the settings files of a tree which formatters upstream uses."""
 
 from __future__ import annotations
 

@@ -224,8 +224,8 @@ def attended(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> 
 def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError:
     """Return the error for a failed git command.
 
-    Its kind is "no-space" for a full disk, "system" for another fault of the machine, and otherwise
-    "git".
+    Its kind is "no-space" for a full disk, "system" for another failure of the machine, and
+    otherwise "git".
     """
     said = stderr.decode(errors="replace").strip().splitlines()
     lines = [line for line in said if line.startswith(("fatal:", "error:"))] or said[-1:]

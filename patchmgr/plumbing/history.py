@@ -88,7 +88,7 @@ class GitHistory(Struct, frozen=True):
         return int(git_process.output(arguments, git_dir=self.git_dir))
 
     def distance(self) -> tuple[int, int]:
-        """Return the number of commits that only the target contains, and that of only the base."""
+        """Return how many commits only the target contains, and how many only the base."""
         ends = f"{self.base}...{self.target}"
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
         back, count = git_process.output(arguments, git_dir=self.git_dir).split()

@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class FileState(str, Enum):
-    """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
+    """Whether a file is the wheel's, patched, replaced by an installer, or edited."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"
@@ -38,7 +38,7 @@ class FileState(str, Enum):
 
 
 class Installation(Target):
-    """The files of one installed distribution, as a target."""
+    """The files of one installed distribution, to which series are applied."""
 
     fault = "edited-package"
     mending = ("install the package again, then delete the unreadable file",)

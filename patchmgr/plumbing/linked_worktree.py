@@ -300,7 +300,7 @@ def is_half_made(folder: Path) -> bool:
 
 
 def free_branch(clone: Clone, series: str) -> str:
-    """Return a name that no branch has yet for the branch of a series."""
+    """Return an unused name for the branch of a series."""
     known = references(clone.git_dir, f"refs/heads/{BRANCHES}")
     names = chain([series], (f"{series}-{n}" for n in count(2)))
     return BRANCHES + next(name for name in names if name not in known)

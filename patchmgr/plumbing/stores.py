@@ -112,7 +112,7 @@ def gone_lenders(store: Path) -> list[str]:
 
 
 def forget_upstream(store: Path) -> None:
-    """Stop borrowing and delete upstream's refs, so that the next fetch gets everything."""
+    """Stop borrowing objects, and delete upstream's refs; the next fetch gets everything."""
     (store / _ALTERNATES).unlink(missing_ok=True)
     refs = listed(store, "refs/upstream/")
     move_refs(store, [RefMove(name, None) for name, _, target in refs if not target])

@@ -313,7 +313,7 @@ class Target:
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
         """Write the new files next to the old ones, and return a token for the change.
 
-        `finish` moves them into place, after the journal of the workspace `decider` names the
+        `finish` moves them into place once the journal of the workspace `decider` contains the
         token.
         """
         journal, token = _planned(self.tree, exchange), secrets.token_hex(8)

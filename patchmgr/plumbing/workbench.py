@@ -21,7 +21,7 @@ MOST_HELD = 1 << 24  # bytes
 
 
 class Made(Closing):
-    """Contents by id; beyond a limit on memory, the oldest contents are moved to a file."""
+    """Contents by id, in memory; above a size limit, the oldest are moved to a file."""
 
     def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
         self._folder = folder
@@ -162,10 +162,11 @@ _CONFIG = """\
 
 
 class Workbench(Closing):
-    """A temporary bare repository that borrows objects from others and keeps its own apart.
+    """A temporary bare repository that reads the objects of others and writes only to itself.
 
     Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write the
-    objects that git needs into the repository. It is deleted at the end of the `with` block.
+    objects that git needs into the repository. The repository is deleted at the end of the `with`
+    block.
     """
 
     def __init__(self, lenders: Sequence[Path], *, folder: Path | None = None) -> None:

@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return the result of `refresh --auto`: the changed patches, and edits left out of patches."""
+    """Return the result of `refresh --auto`: the changed patches, and edits that are in none."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
     lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]

@@ -218,7 +218,7 @@ def replayed_value(recalled: Recalled) -> dict[str, Any]:
 
 
 def listed_value(one: Listed) -> dict[str, Any]:
-    """Return a recorded conflict as plain values, or its fault if it is malformed."""
+    """Return a recorded conflict as plain values, or what is wrong with a malformed one."""
     if one.recorded is None:
         return {"id": one.id, "state": "broken", "fault": one.fault}
     return recorded_value(one.recorded)

@@ -49,14 +49,14 @@ def steps(review: Review) -> str:
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield the groupings of a report (by part, by kind and by build), each with its tallies."""
+    """Yield the groupings of a report, by part, by kind and by build, with their tallies."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the only file that the series changes in a language, or None if there are more."""
+    """Return the file that the series changes in a language, or None if there is not just one."""
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]

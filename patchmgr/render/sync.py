@@ -57,7 +57,7 @@ def _state(state: PlannedState) -> str:
 
 
 def sync_text(found: Sync, view: View, *, is_dry_run: bool) -> str:
-    """Return the result of a sync, where it was pushed, and what needs a person."""
+    """Return the result of a sync, where it was pushed, and what a person has to resolve."""
     lines = [sync_title(found.proposal)]
     lines += plan_text(found.proposal.plan, view).splitlines()[1:-1]
     lines += [f"  conflict {one.id}  {clean(_where(one))}" for one in found.proposal.orders]

@@ -513,7 +513,7 @@ class Auditor(Struct, frozen=True):
         return self._known(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Start the checks, and return a function that waits for and returns their findings."""
+        """Start the checks; return a function that waits for them and returns their findings."""
         question = ("audit", self._about(states))
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:

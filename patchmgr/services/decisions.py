@@ -66,7 +66,7 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the undecided patches of a rebase; they replace those of the series' last rebase."""
+    """Save the patches that a rebase left undecided, replacing those of the last rebase."""
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     found += [item for outcome in outcomes for item in _found(outcome)]
@@ -129,7 +129,7 @@ def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
 
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the findings that stopped a rebase; they replace those of the series' last rebase."""
+    """Save the findings that stopped a rebase, replacing those of the last rebase."""
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]
     found += [
@@ -148,7 +148,7 @@ def _shown(one: OpenFinding) -> OpenFinding:
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped each series' last rebase, or none if unreadable."""
+    """Return the findings that stopped each series' last rebase, if they can be read."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 

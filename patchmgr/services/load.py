@@ -150,7 +150,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that rebases series; it caches what they share."""
+    """One run of a command that rebases series, and what all its rebases share."""
 
     session: Session
     options: CarryOptions
@@ -257,7 +257,10 @@ class SeriesAtPin(Struct, frozen=True):
     below: tuple[str, ...]
 
     def commits(self) -> tuple[str, ...]:
-        """Write one commit for each applied patch; return all since the pin, oldest first."""
+        """Write one commit for each applied patch; return all commits since the pin.
+
+        The commits are returned oldest first.
+        """
         return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
 
     @property

@@ -43,7 +43,7 @@ Read = Callable[[str], "WorkFile | None"]
 
 
 class InRepository:
-    """The files of the upstream repository: those of `trees`, or else those that patches name.
+    """The known files of the upstream repository: all files in `trees`, or those named in patches.
 
     `read` returns files of the package. A file of the package belongs to a path of the repository
     if one of the trees has the same content there.
@@ -231,7 +231,7 @@ class PackageResult(Struct, frozen=True):
 def carry_onto_package(
     session: Session, record: SeriesRecord, package: Package, *, options: CarryOptions
 ) -> PackageResult:
-    """Rebase a series onto the files of a package, as `rebase` does onto the release.
+    """Rebase a series onto the files of a package, as `rebase` would onto its release.
 
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.

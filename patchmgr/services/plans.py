@@ -1,4 +1,4 @@
-"""Save the plan that `patchmgr plan` makes, and look up a step of it for `--onto plan:N`."""
+"""Save plans made by `patchmgr plan`, and look up their steps for `--onto plan:N`."""
 
 from __future__ import annotations
 

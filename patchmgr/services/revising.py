@@ -222,7 +222,7 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return, by name, new files for patches that no longer lead from state to state.
+    """Return new files, by name, for patches that no longer lead from one state to the next.
 
     Patch n leads from state n to state n + 1. A patch in `fresh` gets git's diff of its states if
     that differs, even only in positions. A patch also in `anew` gets git's diff in any case.

@@ -128,7 +128,7 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 class Fetching(Struct, frozen=True):
     """A reader of file contents that fetches those which a partial clone lacks.
 
-    `lend` reads a content that need not be fetched.
+    `lend` reads the contents that need not be fetched.
     """
 
     side: Side

@@ -116,7 +116,7 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    A series that was applied as commits is applied as long as HEAD contains them. Any other is
+    A series applied as commits counts as applied as long as HEAD contains them. Any other counts as
     applied as long as one of its files differs from HEAD as recorded.
     """
     record = checkout.record()
@@ -136,7 +136,7 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
 def applied_now(checkout: Checkout, head: str) -> Record | None:
     """Return the record of the applied series, or None if no series is applied.
 
-    Pushed patches are applied until all their files are as they were before.
+    Pushed patches count as applied until all their files are as they were before.
     """
     record = checkout.record()
     if record is not None and record.pushed is not None:

@@ -79,7 +79,7 @@ def with_follow_ups(
 ) -> SeriesOutcome:
     """Add warnings about later upstream commits that refer to the patches of a series.
 
-    A patch is also warned about if the rebase passes the upstream commit that it backports.
+    A patch also gets a warning if the rebase passes the upstream commit that it backports.
     """
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]

@@ -53,7 +53,7 @@ class Waiting(Struct, frozen=True, array_like=True):
 
 
 class Edited(Struct, frozen=True, array_like=True):
-    """A file without a conflict that a person changed for a patch, before and after the edit."""
+    """A person's edit to a file without a conflict: the patch, and the file before and after."""
 
     series: str
     patch: str
@@ -168,7 +168,7 @@ def work_files(
 def conflicts_left(
     outcomes: Sequence[SeriesOutcome],
 ) -> Iterator[tuple[SeriesOutcome, PatchOutcome, FileConflict]]:
-    """Yield the files in conflict, each with its series and patch."""
+    """Yield each file in conflict with its series and patch."""
     for outcome in outcomes:
         for patch in outcome.patches:
             for conflict in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
@@ -368,7 +368,10 @@ def has_marker(content: bytes) -> bool:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the change that deletes the files of the work area, to be made and logged."""
+    """Return the change that deletes the files of the work area.
+
+    The deletion is a change of the workspace so that the log records it.
+    """
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}

@@ -66,7 +66,7 @@ def closing(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def listed(nodes: Sequence[Node], bracket: str) -> Node:
-    """Make a list node of the content of brackets: items, each with the comma that follows it."""
+    """Make a list node from the content of brackets; each item includes the comma after it."""
     items: list[Node] = []
     mine: list[Node] = []
     for node in nodes:

@@ -35,7 +35,7 @@ class FileCandidates(Struct, frozen=True):
 
     @property
     def regions(self) -> tuple[Candidates, ...]:
-        """The candidates for each region."""
+        """Return the candidates for each region."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, str))
 
     def joined(self, chosen: tuple[str, ...]) -> str:

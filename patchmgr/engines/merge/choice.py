@@ -47,7 +47,7 @@ class Step(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """The learned points, and for each family of languages the measured steps, likeliest first."""
+    """The learned points, and how often candidates were right in each family of languages."""
 
     points: tuple[Points, ...]
     measured: dict[str, tuple[Step, ...]]

@@ -1,4 +1,4 @@
-"""Describe what a patch does to a file as a list of edits, each with the symbol around it."""
+"""Describe what a patch does to a file as a list of edits, and name the symbol of each edit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
 
 
 def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-    """Return the edits to several parts of a file, each given as its text before and after."""
+    """Return the edits to several parts of a file, given the text of each before and after."""
     return tuple(dict.fromkeys(edit for pair in pairs for edit in edits_of(*pair, path)))
 
 

@@ -1,4 +1,4 @@
-"""Describe a region and a candidate by features, each a word from a fixed vocabulary."""
+"""Describe a conflict region and a candidate resolution by features from a fixed vocabulary."""
 
 from __future__ import annotations
 

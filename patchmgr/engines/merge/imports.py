@@ -1,4 +1,4 @@
-"""Find faults in the imports of a candidate."""
+"""Find faults in the imports of a candidate resolution."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Language(Struct, frozen=True):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The expression that matches the next token, with the white space before it."""
+        """Return the expression that matches the next token and the white space before it."""
         return re.compile(
             rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
             (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})

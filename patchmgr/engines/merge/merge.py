@@ -1,4 +1,4 @@
-"""Make candidates for each region of a file that git leaves in conflict."""
+"""Make candidate resolutions for each region of a file that git leaves in conflict."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
 def asks(features: Mapping[str, str], made: _Made) -> str:
     """Return why a person must confirm a candidate, however likely it is right, or "".
 
-    The reasons: the candidate has a fault in its file that the sides do not have. It lacks words
-    that a side adds. A side uses a name that the other side removed. Or merging it found a place
+    That is so if the candidate has a fault that the sides do not have, if it lacks words that a
+    side adds, if a side uses a name that the other side removed, or if merging it found a place
     that a person must look at.
     """
     if features["fails"] not in ("no", "depends"):

@@ -14,7 +14,7 @@ Nodes = Sequence[Node]
 
 
 class NodeEdit(Struct, frozen=True):
-    """Replaces the nodes `start` to `end` of base by the nodes `first` to `last` of a side."""
+    """An edit that replaces nodes `start` to `end` of base by nodes `first` to `last` of a side."""
 
     start: int
     end: int
@@ -23,7 +23,10 @@ class NodeEdit(Struct, frozen=True):
 
 
 def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
-    """Return a side's edits to base, given the pairs `of`; a modified node counts as replaced."""
+    """Return a side's edits to base; `of` maps nodes of base to corresponding ones of the side.
+
+    A node that was modified counts as replaced.
+    """
     edits: list[NodeEdit] = []
     start = first = 0
     pairs: list[Pair] = [*sorted(of.items()), (len(base), len(side))]
@@ -89,7 +92,7 @@ _Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]
 
 
 def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
-    """Group the edits of both sides that meet, each group with the range of base it covers."""
+    """Group edits of both sides that touch each other, and give each group's range in base."""
     groups: list[tuple[list[NodeEdit], list[NodeEdit]]] = []
     both = sorted(
         [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],

@@ -61,8 +61,9 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must look at two changes that meet at a place in base, or "".
 
-    The reasons: an operator changes next to its operand within one statement. Or, in a list ordered
-    by position, one side adds or removes an item. `merged` are the merged nodes before the place.
+    That is so if an operator changes next to its operand within one statement or, in a list ordered
+    by position, if one side adds or removes an item. `merged` are the merged nodes before the
+    place.
     """
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):

@@ -35,7 +35,7 @@ class Region(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[Lines, Lines, Lines]:
-        """The lines of base, ours and theirs."""
+        """Return the lines of base, ours and theirs."""
         return self.base, self.ours, self.theirs
 
 

@@ -33,7 +33,7 @@ class Node(Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> str:
-        """The exact source of the node, including its lead and its tail."""
+        """Return the exact source of the node, including its lead and its tail."""
         return self.lead + self.text + self.tail
 
 

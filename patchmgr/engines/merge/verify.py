@@ -1,4 +1,4 @@
-"""Find faults of a candidate in its file."""
+"""Find faults of a candidate resolution within its file."""
 
 from __future__ import annotations
 

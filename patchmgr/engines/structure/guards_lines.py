@@ -24,7 +24,10 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """How many more of each line each text has than the base; equal counts are left out."""
+    """For each text, how many more copies of each line it has than the base.
+
+    Lines of which it has equally many are left out.
+    """
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -32,7 +35,7 @@ class Growths(Struct, frozen=True):
 
 
 def growths(texts: Texts, merged: str) -> Growths:
-    """Count how many more of each line the sides and their merge have than the base."""
+    """Count how many more copies of each line the sides and their merge have than the base."""
     base, upstream, fork, both = (
         Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
     )
