@@ -32,7 +32,7 @@ _MORE = "patchmgr COMMAND --help says more of a command, patchmgr help lists top
 
 
 class App(typer.Typer):
-    """A typer app whose commands print the help of this module."""
+    """A typer app whose commands use the help format of this module."""
 
     def command(self, *arguments: Any, **options: Any) -> Any:
         """Register a command that uses the class `Command`."""
@@ -47,7 +47,6 @@ class _Helped:
     get_params: Callable[[Any], list[Any]]
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write the usage line."""
         pieces = ["[OPTIONS]", *(_argument(p) for p in self.params if _is_argument(p))]
         pieces += ["COMMAND ..."] if isinstance(self, TyperGroup) else []
         formatter.write_usage(command_line(ctx), " ".join(pieces))
@@ -84,11 +83,11 @@ class _Helped:
 
 
 class Command(_Helped, TyperCommand):
-    """A command with the help of this module."""
+    """A command with the help format of this module."""
 
 
 class Group(_Helped, TyperGroup):
-    """A group of commands, with the help of this module.
+    """A group of commands, with the help format of this module.
 
     The help of the program itself lists its commands by purpose.
     """

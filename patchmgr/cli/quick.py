@@ -132,12 +132,12 @@ class _Late:
 
 
 def _is_plain(parameter: Any) -> bool:
-    """Return whether a value is only required to have its type."""
+    """Return whether a parameter requires nothing of its value besides the type."""
     info = parameter.type_descriptor.parameter_info
     wishes = ("parser", "click_type", "exists", "resolve_path", "writable", "path_type")
     return not any(getattr(info, wish, None) for wish in wishes)
 
 
 def _is_free(path: str) -> bool:
-    """Return whether typer accepts any path for this parameter."""
+    """Return whether a path is missing or readable, as typer requires."""
     return os.access(path, os.R_OK) or not os.path.lexists(path)

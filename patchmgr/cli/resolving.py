@@ -1,4 +1,4 @@
-"""`resolve`: resolve conflicts at the terminal, on a full screen or by plain prompts."""
+"""`resolve`: resolve conflicts at the terminal, in a full-screen view or with plain prompts."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ MaybeName = Annotated[str | None, argument("[SERIES]")]
 
 
 class Given:
-    """What the user gave this run: the option -C, the command's words, --json; and its session."""
+    """The command line of this run (-C, the command's words and --json), and its session."""
 
     folder: Path | None = None
     line = "patchmgr"
@@ -130,7 +130,8 @@ def open_checkout_series(
     """Open the workspace for a command on a checkout; return the session and its options.
 
     `to` is the checkout (default: the one around the current folder). If patches are pushed in it,
-    a record of the checkout names the workspace. With `begins`, it may have no record yet.
+    a record of the checkout names the workspace. With `begins`, the checkout may have no record
+    yet.
     """
     target = None if to is None else Path(os.path.abspath(to))
     named, cwd = _named(), Path.cwd()
@@ -165,7 +166,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return how to display results, by --verbose, --quiet and the abilities of the terminal."""
+    """Return how to display results, by --verbose, --quiet and the terminal's capabilities."""
     if verbose and quiet:
         raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
     kinds = render.view.Detail

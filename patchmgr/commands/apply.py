@@ -72,8 +72,6 @@ class _Target(Struct, frozen=True):
 
 
 class _Request(Struct, frozen=True):
-    """The series to apply, and the options."""
-
     record: SeriesRecord
     digest: str
     options: CarryOptions

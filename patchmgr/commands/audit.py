@@ -89,13 +89,10 @@ class _NoFiles:
     """A tree without files."""
 
     def entry(self, path: str) -> Entry | None:
-        """Return None, as the tree has no files."""
         return None
 
     def is_directory(self, path: str) -> bool:
-        """Return False, as the tree has no directories."""
         return False
 
     def files_below(self, path: str) -> Iterable[str]:
-        """Yield no paths."""
         return ()

@@ -88,7 +88,7 @@ def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
 def left_out(
     session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:
-    """Map the patches that `--without` and `--only` exclude to the reasons.
+    """Map names of patches to the reasons why `--without` or `--only` exclude them.
 
     Each given name is that of a patch or of a group. Patches needed by those in `only` are kept,
     unless `without` names them.
@@ -276,7 +276,6 @@ class _Place(Struct, frozen=True):
         return object_named(self.git_dir, self.workspace.ref_at(self.git_dir, name))
 
     def move(self, moves: Sequence[RefMove]) -> None:
-        """Move refs of the workspace in this repository."""
         if self.clone is None:
             claim(self.workspace.root)
         named = [replace(m, name=self.workspace.ref_at(self.git_dir, m.name)) for m in moves]
@@ -344,7 +343,6 @@ def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:
 
 
 def _is_ours(git_dir: Path, commit: str) -> bool:
-    """Return whether patchmgr wrote a commit."""
     with ObjectReader(git_dir) as reader:
         found = reader.find(commit)
     return found is not None and is_own_commit(found.content)

@@ -234,7 +234,6 @@ class _Run(Struct, frozen=True):
     settings: SeriesSettings
 
     def gates(self) -> list[Gate]:
-        """Return the results of the gates on the states of the branch."""
         found = [self._links(), self._ensures(), *self._python(), self._audit(), self._claims()]
         wanted = [gate for gate in found if gate is not None]
         return [
@@ -266,7 +265,6 @@ class _Run(Struct, frozen=True):
         return gate_of("ensures", len(asked), problems)
 
     def _python(self) -> list[Gate]:
-        """Return the gates `python` and `imports`."""
         versions = self.settings.python or stated_versions(self._metadata())
         modules = Modules(self.files.read, versions)
         gates = PythonGates(self.at_pin.tree, modules)
@@ -442,11 +440,9 @@ class _WorkFiles:
         return self._known[path]
 
     def blob(self, path: str) -> str | None:
-        """Return the blob id of a file, or None if there is no such file."""
         known = self._now(path)
         return None if known is None else known.entry.blob
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, or None if there is no such regular file."""
         known = self._now(path)
         return known.content if known is not None and known.entry.mode in FILE_MODES else None

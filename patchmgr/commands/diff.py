@@ -44,8 +44,8 @@ def diff(
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    `holds` are places (`PATH` or `PATH::SYMBOL`). For each, the digest of its bytes in the later
-    state is claimed in the settings of the series, and `check` reports when it changes.
+    `holds` are places (`PATH` or `PATH::SYMBOL`). For each, the settings of the series get a claim
+    that its bytes stay as they are in the later state, which `check` tests.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, ends.start, repository=ends.repository)
@@ -106,7 +106,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return the content of series.toml with new claims, which replace those on the same place."""
+    """Return the content of series.toml with new claims, replacing those about the same places."""
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"

@@ -134,8 +134,6 @@ Made = tuple[tuple[Parcel, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
 
 
 class _Export(Struct, frozen=True):
-    """One export."""
-
     session: Session
     name: str
     form: Form

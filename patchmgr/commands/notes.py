@@ -49,7 +49,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     A state is a REF, or a tag that `branch --tag` made. By default, `start` is the state before the
     last rebase, and `end` is the pin. If no such rebase was saved, and the pin is still the start,
     the facts come from a dry run. Raises PatchmgrError "usage" if the series has not been rebased
-    yet, and "no-facts" if nothing is known of the rebase.
+    yet, and "no-facts" if nothing is known about the rebase.
     """
     record = session.workspace.series_record(name)
     side = session.side_of(record)
@@ -190,7 +190,6 @@ class _Writer(Struct, frozen=True):
     is_complete: bool
 
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
-        """Return the note on the rebase."""
         history = self.side.history(*self.ends)
         steps = history.steps(paths) if paths else ()
         base, onto = (make_pin(self.side, end) for end in self.ends)

@@ -52,7 +52,7 @@ MOST_KNOWING = 4
 def make_plan(
     session: Session, name: str, *, onto: str, options: CarryOptions, most: int | None
 ) -> Plan:
-    """Plan the rebases of a stack to a state, by trying them in dry runs, and save the plan.
+    """Plan how to rebase a stack to a state, by trying rebases in dry runs, and save the plan.
 
     A clean step has at most `most` commits (or releases). Raises PatchmgrError "usage" if the state
     is the pin.
@@ -128,7 +128,7 @@ class Tried(Struct, frozen=True):
 
 
 class Planning:
-    """The making of a plan; `at` is the index of the state that the steps so far have reached.
+    """A plan under construction; `at` is the index of the state that its steps have reached.
 
     `session` has the workspace as these steps would leave it, and `files` are the files that they
     would change. `outcomes` are those of the last step. `assuming` lists the conflicts assumed to

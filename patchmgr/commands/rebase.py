@@ -86,7 +86,7 @@ class RebaseRequest(Struct, frozen=True):
 
 
 class ShownIn(Struct, frozen=True):
-    """The worktree for conflicts, the clone that it belongs to, and the command of `--exec`.
+    """Where to show conflicts: a worktree and its clone; and the command of `--exec`.
 
     Each is "" if it was not given; without a clone, the worktree belongs to the store.
     """
@@ -102,7 +102,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add the patch files and series file after a rebase to a change.
+    """Add to a change the patch files and the series file after a rebase.
 
     `diffs` maps commits to the diffs of the rewritten patches.
     """
@@ -132,7 +132,7 @@ def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Add upstream.lock as it will be after a rebase to a change."""
+    """Add to a change the content of upstream.lock after a rebase."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 

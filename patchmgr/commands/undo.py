@@ -254,7 +254,6 @@ class _Targets:
         return {path for (at, path), now in self._now.items() if at == root and now is not None}
 
     def steps(self) -> Iterator[CheckoutStep]:
-        """Yield the change to make in each checkout."""
         contents = self._session.workspace.log.contents
         for root, checkout in self._checkouts.items():
             if checkout is None:

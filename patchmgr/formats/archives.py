@@ -77,7 +77,7 @@ class Budget:
             raise bad(f"has more than {self._limits.members} members")
 
     def take(self, size: int) -> None:
-        """Count bytes that are about to be read; raise "bad-archive" if they are too many."""
+        """Count bytes that are about to be read; raise "bad-archive" if there are too many."""
         if size < 0 or size > self._limits.file_bytes or size > self._left:
             raise bad("unpacks to more than the limit allows (it may be a zip bomb)")
         self._left -= size

@@ -360,7 +360,7 @@ def read_fields(lines: Iterable[str]) -> dict[str, str]:
 def without_stat(lines: Sequence[bytes]) -> list[bytes]:
     """Return a mail's body without the diffstat below its `---` line.
 
-    If nothing else is below the `---` line, it is removed too.
+    If nothing else is below the `---` line, that line is removed, too.
     """
     cut = next((at for at, line in enumerate(lines) if line[:3] == b"---" and is_cut(line)), None)
     if cut is None:

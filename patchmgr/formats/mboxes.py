@@ -31,8 +31,8 @@ _STAND_IN = f"From {ZERO_ID} Mon Sep 17 00:00:00 2001\n".encode()
 def split_mbox(raw: bytes) -> list[bytes]:
     """Split a mailbox into its mails; joined, these give the same bytes.
 
-    Each "From " line that git writes starts a new mail. A "From " line that another mail program
-    writes does so only between a blank line and a header, in a file that begins with such a line.
+    Each "From " line as git writes it starts a new mail. A "From " line of another mail program
+    does so only between a blank line and a header, in a file that begins with such a line.
     """
     starts = {match.start() for match in _OURS.finditer(raw)}
     if _FIRST.match(raw):
@@ -47,10 +47,10 @@ def split_mbox(raw: bytes) -> list[bytes]:
 
 
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
-    """Return for each mail whether `split_mbox` would find it in a mailbox of all these mails.
+    """Return for each mail whether `split_mbox` could split it off from a mailbox of all mails.
 
-    None stands for a mail that will be rewritten, and gives False. If the "From " lines of other
-    mail programs would not separate the mails, only mails with git's "From " line give True.
+    None stands for a mail that will be rewritten; its result is False. If the "From " lines of
+    other mail programs would not separate the mails, only mails with git's "From " line give True.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:

@@ -9,7 +9,7 @@ from patchmgr.formats.shown import shown
 
 
 def split_lines(raw: bytes) -> list[bytes]:
-    """Return the lines with their newlines; only `\n` ends a line."""
+    """Return the lines with their newlines; only a line feed ends a line."""
     return io.BytesIO(raw).readlines()
 
 

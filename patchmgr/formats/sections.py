@@ -189,7 +189,6 @@ class _Scan(Struct):
     next_line: int = 1
 
     def hunk(self) -> Hunk:
-        """Read one hunk."""
         start = self.reader.at
         old_start, old, new_start, new, heading = self._head()
         lines = self._body(old, new)

@@ -1,4 +1,4 @@
-"""Make untrusted text safe to print in a message of a single line."""
+"""Make untrusted text safe to print in a one-line message."""
 
 from __future__ import annotations
 

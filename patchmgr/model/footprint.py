@@ -42,7 +42,7 @@ class FileChange(Struct, frozen=True):
 
     `path` is the path on the new side, or the old path if the file was deleted. A mode is None on a
     side without the file, and so is its content, which is also None if it was not read. A file with
-    the same content on both sides may be given too; it is not part of the footprint.
+    the same content on both sides may be included; it is not part of the footprint.
     """
 
     path: str

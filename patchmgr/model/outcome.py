@@ -46,7 +46,7 @@ class How(str, Enum):
 
 
 class ConflictKind(str, Enum):
-    """The kind of a conflict: one of git's own kinds, or one that only a patch manager meets.
+    """The kind of a conflict: one of git's own kinds, or one specific to patch series.
 
     `moved` is for lines that upstream moved elsewhere, `mode` for links, submodules and other kinds
     of file. A `condition` in a header and a `finding` of the audit or the ledger concern no text.
@@ -64,7 +64,7 @@ class ConflictKind(str, Enum):
 
 
 class Reliability(Struct, frozen=True):
-    """How often a rule was right: in `right` of the `of` cases whose right answer is known.
+    """How often a rule was right: `right` of the `of` cases whose correct result is known.
 
     Both numbers are None if the rule was not measured.
     """

@@ -35,9 +35,9 @@ class Tree(Protocol):
 
 
 class Kept(Protocol):
-    """A cache of answers from earlier runs, by everything that an answer depends on.
+    """A cache of answers from earlier runs.
 
-    The cache takes the version of the program into account by itself.
+    A question consists of everything that its answer depends on, except for the program itself.
     """
 
     def get(self, question: Iterable[str | bytes]) -> list[Any] | None:

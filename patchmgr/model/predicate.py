@@ -129,7 +129,7 @@ class State(Struct, frozen=True):
 
 
 class States(Protocol):
-    """Finds states of upstreams other than the current one."""
+    """Access to the states of upstreams other than the current one."""
 
     def state(self, upstream: str, ref: str | None) -> State:
         """Return a state of an upstream, or the tracked state if `ref` is None.

@@ -45,7 +45,7 @@ class ChangedSite(Struct, frozen=True, rename={"is_removal": "removal"}):
 
 
 class Part(Struct, frozen=True):
-    """A subsystem: the numbers of its changed files and lines, in all and in its tests."""
+    """A subsystem: the numbers of its changed files and lines, in total and in tests."""
 
     name: str
     files: int
@@ -59,7 +59,7 @@ class Part(Struct, frozen=True):
 
 
 class Hotspot(Struct, frozen=True):
-    """A symbol of upstream that the series touches and that upstream changed lately.
+    """A symbol of upstream that the series touches and that upstream changed recently.
 
     `commits` is the number of upstream commits that changed the symbol, `file_commits` the number
     that changed the file. `symbol` is None for code outside of symbols.

@@ -75,7 +75,7 @@ class PullRequest(Struct, frozen=True):
 
 
 class PullCheck(Struct, frozen=True):
-    """What happens to the series of an open pull request on the current pin of its base branch.
+    """What a rebase onto the current pin of the base branch does to an open pull request.
 
     `patches` are the patches that change. `fault` says why this is unknown, or could not be
     reported.

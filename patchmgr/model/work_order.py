@@ -137,7 +137,7 @@ class Failure(Struct, frozen=True):
 
 
 class Solution(Struct, frozen=True):
-    """A proposed content for a file in conflict, or None to delete the file.
+    """The proposed content of a file in conflict, or None to delete the file.
 
     `by` is the name of the proposer.
     """

@@ -121,7 +121,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file with the content that it has on disk; None stays None."""
+    """Return a file of the checkout as content to write, or None for no file."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -241,7 +241,6 @@ class _Row(Struct, frozen=True):
     is_folder: bool
 
     def permissions(self) -> int | None:
-        """Return the permission bits for the wanted file."""
         wanted = self.wanted
         return None if wanted is None else permissions_for(wanted.mode, self.original)
 

@@ -295,7 +295,6 @@ class _Bench(Workbench):
         self.filtered: dict[str, str] = {}
 
     def run(self, arguments: list[str], data: bytes = b"") -> bytes:
-        """Run git in this repository, and return its output."""
         env = git_process.clean_environment({"GIT_ATTR_NOSYSTEM": "0"})
         line = [*self._options, *arguments]
         return git_process.output(line, git_dir=self.git_dir, cwd=self._top, data=data, env=env)
@@ -307,7 +306,6 @@ class _Bench(Workbench):
             (self.git_dir / "info" / "attributes").write_bytes(attributes.read_bytes())
 
     def put(self, path: str, content: bytes) -> None:
-        """Write a file of the work tree."""
         place = os.path.join(os.fsencode(self._top), git_process.raw(path))
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "wb") as file:

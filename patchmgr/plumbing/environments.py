@@ -214,7 +214,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Map paths that another distribution in the same folder also lists to its name."""
+    """Map each path that another distribution in the same folder lists to that one's name."""
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")):

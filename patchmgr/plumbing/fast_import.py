@@ -31,7 +31,6 @@ class Draft(Struct, frozen=True):
 
 
 def _quoted(path: str) -> bytes:
-    """Return a path as fast-import reads it."""
     raw = git_process.raw(path)
     escaped = raw.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + escaped + b'"'

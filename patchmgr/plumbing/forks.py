@@ -50,7 +50,7 @@ class Clash(Struct, frozen=True):
 
 
 def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the git directory, and either the merge commit named or all merges in a range `A..B`.
+    """Return the git directory, and the named merge commit or all merges in a range `A..B`.
 
     Raises PatchmgrError "unknown-ref" if there is no such commit or range, and "usage" if the
     commit does not have two parents.
@@ -153,7 +153,7 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
 
 
 def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
-    """Return the id of the tree that git's merge of two commits makes, or None if they conflict."""
+    """Return the tree id that git gives for the merge of two commits, or None for a conflict."""
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
     return None if code else git_process.text(printed).partition("\0")[0]
@@ -313,7 +313,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return those commits that are not ancestors of another one of the commits."""
+    """Return the commits without those that are ancestors of others among them."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)

@@ -298,7 +298,7 @@ def answer(
 ) -> Iterator[Response]:
     """Request a URL, and yield the response, of any status, as a stream.
 
-    `what` names the requested thing in error messages. Raises PatchmgrError "unreachable-upstream"
+    `what` names in error messages what was requested. Raises PatchmgrError "unreachable-upstream"
     if the server does not respond or the connection breaks.
     """
     target = with_login(url, settings)
@@ -324,7 +324,7 @@ def answer(
 
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
-    """Return the error for an index that does not respond; `what` names the requested thing."""
+    """Return the error for an index that does not respond; `what` names what was requested."""
     return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
 
 

@@ -29,7 +29,7 @@ _COPIES = ("install with copies: uv pip install --link-mode copy --reinstall",)
 
 
 class FileState(str, Enum):
-    """Whether a file is the wheel's, patched, replaced by an installer, or edited."""
+    """Whether a file is as in the wheel, patched, replaced by an installer, or edited."""
 
     PRISTINE = "pristine"
     PATCHED = "patched"

@@ -1,4 +1,4 @@
-"""Write output where the user asked for it: a complete file or none, or a folder."""
+"""Write output to a file that the user named, completely or not at all, or to a folder."""
 
 from __future__ import annotations
 

@@ -412,7 +412,6 @@ def _orders(orders: Sequence[WorkOrder]) -> Iterator[str]:
 
 
 def _facts(footprint: Footprint) -> str:
-    """Return the main numbers of a report."""
     total, review = footprint.total, footprint.review
     facts = [
         (len(footprint.patches), counted(len(footprint.patches), "patch").partition(" ")[2]),

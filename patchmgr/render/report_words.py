@@ -44,7 +44,7 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return over how many upstream commits or releases the hotspots are counted, as a phrase."""
+    """Return in words the number of upstream steps over which the hotspots are counted."""
     return counted(review.window or 0, review.step)
 
 
@@ -64,7 +64,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the upstream symbols that a patch changes, most changed lines first."""
+    """Return the upstream symbols that a patch changes, those with most changed lines first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:

@@ -77,7 +77,7 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Return the search for the patches that are on the base and that no guard excludes.
+    """Return the search for the patches that later ones build on and that no guard excludes.
 
     A patch that a guard excludes is included if its steps are known.
     """
@@ -228,7 +228,7 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Advance the progress bar to a patch, for which resolutions are looked up from now on."""
+        """Advance the progress bar, and attribute further look-ups of resolutions to a patch."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")

@@ -22,7 +22,7 @@ _RELEASES = "refs/upstream/releases/"
 
 
 def workspace_around(folder: Path) -> Path | None:
-    """Return the workspace that contains a folder, or that its checkout belongs to, or None."""
+    """Return the workspace of a folder, or of the checkout that contains it, or None."""
     absolute = folder.absolute()
     for place in (absolute, *absolute.parents):
         if (place / LOCK).is_file():

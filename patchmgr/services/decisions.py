@@ -202,7 +202,7 @@ def list_findings(workspace: Workspace, beginning: str = "") -> tuple[ListedFind
 def is_finding(workspace: Workspace, name: str) -> bool:
     """Return whether `name` is the start of the id of a finding, open or accepted.
 
-    Raises PatchmgrError "unknown-conflict" if conflicts have such an id, too.
+    Raises PatchmgrError "unknown-conflict" if the id of a conflict starts with it, too.
     """
     ids = {one.finding.id for one in open_findings(workspace)}
     ids |= {one.id for one in read_accepted(workspace)}
@@ -213,7 +213,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 
 
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
-    """Return the error for a name with which several ids start."""
+    """Return the error for a name that is the start of several ids."""
     message = f"{shown(name)} is ambiguous: {len(found)} ids start with it: {', '.join(found[:5])}"
     return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
 

@@ -166,7 +166,7 @@ def diff_digest(patch: Patch) -> str:
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in a file of the state."""
+    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in one of the state's files."""
     checkout = opened.need_checkout()
     head = opened.bench.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:

@@ -72,7 +72,7 @@ class InRepository:
         return dict.fromkeys(path for tree in self._trees for path in tree.files()) or self._named
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package's file `place` and the repository's `path` are the same."""
+        """Return whether the package's file `place` has the content of the repository's `path`."""
         found = self._blob(place)
         return bool(found) and any(found.startswith(known) for known in self._known(path))
 
@@ -162,7 +162,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return both states; the pin or the version stands for a state that is None."""
+        """Return both states; one that is None is made from the pin or the version."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 

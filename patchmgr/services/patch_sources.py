@@ -279,7 +279,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
 
 
 def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
-    """Return the git side of a series' upstream; raise PatchmgrError "usage" if it has none."""
+    """Return the git repository of a series' upstream; raise PatchmgrError "usage" if none."""
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
         hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"

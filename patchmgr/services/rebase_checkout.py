@@ -220,7 +220,7 @@ class RebaseCheckout:
         return replace(outcome, head=None, patches=patches, commits=(None,) * len(patches))
 
     def release(self) -> None:
-        """Make the worktree an ordinary one again, because the rebase is done."""
+        """Make the worktree an ordinary one again, once the rebase is done."""
         if self._tree is not None and self._temporary is None:
             self._tree.release()
 
@@ -286,7 +286,7 @@ OTHER_EDITS = ("patch", "new", "none")
 
 
 class OtherEdits(Struct, frozen=True):
-    """The answer to what happens to edits of files without a conflict, or a way to ask.
+    """What to do with edits to files without a conflict: the user's answer, or a way to ask.
 
     `said` is one of `OTHER_EDITS`, or None. `ask` is called with the name of the patch and the
     paths, and returns one of `OTHER_EDITS`.

@@ -64,7 +64,7 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return the side for an upstream: git, package or archive, by default the tracked one.
+        """Return an upstream as a git repository, package or archive, by default as it is tracked.
 
         Its store is created if it does not exist.
         """
@@ -79,7 +79,7 @@ class Session(Struct, frozen=True):
         return made(upstream, reader, self.progress)
 
     def side_of(self, record: SeriesRecord) -> Side:
-        """Return the side to which the pin of a series belongs."""
+        """Return the upstream of a series, as the kind of upstream that its pin belongs to."""
         upstream = self.workspace.upstream(record.upstream)
         released = "archive" if upstream.archive else "package"
         return self.side(upstream, tracks=released if record.pin.archive else "git")

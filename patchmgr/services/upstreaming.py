@@ -22,7 +22,7 @@ from patchmgr.services.session import Session
 def first_releases(
     session: Session, record: SeriesRecord, names: Iterable[str | None]
 ) -> Mapping[str, str | None]:
-    """Map each commit named, if in upstream's git repository, to its first release.
+    """Map each named commit in upstream's git repository to its first release.
 
     The keys are full commit ids. The value is None if no release contains the commit.
     """
@@ -37,7 +37,7 @@ def first_releases(
 def pinned_commit(
     session: Session, record: SeriesRecord, pin: Pin
 ) -> tuple[GitUpstream, str] | None:
-    """Return the git repository of a series' upstream, and the commit there of a pin.
+    """Return the git repository of a series' upstream, and the commit of a pin in it.
 
     Returns None if upstream has no git repository, or if it has no tag for a pinned release.
     """

@@ -165,7 +165,7 @@ def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder |
 
 
 def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder | None:
-    """Return the work order for the finding with this id, or None if the patch has none such."""
+    """Return the work order for the finding with this id, or None if the patch lacks it."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
     if finding is None:

@@ -19,7 +19,7 @@ _TOKENS = frozenset({"code", "tokens"})
 
 @lru_cache(maxsize=1024)
 def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
-    """Return the pairs of indexes of corresponding nodes in two sequences of a kind, in order."""
+    """Return the index pairs, in order, of corresponding nodes in two sequences of one kind."""
     if kind in _TOKENS:
         labels = [[_label(node) for node in side] for side in (one, other)]
         pairs = sorted(_patience(labels[0], labels[1], _same_label))

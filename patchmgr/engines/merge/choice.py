@@ -113,9 +113,10 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return how many candidates at least as likely were right, or None below the last step.
+    """Return how many of the candidates that are at least this likely were right.
 
-    Between two steps the counts are interpolated; each step is a twentieth of the candidates.
+    Returns None if the likelihood is below all steps. Between two steps the counts are
+    interpolated; each step is a twentieth of the candidates.
     """
     below = [step for step in steps if step.likelihood <= likelihood]
     above = [step for step in steps if step.likelihood > likelihood]
@@ -131,7 +132,7 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 
 def breaks(one: Candidate) -> bool:
-    """Return whether verification found a fault of `BREAKS` in a candidate."""
+    """Return whether a candidate has one of the faults in `BREAKS`."""
     return one.features["fails"] in BREAKS
 
 

@@ -110,7 +110,7 @@ def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
 
 
 class FileWords(Struct, frozen=True):
-    """The counts of each name in base, ours and theirs of a file."""
+    """How often each name occurs in base, ours and theirs of a file."""
 
     base: Words
     ours: Words

@@ -175,8 +175,6 @@ def _in_turn(rule: str, how: str) -> str:
 
 
 class _Known(Struct, frozen=True):
-    """What is known about the whole file."""
-
     words: FileWords
     features: dict[str, str]
     imports: FileImports | None

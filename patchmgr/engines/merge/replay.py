@@ -55,9 +55,9 @@ class Place(Struct, frozen=True):
 class Replay:
     """A merge of trees that prefers ours or theirs; `places` are those that both sides changed.
 
-    `asks` are the reasons why a person must confirm it however likely it is right: one insertion
-    uses a name that the other binds, the order of two insertions matters, or code after one of them
-    is never reached.
+    `asks` are the reasons why a person must confirm the result however likely it is right: one
+    insertion uses a name that the other binds, the order of two insertions matters, or code after
+    one of them is never reached.
     """
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:

@@ -102,7 +102,6 @@ _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
 
 
 def _simple(line: _Line, language: Language) -> Node:
-    """Read one logical line."""
     nodes = grouped(line.tokens, is_python=language is PYTHON)
     words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
     kind, key = _what(words, line.tokens, language)

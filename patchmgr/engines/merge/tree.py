@@ -82,7 +82,7 @@ def said_of(text: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def words_of(said: str) -> tuple[str, ...]:
-    """Return the words and signs of content without layout."""
+    """Return the words and signs of a text that `said_of` returned."""
     return tuple(said.split())
 
 

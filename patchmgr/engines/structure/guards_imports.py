@@ -16,7 +16,7 @@ _COMMENT = re.compile(rb"#[^\n]*")
 
 
 class Tree(Protocol):
-    """A tree of files, as at one commit."""
+    """A tree of files, such as that of a commit."""
 
     def exists(self, path: str) -> bool:
         """Return whether the path is a file or a folder."""
