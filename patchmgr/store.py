@@ -123,7 +123,7 @@ class Workspace:
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
-        """Return the entry of an upstream in upstream.lock, or raise "unknown-upstream"."""
+        """Return the entry of an upstream in upstream.lock; raise an "unknown-upstream" error."""
         lock = self.lock()
         if name not in lock.upstreams:
             raise _unknown("upstream", name, lock.upstreams)

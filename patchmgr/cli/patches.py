@@ -96,7 +96,7 @@ def import_(
 
 
 def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
-    """Return which of the three options for merges is given, or None; raise "usage" for two."""
+    """Return which option for merges is given, or None; raise a "usage" error if two are given."""
     asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
     given = [name for name, is_asked in asked.items() if is_asked]
     if len(given) > 1:

@@ -60,7 +60,7 @@ ShowConflicts = Annotated[
 def the_place(
     python: str | None, site: Path | None, package: str | None, *, breaks_system: bool = False
 ) -> Location:
-    """Return where a package is installed; raise "usage" unless `python` or `site` is given."""
+    """Return where a package is installed; `python` or `site` must be given, but not both."""
     if (python is None) == (site is None):
         raise PatchmgrError("usage", "give one of --python EXE and --site DIR")
     place = None if site is None else site.absolute()
@@ -311,7 +311,7 @@ _FORMS = ("terminal", "markdown", "json", "html", "cyclonedx", "cyclonedx-1.5")
 
 
 def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
-    """Return a writer of bills of materials; raise "missing-extra" if its library is missing."""
+    """Return a writer of bills of materials; raise a "missing-extra" error without its library."""
     try:
         return partial(render.cyclonedx.bill_of_materials, form=form)
     except ImportError as fault:

@@ -89,7 +89,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of the rebase in progress with this conflict or one of its regions."""
+    """Return the patches of the rebase in progress that have a conflict or one of its regions."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -278,7 +278,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Write resolutions and return them; raise "solved-otherwise" if a recorded one differs."""
+    """Write resolutions, and return them; raise an error if different ones are recorded."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

@@ -41,7 +41,7 @@ class Edited(Struct, frozen=True, rename=_KEYS):
 def header_edit(
     subject: str | None, message: str | None, *, author: str | None, fields: Sequence[str]
 ) -> HeaderEdit:
-    """Return the edit that the options ask for; raise "usage" if an option is malformed."""
+    """Return the edit that the options ask for; raise a "usage" error if an option is malformed."""
     person = None if author is None else parse_person(author)
     if author is not None and person is None:
         raise PatchmgrError("usage", "--author must be written as: Name <name@example.org>")

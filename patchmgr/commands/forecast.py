@@ -143,7 +143,7 @@ class Watch:
             yield from found
 
     def facts(self, head: str) -> PullFacts | None:
-        """Return the facts about a pull request's head, or None without common history."""
+        """Return facts about a pull request's head, or None if upstream shares no history."""
         store, question = self.side.store, ("pull request", head)
         known = self._kept.get(question)
         if known is not None:

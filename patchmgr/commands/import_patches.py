@@ -92,7 +92,7 @@ class Sources(Struct, frozen=True):
 
 
 def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
-    """Return the reverse of a patch; raise "usage" if it comes from a series file."""
+    """Return the reverse of a patch; raise a "usage" error if it comes from a series file."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
     message = f"-R is only for files, and {shown(item.label)} is in a series file"

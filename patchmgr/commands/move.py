@@ -115,7 +115,7 @@ def move_to_series(
 
 
 def _beside(session: Session, into: str) -> str:
-    """Return the only series directly above or below a series; raise "usage" if not just one."""
+    """Return the only series directly above or below a series; raise a "usage" error for two."""
     record = session.workspace.series_record(into)
     every = session.workspace.lock().series.values()
     beside = [upper.name for upper in every if upper.on == into]

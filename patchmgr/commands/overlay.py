@@ -20,10 +20,7 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """The result of `overlay`.
-
-    `left` lists changed files that are not part of the overlay, because no import reads them.
-    """
+    """The result of `overlay`; `left` lists the changed files that no import reads."""
 
     application: PackageApplication
     place: Path

@@ -142,7 +142,7 @@ def _turn(
 def _files(
     session: Session, chosen: Sequence[Operation], *, is_back: bool
 ) -> dict[str, bytes | None]:
-    """Return the files to restore (None: deleted); raise "edited" if one was edited since."""
+    """Return the files to restore (None: deleted); raise an "edited" error for an edited file."""
     root, log = session.workspace.root, session.workspace.log
     now: dict[str, str | None] = {}
     for operation in chosen:
@@ -196,7 +196,7 @@ class _Targets:
         self._records: dict[str, str | None] = {}
 
     def turn(self, target: TurnedTarget, *, is_back: bool) -> None:
-        """Undo or redo one operation in a checkout; raise "edited" if it was edited since."""
+        """Undo or redo one operation in a checkout; raise an "edited" error for an edited file."""
         checkout = self._open(target.root)
         if checkout is None:
             return

@@ -85,7 +85,7 @@ def add_upstream(
 
 
 def _checked_archive(location: str) -> str:
-    """Return a URL unchanged, or an absolute path; raise "usage" if it does not exist."""
+    """Return a URL unchanged, or an absolute path; raise a "usage" error if it does not exist."""
     if location.startswith(("https://", "http://")):
         if location.endswith("/"):
             raise PatchmgrError("usage", f"{shown(location)} is not the URL of a file")

@@ -29,7 +29,7 @@ def read_binary(reader: PatchReader) -> BinaryChange:
 
 
 def apply_binary(change: BinaryChange, old: bytes) -> bytes:
-    """Return the new content; raise "bad-patch" if the delta was made for different old content."""
+    """Return the new content; raise a "bad-patch" error if the delta does not fit `old`."""
     if change.method == "literal":
         return change.payload
     return apply_delta(change.payload, old)
@@ -38,7 +38,7 @@ def apply_binary(change: BinaryChange, old: bytes) -> bytes:
 def apply_delta(delta: bytes, old: bytes) -> bytes:
     """Return the content that results from applying a git delta to `old`.
 
-    Raises "bad-patch" if the delta is malformed, truncated, or made for other content.
+    Raises a "bad-patch" error if the delta is malformed, truncated, or made for other content.
     """
     try:
         return _applied(delta, old)

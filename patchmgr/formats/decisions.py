@@ -26,7 +26,7 @@ class _AcceptedDocument(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_accepted(raw: bytes) -> tuple[Accepted, ...]:
-    """Parse the file of accepted findings; raise "bad-accepted" if it is malformed."""
+    """Parse the file of accepted findings; raise a "bad-accepted" error if it is malformed."""
     table = read_toml(raw, kind="bad-accepted", what=ACCEPTED, limit=MAX_FILE)
     return converted(table, _AcceptedDocument, kind="bad-accepted", what=f"{ACCEPTED}:").accepted
 
@@ -52,7 +52,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_decisions(raw: bytes) -> tuple[Decision, ...]:
-    """Parse the file of decisions; raise "bad-decisions", naming the one that is malformed."""
+    """Parse the file of decisions; raise a "bad-decisions" error, naming a malformed one."""
     table = read_toml(raw, kind=_KIND, what=DECISIONS, limit=MAX_FILE)
     rows = converted(table, _Document, kind=_KIND, what=f"{DECISIONS}:").decision
     return tuple(_read(row, f"{DECISIONS}: decision {n}") for n, row in enumerate(rows, 1))

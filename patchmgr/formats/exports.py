@@ -323,7 +323,7 @@ def _check_utf8(item: Item) -> None:
 
 
 def _package(pinned: Pinned) -> PackagePatch | None:
-    """Return the package that the user named, or None; raise "usage" if it has no version."""
+    """Return the package that the user named, or None; without a version, raise a "usage" error."""
     if pinned.package is None:
         return None
     name, at, version = pinned.package[1:].partition("@")

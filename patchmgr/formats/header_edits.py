@@ -53,7 +53,7 @@ class HeaderEdit(Struct, frozen=True):
 def with_diff(patch: Patch, diff: bytes) -> bytes:
     """Return a patch file with its diff replaced and the diffstat removed from its header.
 
-    Raises "bad-patch" if the header would then be read differently.
+    Raises a "bad-patch" error if the header would then be read differently.
     """
     lines = patch.header.removesuffix(b"\n").split(b"\n")
     kept = without_stat(lines)
@@ -195,7 +195,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise "usage" if a field that was set in `patch` would be read back differently."""
+    """Raise a "usage" error if a field that was set in `patch` would be read back differently."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

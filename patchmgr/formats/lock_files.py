@@ -58,7 +58,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
 
 
 def parse_lock(raw: bytes) -> Lock:
-    """Read upstream.lock; raise "bad-lock", naming the key, if it is malformed."""
+    """Read upstream.lock; raise a "bad-lock" error, naming the key, if it is malformed."""
     top = toml_text.read_toml(raw, kind="bad-lock", what=_FILE, limit=MAX_LOCK)
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
@@ -74,7 +74,7 @@ def parse_lock(raw: bytes) -> Lock:
 def write_lock(lock: Lock) -> bytes:
     """Return the content of upstream.lock for a lock, with sorted keys.
 
-    Raises "bad-lock" if `parse_lock` would not accept the file.
+    Raises a "bad-lock" error if `parse_lock` would not accept the file.
     """
     content: dict[str, Any] = {"format": LOCK_FORMAT}
     if lock.upstreams:
@@ -122,7 +122,7 @@ def _series(name: str, table: Any) -> SeriesRecord:
 def _check_references(
     upstreams: Mapping[str, Upstream], series: Mapping[str, SeriesRecord]
 ) -> None:
-    """Raise "bad-lock" for a series on an unknown upstream or series, or on itself in a circle."""
+    """Raise a "bad-lock" error if a series is on an unknown upstream or series, or on itself."""
     grounded: set[str] = set()
     for record in series.values():
         where = f"{_FILE}: series.{record.name}"

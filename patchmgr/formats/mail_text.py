@@ -27,8 +27,8 @@ _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 def decoded(raw: bytes, charset: str | None = None) -> str:
     """Return a line decoded from `charset`, by default UTF-8.
 
-    Bytes that are not UTF-8 become surrogate escapes. Raises "bad-patch" for an unknown charset,
-    and for bytes that are not valid in it.
+    Bytes that are not UTF-8 become surrogate escapes. Raises a "bad-patch" error for an unknown
+    charset, and for bytes that are not valid in it.
     """
     return decode_path(raw if charset is None else _converted(raw, charset))
 

@@ -98,7 +98,7 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
 
 
 def _read_date(text: str, name: str) -> str:
-    """Return a date in git's raw form, or raise "bad-patch"."""
+    """Return a date in git's raw form, or raise a "bad-patch" error."""
     date = parse_date(text)
     if date is None:
         problem = f"Patch {shown(name)} has a Date that cannot be read: {shown(text)}"
@@ -243,7 +243,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     """Read the header of a patch file as git am would, and its DEP-3 fields.
 
     `name` is the patch's name. It appears in errors, and is the subject if the header has none.
-    Raises "bad-patch" for a mail in base64 or quoted-printable, a bad date, or a NUL.
+    Raises a "bad-patch" error for a mail in base64 or quoted-printable, a bad date, or a NUL.
     """
     lines = _lines(header, name)
     letter = _open_letter(lines, name)

@@ -81,8 +81,8 @@ _NO_SIGNATURE = (b"+", b"-", b" ", b"@", b"\\", b"diff ", b"Index: ")
 def parse_patch(raw: bytes, *, name: str, strip: int = 1) -> Patch:
     """Read a patch file; `strip` is the number of leading folders to remove from each path.
 
-    Raises "bad-patch" or "unsafe-path" for anything inconsistent. A patch without a diff is valid
-    and changes no files.
+    Raises a "bad-patch" or "unsafe-path" error for anything inconsistent. A patch without a diff is
+    valid and changes no files.
     """
     if len(raw) > MAX_PATCH:
         raise PatchmgrError("bad-patch", f"Patch {shown(name)} is larger than {MAX_PATCH} bytes.")

@@ -58,7 +58,7 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def check_path(text: str, *, what: str) -> str:
-    """Return a path unchanged if it is safe; otherwise raise "unsafe-path", naming `what`."""
+    """Return a path if it is safe; otherwise raise an "unsafe-path" error that names `what`."""
     reason = refusal(text)
     if reason is not None:
         named = f"{what} {shown(text)}" if text else what
@@ -67,7 +67,7 @@ def check_path(text: str, *, what: str) -> str:
 
 
 def check_link(path: str, mode: str | None, *, what: str) -> None:
-    """Raise "unsafe-path" if the path is a symbolic link with the name `.gitmodules`."""
+    """Raise an "unsafe-path" error if the path is a symbolic link with the name `.gitmodules`."""
     if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
         raise PatchmgrError("unsafe-path", f"{what} {shown(path)} must not be a symbolic link.")
 

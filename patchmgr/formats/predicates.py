@@ -68,10 +68,7 @@ class _Token(Struct, frozen=True):
 
 
 def read_conditions(patch: Patch) -> Conditions:
-    """Parse the conditions in a patch's header.
-
-    Raises "bad-predicate", naming the patch and the column, if one is malformed.
-    """
+    """Parse the conditions in a patch's header; raise a "bad-predicate" error for a faulty one."""
     texts: dict[str, tuple[str, str]] = {}
     for name, text in patch.fields.items():
         key = name.lower()
@@ -86,7 +83,7 @@ def read_conditions(patch: Patch) -> Conditions:
 
 
 def parse_predicate(text: str, *, what: str) -> Predicate:
-    """Parse a predicate; raise "bad-predicate" with a message that begins with `what`."""
+    """Parse a predicate; raise a "bad-predicate" error with a message that begins with `what`."""
     try:
         if len(text) > LONGEST:
             raise _SyntaxError(LONGEST, f"a predicate has at most {LONGEST} characters")

@@ -64,10 +64,7 @@ def write_source(source: Source) -> bytes:
 
 
 def parse_source(name: str, raw: bytes) -> Source:
-    """Parse a source.toml; raise "bad-conflict" if it is malformed.
-
-    `name` is the name of its folder in `conflicts/pulled/`.
-    """
+    """Parse the source.toml in the folder `name`; raise a "bad-conflict" error if malformed."""
     what = f"{PULLED}/{shown(name)}/{SOURCE}"
     table = read_toml(raw, kind=_KIND, what=what, limit=MAX_META)
     told = converted(table, _Source, kind=_KIND, what=f"{what}:")
@@ -113,7 +110,7 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
 
 
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
-    """Parse the files of a conflict's folder; raise "bad-conflict" if they are malformed.
+    """Parse the files of a conflict's folder; raise a "bad-conflict" error if they are malformed.
 
     `name` is the name of the folder, the conflict's id. It is not compared with the sides here.
     """

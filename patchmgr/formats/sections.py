@@ -168,7 +168,7 @@ def is_hunk_head(line: bytes) -> bool:
 
 
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
-    """Read all hunks at the reader's position; raise "bad-patch" if one is inconsistent.
+    """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
 
     The counts in a hunk header are compared with the lines, but no memory is allocated for them.
     """
@@ -262,7 +262,7 @@ _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
 def skip_noise(reader: PatchReader) -> None:
     """Skip lines such as `Index: ` that tools other than git write before a section.
 
-    Raises "bad-patch" if no `---` line follows them.
+    Raises a "bad-patch" error if no `---` line follows them.
     """
     start = reader.at
     while reader.starts(*NOISE):
@@ -418,7 +418,7 @@ def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
 
 
 def _facts(reader: PatchReader, found: _Lines) -> _Facts:
-    """Interpret the extended header lines; raise "bad-patch" if they disagree."""
+    """Interpret the extended header lines; raise a "bad-patch" error if they disagree."""
     _check_together(reader, found)
     modes = {key: _mode(reader, *found[key]) for key in found if key.endswith("mode")}
     old_id, new_id, both = _index(reader, found)

@@ -23,7 +23,7 @@ _OWN_FILES = frozenset({"series", "series.toml"})
 
 
 def parse_series(raw: bytes) -> SeriesFile:
-    """Read a series file; raise "bad-series" or "unsafe-path", naming the line.
+    """Read a series file; raise a "bad-series" or "unsafe-path" error, naming the line.
 
     Guards are the `#+sym` and `#-sym` words directly after a name and its options. Any other `#`
     begins a comment.

@@ -42,7 +42,7 @@ class PathMap(Struct, frozen=True):
 
 
 def parse_path_map(raw: bytes) -> PathMap:
-    """Read the table `[paths]` of series.toml; raise "broken-workspace" if it is malformed."""
+    """Read the table `[paths]` of series.toml; a malformed one is a "broken-workspace" error."""
     top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
     table = top.get(_PATHS, {})
     if not isinstance(table, dict):
@@ -111,7 +111,7 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
-    """Parse a series.toml; raise "bad-settings", naming the key, if it is malformed.
+    """Parse a series.toml; raise a "bad-settings" error, naming the key, if it is malformed.
 
     Unknown tables are ignored.
     """

@@ -148,7 +148,8 @@ _REASONS = {
 def yocto_status(patch: Patch) -> str:
     """Return a value for the patch's `Upstream-Status`; a value that is valid for Yocto is kept.
 
-    Raises "not-exportable" if the header's value is unknown and no other field gives the status.
+    Raises a "not-exportable" error if the header's value is unknown and no other field gives the
+    status.
     """
     status = patch.says(STATUS)
     if status is not None and _STRICT.fullmatch(status):
@@ -165,7 +166,7 @@ def suse_fields(
     """Return new values for SUSE's header fields, none if they are valid; "" removes a field.
 
     `landed` maps an upstream commit to the first release that contains it, or to None if no release
-    does. Raises "not-exportable" for an unknown status, or a commit not in `landed`.
+    does. Raises a "not-exportable" error for an unknown status, or a commit not in `landed`.
     """
     text = patch.says(MAINLINE)
     if text is not None and not any(stance_problems(patch, MAINLINE)):

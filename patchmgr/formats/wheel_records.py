@@ -26,7 +26,7 @@ class RecordRow(Struct, frozen=True):
 
 
 def parse_record(raw: bytes) -> tuple[RecordRow, ...]:
-    """Read a RECORD file; raise "broken-target" if it is not valid CSV."""
+    """Read a RECORD file; raise a "broken-target" error if it is not valid CSV."""
     try:
         rows = list(csv.reader(io.StringIO(decode_path(raw), newline="")))
     except csv.Error as fault:

@@ -266,10 +266,7 @@ class SeriesOutcome(Struct, frozen=True):
 
 
 class TargetOutcome(Struct, frozen=True):
-    """What became of some series when they were rebased onto one of several targets.
-
-    `onto` is the name of the target.
-    """
+    """What became of some series on one of several targets; `onto` is the target's name."""
 
     onto: str
     series: tuple[SeriesOutcome, ...]

@@ -105,7 +105,7 @@ def record_document(record: Record) -> dict[str, Any]:
 
 
 def read_record(document: Mapping[str, Any]) -> Record:
-    """Return the record in a JSON document; raise "broken-target" if its format is newer."""
+    """Return the record in a JSON document; raise a "broken-target" error for a newer format."""
     if document["format"] != FORMAT:
         raise PatchmgrError(
             "broken-target", "the record of applied patches was written by a newer patchmgr"

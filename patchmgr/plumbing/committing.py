@@ -58,7 +58,7 @@ def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Move all refs on a remote, or none; raise "push" if one lacks its expected old value."""
+    """Move all refs on a remote, or none; raise a "push" error if one has changed meanwhile."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []

@@ -223,7 +223,7 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
 
 
 def tree_named(git_dir: Path, name: str) -> str:
-    """Return the tree id of a commit, tag, branch or tree; raise "unknown-ref" if unknown."""
+    """Return the tree id of a commit, tag, branch or tree, or raise an "unknown-ref" error."""
     tree = object_named(git_dir, f"{name}^{{tree}}")
     if tree is None:
         raise PatchmgrError("unknown-ref", f"{git_dir} has no tree {shown(name)}")

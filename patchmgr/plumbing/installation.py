@@ -64,7 +64,7 @@ class Installation(Target):
             return self.file(path)
 
     def file(self, path: str) -> WorkFile | None:
-        """Return an installed file, or None; raise "unsafe-path" for a symbolic link."""
+        """Return an installed file, or None; raise an "unsafe-path" error for a symbolic link."""
         reason = refusal(path)
         if reason is not None:
             raise PatchmgrError("unsafe-path", f"{path!a} {reason}")
@@ -163,7 +163,7 @@ def original_reader(
     """Return a function that reads a file of the package as it was before the series was applied.
 
     The function raises PatchmgrError "edited-package" for a file that somebody else edited. If
-    `is_for_writing`, it also raises "unsafe-path" for a symbolic link.
+    `is_for_writing`, it also raises an "unsafe-path" error for a symbolic link.
     """
     look = target.file if is_for_writing else target.seen
     gone = replaced_paths(target, record)

@@ -276,10 +276,7 @@ def add_worktree(clone: Clone, folder: Path, stand: Stand) -> LinkedWorktree:
 
 
 def is_free(folder: Path) -> bool:
-    """Return whether a worktree can be made in the folder.
-
-    The folder must be missing, empty, or an incomplete worktree of an interrupted command.
-    """
+    """Return whether a folder is missing, empty, or the worktree of an interrupted command."""
     if not os.path.lexists(folder):
         return True
     is_empty = folder.is_dir() and not folder.is_symlink() and not os.listdir(folder)

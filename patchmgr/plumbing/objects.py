@@ -119,7 +119,7 @@ class ObjectReader(Closing):
         return found.id if found is not None and found.kind == "commit" else None
 
     def tree_of(self, commit: str) -> str:
-        """Return the tree id of a commit; raise "missing-object" if there is no such commit."""
+        """Return the tree id of a commit; raise a "missing-object" error for a missing commit."""
         found = self.find(commit)
         if found is None or found.kind != "commit":
             raise PatchmgrError("missing-object", f"there is no commit {commit}")

@@ -279,7 +279,7 @@ class Target:
         return bool(back)
 
     def _refuse_saved(self, journal: Mapping[str, Any]) -> None:
-        """Discard a prepared change and raise "edited" if a file was saved meanwhile."""
+        """Discard a prepared change and raise an "edited" error if a file was saved meanwhile."""
         now = self._states_now(journal["files"])
         saved = [path for path, _, before, _ in journal["files"] if now[path] != before]
         if saved:

@@ -1,4 +1,4 @@
-"""Render results as text and as plain values.
+"""Render results as text and as JSON data.
 
 Each module is imported when it is first used, since `--help` needs none of them.
 """

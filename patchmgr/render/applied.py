@@ -1,4 +1,4 @@
-"""The results of `apply`, `verify`, `overlay`, `wheel` and `branch`, as text and plain values."""
+"""The results of `apply`, `verify`, `overlay`, `wheel` and `branch`, as text and JSON data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _applied(done: Application, where: str, *, is_dry_run: bool) -> Iterator[str
 
 
 def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of `apply` to a checkout as plain values."""
+    """Return the result of `apply` to a checkout as JSON data."""
     return {
         "applied": not (done.has_conflicts or is_dry_run),
         "changed": done.is_new,
@@ -91,7 +91,7 @@ def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
 
 
 def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
-    """Return the path and the state of a file as plain values."""
+    """Return the path and the state of a file as JSON data."""
     return {"path": file[0], "state": file[1].value}
 
 
@@ -170,7 +170,7 @@ def _what(found: PackageApplication | InstalledState) -> str:
 
 
 def package_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of `apply` to a package as plain values."""
+    """Return the result of `apply` to a package as JSON data."""
     known = done.carried
     carried = {"patches": (), "out_of_reach": (), "notes": ()}
     return {
@@ -213,7 +213,7 @@ def state_text(found: InstalledState, view: View) -> str:
 
 
 def state_value(found: InstalledState) -> dict[str, Any]:
-    """Return the result of `verify` for a package as plain values."""
+    """Return the result of `verify` for a package as JSON data."""
     return {
         "target": str(found.distribution.site),
         "applied": found.is_applied,
@@ -249,6 +249,6 @@ def wheel_text(made: PatchedWheel, *, is_dry_run: bool, view: View) -> str:
 
 
 def wheel_value(made: PatchedWheel) -> dict[str, Any]:
-    """Return the result of `wheel` as plain values."""
+    """Return the result of `wheel` as JSON data."""
     names = ("series", "version", "paths", "source")
     return fields(made, *names, wheel=made.place, **_carried_value(made.carried))

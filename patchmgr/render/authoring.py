@@ -1,4 +1,4 @@
-"""The results of commands that edit patches, and of `log`, as text and as plain values."""
+"""The results of commands that edit patches, and of `log`, as text and as JSON data."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def edits_text(patch: Patch, files: Sequence[FileEdits]) -> str:
 
 
 def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[str, Any]:
-    """Return a patch as plain values; `files` adds descriptions of its edits, file by file."""
+    """Return a patch as JSON data; `files` adds descriptions of its edits, file by file."""
     author = patch.author
     value = {
         "patch": patch.name,
@@ -168,7 +168,7 @@ def guards_text(found: Guarded) -> str:
 
 
 def guards_value(found: Guarded) -> list[dict[str, Any]]:
-    """Return the guards of each patch as plain values."""
+    """Return the guards of each patch as JSON data."""
     return [
         fields(line, "name", "off", guards=[str(guard).removeprefix("#") for guard in line.guards])
         for line in found.lines
@@ -216,7 +216,7 @@ def _sign(before: object, after: object) -> str:
 
 
 def log_value(found: Logged) -> list[dict[str, Any]]:
-    """Return the operations of the log as plain values, oldest first."""
+    """Return the operations of the log as JSON data, oldest first."""
     return [
         fields(
             operation,
@@ -248,7 +248,7 @@ def turn_text(done: Turn, *, is_dry_run: bool) -> str:
 
 
 def turn_value(done: Turn, *, is_dry_run: bool) -> dict[str, Any]:
-    """Return the result of `undo` or `redo` as plain values."""
+    """Return the result of `undo` or `redo` as JSON data."""
     return {
         "dry_run": is_dry_run,
         "operations": [operation.number for operation in done.operations],

@@ -97,7 +97,7 @@ def _place(problem: Problem) -> str:
 
 
 def checked_value(checked: Checked) -> dict[str, Any]:
-    """Return the result of `check` for one series as plain values."""
+    """Return the result of `check` for one series as JSON data."""
     return {
         "name": checked.series,
         "head": checked.head,
@@ -198,7 +198,7 @@ def audited_text(results: Sequence[Audited], view: View) -> str:
 
 
 def audited_value(audited: Audited) -> dict[str, Any]:
-    """Return the findings of an audit as plain values."""
+    """Return the findings of an audit as JSON data."""
     found = [{"patch": patch or None, **finding_value(one)} for patch, one in audited.findings]
     return {"name": audited.name, "sound": audited.is_sound, "findings": found}
 
@@ -221,7 +221,7 @@ def doctor_text(found: Sequence[Diagnosis], *, colour: bool) -> str:
 
 
 def doctor_value(found: Sequence[Diagnosis]) -> list[dict[str, Any]]:
-    """Return the result of `doctor` as plain values."""
+    """Return the result of `doctor` as JSON data."""
     return [
         fields(one, "area", "health", what=clean(one.what), text=clean(one.text),
                hints=[*map(clean, one.hints)])

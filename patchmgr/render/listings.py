@@ -1,4 +1,4 @@
-"""Upstreams, series, imports, exports and the status, as text and as plain values."""
+"""Upstreams, series, imports, exports and the status, as text and as JSON data."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _series_row(view: SeriesView) -> tuple[str, ...]:
 
 
 def series_value(view: SeriesView) -> dict[str, Any]:
-    """Return a series as plain values, with the header of every patch."""
+    """Return a series as JSON data, with the header of every patch."""
     record = view.record
     return fields(
         record,
@@ -159,7 +159,7 @@ def started_text(done: Started, is_dry_run: bool, view: View) -> str:
 
 
 def started_value(done: Started) -> dict[str, Any]:
-    """Return the result of `init --from-branch` as plain values."""
+    """Return the result of `init --from-branch` as JSON data."""
     return {
         "workspace": done.folder,
         "upstream": fields(done.upstream, "name", "git", "branch"),
@@ -185,7 +185,7 @@ def _fork_lines(fork: Fork, rests: Sequence[str]) -> list[str]:
 
 
 def imported_value(done: Import, series: str) -> dict[str, Any]:
-    """Return the result of `import` as plain values; `fork` is None if no merges were split."""
+    """Return the result of `import` as JSON data; `fork` is None if no merges were split."""
     patches = [
         {**_patch_value(i.patch), "risks": i.risks, "merge": i.is_rest} for i in done.patches
     ]
@@ -296,7 +296,7 @@ def _status_row(row: SeriesStatus) -> tuple[str, ...]:
 
 
 def status_value(status: Status) -> dict[str, Any]:
-    """Return the status as plain values."""
+    """Return the status as JSON data."""
     series = [
         fields(row, "name", "upstream", "patches", "follow_ups", "last_sync",
                base=pin_value(row.pin), behind=row.distance.count, unit=row.distance.unit,

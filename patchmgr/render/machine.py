@@ -62,7 +62,7 @@ def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **mo
 
 
 def pin_value(pin: Pin) -> dict[str, Any]:
-    """Return a pin as plain values: its ref and commit, and the archive if it is a release."""
+    """Return a pin as JSON data: its ref and commit, and the archive if it is a release."""
     value: dict[str, Any] = {"ref": pin.ref, "commit": pin.commit}
     if pin.archive is not None:
         value |= {"archive": pin.archive, "sha256": pin.sha256}
@@ -70,7 +70,7 @@ def pin_value(pin: Pin) -> dict[str, Any]:
 
 
 def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
-    """Return the outcome of a rebase for one series as plain values."""
+    """Return the outcome of a rebase for one series as JSON data."""
     pairs = zip(outcome.patches, outcome.commits, strict=True)
     value = fields(
         outcome,
@@ -86,12 +86,12 @@ def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
 
 
 def ledger_value(ledger: Ledger) -> dict[str, Any]:
-    """Return the line counts of a ledger as plain values."""
+    """Return the line counts of a ledger as JSON data."""
     return fields(ledger, "added", "removed", balanced=ledger.is_balanced)
 
 
 def finding_value(finding: AuditFinding) -> dict[str, Any]:
-    """Return a finding of the audit as plain values."""
+    """Return a finding of the audit as JSON data."""
     names = ("kind", "path", "line", "symbol", "text", "commit", "proposal", "accepted")
     return fields(finding, *names, certain=finding.is_certain, id=finding.id or None)
 
@@ -100,7 +100,7 @@ _SIGHTING = ("commit", "subject", "pull", "paths")
 
 
 def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
-    """Return a patch's outcome in a rebase, and the id of its new commit, as plain values."""
+    """Return a patch's outcome in a rebase, and the id of its new commit, as JSON data."""
     open_findings = [_without_text(finding) for finding in patch.open_findings]
     return fields(
         patch,

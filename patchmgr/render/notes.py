@@ -1,4 +1,4 @@
-"""The note on a sync, as Markdown for a description on GitHub and as plain values."""
+"""The note on a sync, as Markdown for a description on GitHub and as JSON data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from patchmgr.render.markdown_text import code, fitting, text
 
 
 def note_value(note: SyncNote) -> dict[str, Any]:
-    """Return the note on a sync of one series as plain values."""
+    """Return the note on a sync of one series as JSON data."""
     value = to_builtins(note)
     tags = {name: value.pop(name) for name in ("preview", "fallback")}
     for key in ("identical", "changed"):

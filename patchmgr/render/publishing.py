@@ -67,7 +67,7 @@ def _state(state: tuple[str, str]) -> str:
 
 
 def compared_value(found: ComparedSeries) -> dict[str, Any]:
-    """Return the result of `diff` as plain values."""
+    """Return the result of `diff` as JSON data."""
     return fields(
         found,
         *("series", "identical", "different"),
@@ -117,7 +117,7 @@ def build_text(told: BuildEnvironment) -> str:
 
 
 def commit_value(found: CommitOrigin) -> dict[str, Any]:
-    """Return the result of `status --of` as plain values."""
+    """Return the result of `status --of` as JSON data."""
     names = ("commit", "series", "position", "patches", "tags", "version", "digest")
     base = {"ref": found.ref, "commit": found.base}
     return fields(found, *names, base=base, current=found.is_current)

@@ -1,4 +1,4 @@
-"""Recorded conflicts, decisions, and merges of single files, as text and as plain values."""
+"""Recorded conflicts, decisions, and merges of single files, as text and as JSON data."""
 
 from __future__ import annotations
 
@@ -213,12 +213,12 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
 
 
 def replayed_value(recalled: Recalled) -> dict[str, Any]:
-    """Return a replayed resolution, and the patches that used it, as plain values."""
+    """Return a replayed resolution, and the patches that used it, as JSON data."""
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
 
 
 def listed_value(one: Listed) -> dict[str, Any]:
-    """Return a recorded conflict as plain values, or what is wrong with a malformed one."""
+    """Return a recorded conflict as JSON data, or what is wrong with a malformed one."""
     if one.recorded is None:
         return {"id": one.id, "state": "broken", "fault": one.fault}
     return recorded_value(one.recorded)
@@ -227,7 +227,7 @@ def listed_value(one: Listed) -> dict[str, Any]:
 def conflict_value(
     recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
 ) -> dict[str, Any]:
-    """Return a conflict and its parts as plain values.
+    """Return a conflict and its parts as JSON data.
 
     `patches` are the patches in this conflict, and `edits` what the sides changed, for the conflict
     and each part.
@@ -244,7 +244,7 @@ def conflict_value(
 
 
 def learned_value(learned: Learned) -> list[dict[str, Any]]:
-    """Return the result of `conflicts learn` as plain values, one per file."""
+    """Return the result of `conflicts learn` as JSON data, one per file."""
     return [
         fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
         for file in learned.files
@@ -252,7 +252,7 @@ def learned_value(learned: Learned) -> list[dict[str, Any]]:
 
 
 def recorded_value(recorded: Recorded) -> dict[str, Any]:
-    """Return a conflict as plain values, without the texts of its sides and resolution."""
+    """Return a conflict as JSON data, without the texts of its sides and resolution."""
     solved = recorded.resolution
     return fields(
         recorded,
@@ -268,7 +268,7 @@ def recorded_value(recorded: Recorded) -> dict[str, Any]:
 
 
 def whole_value(recorded: Recorded) -> dict[str, Any]:
-    """Return a conflict as plain values, with the texts of its sides and resolution."""
+    """Return a conflict as JSON data, with the texts of its sides and resolution."""
     solved = None if recorded.resolution is None else recorded.resolution.content
     sides = fields(recorded, "base", "ours", "theirs", resolution=solved)
     texts = {
@@ -305,7 +305,7 @@ def _decision_line(decision: Decision) -> str:
 
 
 def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
-    """Return added and removed decisions as plain values."""
+    """Return added and removed decisions as JSON data."""
     return {
         "decisions": [*map(_decision_value, added)],
         "forgotten": [*map(_decision_value, removed)],
@@ -344,7 +344,7 @@ def merged_lines(merged: MergedFile) -> Iterator[str]:
 
 
 def merged_value(merged: MergedFile) -> dict[str, Any]:
-    """Return the result of `merge-file` as plain values."""
+    """Return the result of `merge-file` as JSON data."""
     return fields(
         merged,
         *("path", "how", "warnings", "reliability"),

@@ -33,7 +33,7 @@ def report_json(footprints: Sequence[Footprint]) -> str:
 
 
 def footprint_value(footprint: Footprint) -> dict[str, Any]:
-    """Return the report on one series as plain values; line counts of a binary file are null."""
+    """Return the report on one series as JSON data; line counts of a binary file are null."""
     return fields(
         footprint,
         *("kinds", "areas", "builds", "languages", "folders", "passing"),
@@ -59,7 +59,7 @@ def _patch(patch: PatchFootprint) -> dict[str, Any]:
 
 
 def review_value(review: Review) -> dict[str, Any]:
-    """Return the part of a report for reviewers as plain values."""
+    """Return the part of a report for reviewers as JSON data."""
     summary = {reach.value: review.count(reach) for reach in Reach}
     return {
         "subsystems_by": review.parts_by,
@@ -152,7 +152,7 @@ def _differing(patch: ComparedPatch) -> str:
 
 
 def compared_value(found: ComparedFootprint) -> dict[str, Any]:
-    """Return how a series has changed as plain values."""
+    """Return how a series has changed as JSON data."""
     return {
         "name": found.series,
         "before": _size(found.before),

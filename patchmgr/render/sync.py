@@ -203,7 +203,7 @@ def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
 
 
 def sync_value(found: Sync) -> dict[str, Any]:
-    """Return the result of `sync` as plain values, with the keys of its plan."""
+    """Return the result of `sync` as JSON data, with the keys of its plan."""
     proposal = found.proposal
     return {
         **keys(proposal.plan),

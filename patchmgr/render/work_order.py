@@ -1,4 +1,4 @@
-"""A work order (what is known about a conflict) as Markdown, HTML, text and plain values."""
+"""A work order (what is known about a conflict) as Markdown, HTML, text and JSON data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Section = tuple[str, list[_Line | _Code]]
 
 
 def order_value(order: WorkOrder) -> dict[str, Any]:
-    """Return a work order as plain values."""
+    """Return a work order as JSON data."""
     whole = {**keys(order), "base": pin_value(order.base), "onto": pin_value(order.onto)}
     plain: dict[str, Any] = to_builtins({**whole, "fields": dict(order.fields)})
     return plain

@@ -47,8 +47,8 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
     """A patch that a rebase left in conflict or undecided.
 
     `onto` is the commit rebased onto, and `change` identifies the patch's change. `rows` are the
-    passages as plain values. `commit` is the upstream commit that seems to contain the patch or
-    conflicts with it, and `subject` its subject; they are None and "" if no commit is known.
+    passages as tuples. `commit` is the upstream commit that seems to contain the patch or conflicts
+    with it, and `subject` its subject; they are None and "" if no commit is known.
     """
 
     series: str

@@ -257,10 +257,7 @@ class SeriesAtPin(Struct, frozen=True):
     below: tuple[str, ...]
 
     def commits(self) -> tuple[str, ...]:
-        """Write one commit for each applied patch; return all commits since the pin.
-
-        The commits are returned oldest first.
-        """
+        """Write one commit for each applied patch; return all commits since the pin, in order."""
         return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
 
     @property

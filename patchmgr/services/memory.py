@@ -47,7 +47,7 @@ class Memory:
         self._place = ""
 
     def get(self, name: str) -> Recorded | None:
-        """Return the conflict with this id, or None; raise "bad-conflict" if it is malformed."""
+        """Return the conflict with this id, or None; a malformed one is a "bad-conflict" error."""
         if name not in self._known:
             found = self._workspace.conflict(name)
             reason = None if found is None else recorded_fault(found)

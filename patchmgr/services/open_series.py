@@ -108,7 +108,7 @@ class OpenSeries(Struct, frozen=True):
         return tuple(self.patches[name] for name in names)
 
     def pick(self, given: str) -> str:
-        """Return the full name of the patch that the user named, or raise "unknown-patch"."""
+        """Return the full name of a patch; raise an "unknown-patch" error unless one fits."""
         return pick(given, self.file.names(), series=self.name)
 
     def pick_or_top(self, given: str | None) -> str:

@@ -319,9 +319,9 @@ def restacked(
 ) -> tuple[State, ...]:
     """Return the states before the first of `layers` and after each of them.
 
-    Raises PatchmgrError "depends" if a layer needs a patch that is no longer below it or, with
-    `same_end`, if the last state differs from the chain's. Raises "empty" if a patch would become
-    empty.
+    Raises a "depends" error if a layer needs a patch that is no longer below it or, with
+    `same_end`, if the last state differs from the chain's. Raises an "empty" error if a patch would
+    become empty.
     """
     found = lay_all(opened.ground, layers, {})
     if isinstance(found, Collision):

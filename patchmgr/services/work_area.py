@@ -262,7 +262,7 @@ def require_taken(
 
     Files that are deleted, or no longer compile, are taken only if `accepted` names them, now or in
     an earlier run. A name is a path below the work area, or the end of one. Returns the names that
-    were given, now and before. Raises "usage" for a name that fits no file.
+    were given, now and before. Raises a "usage" error for a name that fits no file.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -368,10 +368,7 @@ def has_marker(content: bytes) -> bool:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the change that deletes the files of the work area.
-
-    The deletion is a change of the workspace so that the log records it.
-    """
+    """Return the change that deletes the files of the work area, for the log to record it."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}

@@ -24,10 +24,7 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """For each text, how many more copies of each line it has than the base.
-
-    Lines of which it has equally many are left out.
-    """
+    """For each text, how many more copies of a line it has than the base, unless equally many."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
