@@ -56,7 +56,7 @@ def install_driver(
 ) -> DriverChange:
     """Make patchmgr a repository's merge driver for files that match the patterns.
 
-    `upstream` is the side, "ours" or "theirs", on which upstream is in the repository's merges.
+    `upstream` says which side is upstream's in the repository's merges, "ours" or "theirs".
     """
     if upstream not in ("ours", "theirs"):
         raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")

@@ -92,8 +92,8 @@ def merge_file(
 ) -> MergedFile:
     """Merge the files base, ours and theirs without writing anything.
 
-    `sides` are the three files in this order. `upstream` is the side, "ours" or "theirs", on which
-    upstream is. Settings of formatters are read from the git work tree around the current folder. A
+    `sides` are the three files in this order. `upstream` says which side is upstream's, "ours" or
+    "theirs". Settings of formatters are read from the git work tree around the current folder. A
     binary conflict keeps ours, as in git. A structural merge is used only if its reliability is at
     least `confidence` percent.
     """
@@ -138,7 +138,7 @@ def write_merged(merged: MergedFile, output: Path) -> None:
 def drive(
     sides: Sequence[Path], path: str, *, upstream: str, workspace: Workspace | None
 ) -> tuple[MergedFile, str | None]:
-    """Merge for git, write the result to the file ours, and return the result and a problem.
+    """Merge three files for git, write the result to ours, and return it with any problem.
 
     The problem is None, or a message about malformed records in the workspace, which are not used.
     """

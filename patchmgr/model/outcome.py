@@ -117,7 +117,7 @@ class Sighting(Struct, frozen=True):
 
 
 class Likely(Struct, frozen=True):
-    """An upstream commit that seems to do in a different way what some hunks of a patch do.
+    """An upstream commit that seems to make the change of some hunks in a different way.
 
     `confidence` is between 0 and 1. `named_by` is the field of the patch's header that names the
     commit, or None. `reliability` says how often such a proposal was right.

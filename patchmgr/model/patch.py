@@ -41,7 +41,7 @@ class Hunk(Struct, frozen=True):
         return [line[:1] for line in self.lines].count(b"+")
 
     def added_text(self) -> bytes:
-        """Return the added lines, without their `+`, joined to one text."""
+        """Return the added lines, without their `+`, as one text."""
         return b"".join(line[1:] for line in self.lines if line[:1] == b"+")
 
     def removed(self) -> int:

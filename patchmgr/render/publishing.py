@@ -1,4 +1,4 @@
-"""The results of `diff`, `why`, `status --of` and `status --build-env`, as text and values."""
+"""The results of `diff`, `why`, `status --of` and `status --build-env`, as text and JSON data."""
 
 from __future__ import annotations
 

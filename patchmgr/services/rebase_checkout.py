@@ -528,7 +528,7 @@ def _new_patch(
 
 
 def with_added(loaded: LoadedSeries, in_progress: InProgress) -> LoadedSeries:
-    """Return a series with the new patches for edits in the checkout, which have no diff yet."""
+    """Return a series with empty new patches for the edits made in the checkout."""
     for one in in_progress.added:
         if one.series == loaded.record.name and (one.series, one.name) not in in_progress.skipped:
             file = with_appended(loaded.series_file, one.name, after=one.after)

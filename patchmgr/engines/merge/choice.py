@@ -37,8 +37,8 @@ class Points(Struct, frozen=True):
 class Step(Struct, frozen=True):
     """A measurement: of the `of` candidates at least as likely as `likelihood`, `right` were right.
 
-    A candidate is right if it is the person's text, or differs from it only by an order or by what
-    the person dropped.
+    A candidate is right if it is the person's text, or differs from it only in order or by what the
+    person dropped.
     """
 
     likelihood: float

@@ -24,7 +24,7 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """For each text, how many more copies of a line it has than the base, unless equally many."""
+    """How the counts of lines in each text differ from the base; equal counts are left out."""
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
