@@ -48,7 +48,7 @@ def show_(
     format_: Annotated[
         str, option("--format terminal|markdown", "The output format.")
     ] = "terminal",
-    full: Annotated[bool, option("--full", "Show all of it, however long.")] = False,
+    full: Annotated[bool, option("--full", "Show the whole work order, however long.")] = False,
     json: Json = False,
 ) -> None:
     """Show both sides of a conflict, and its resolution if it has one.
@@ -128,7 +128,7 @@ def propose(
         Path | None, option("--accept FILE", "Accept FILE, whatever the checks find.")
     ] = None,
     because: Annotated[str, option("--because TEXT", "Why FILE should be accepted.")] = "",
-    by: Annotated[str, option("--by NAME", "Who proposes it.")] = "",
+    by: Annotated[str, option("--by NAME", "Who proposes the resolution.")] = "",
     run: Annotated[bool, option("--run", "Also run the series' commands.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
@@ -231,7 +231,7 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
 
 def learn(
     merge: Annotated[str, argument("MERGE", "A merge, or a range A..B.")],
-    git: Annotated[Path, option("--git REPO", "The clone that has it.")],
+    git: Annotated[Path, option("--git REPO", "The clone that has MERGE.")],
     was: Annotated[str | None, option("--was OLD", "The branch before the rebase to A..B.")] = None,
     dry_run: DryRun = False,
     json: Json = False,

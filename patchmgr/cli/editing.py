@@ -88,7 +88,7 @@ def move(
     before: Annotated[str | None, option("--before PATCH")] = None,
     after: Annotated[str | None, option("--after PATCH")] = None,
     into: Annotated[
-        str | None, option("--into SERIES", "Move it to the series above or below.")
+        str | None, option("--into SERIES", "Move PATCH to the series above or below.")
     ] = None,
     to: To = None,
     series: OfSeries = None,
@@ -123,7 +123,7 @@ def fold(
         Path | None, option("--diff FILE", "Fold in a diff; - is standard input.")
     ] = None,
     strip: Annotated[
-        int, option("--strip -p", "Strip N leading folders from its paths.", min=0, max=99)
+        int, option("--strip -p", "Strip N leading folders from the diff's paths.", min=0, max=99)
     ] = 1,
     to: To = None,
     series: OfSeries = None,
@@ -192,7 +192,7 @@ def split(
 def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, option("--header", "Print only the header.")] = False,
-    edits: Annotated[bool, option("--edits", "Describe its changes in words.")] = False,
+    edits: Annotated[bool, option("--edits", "Describe the patch's changes in words.")] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,

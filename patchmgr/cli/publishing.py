@@ -139,7 +139,7 @@ def notes(
     name: MaybeName = None,
     from_: Annotated[str | None, option("--from REF|TAG", "The state before the sync.")] = None,
     to: Annotated[
-        str | None, option("--to REF|TAG", "The state after it; default: the pin.")
+        str | None, option("--to REF|TAG", "The state after the sync; default: the pin.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -160,7 +160,7 @@ def notes(
 def diff(
     name: MaybeName = None,
     from_: Annotated[str, option("--from TAG", "The earlier state of the series.")] = "",
-    to: Annotated[str | None, option("--to TAG", "The later state; default: as it is now.")] = None,
+    to: Annotated[str | None, option("--to TAG", "The later state; default: now.")] = None,
     repo: Annotated[Path | None, option("--repo DIR", "The clone that has the tags.")] = None,
     lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[

@@ -134,10 +134,10 @@ def refresh(
         bool, option("--allow-empty", "Allow the patch to become empty.")
     ] = False,
     rewrite: Annotated[
-        bool, option("--rewrite", "Write its diff as git does, even if nothing changed.")
+        bool, option("--rewrite", "Write the diff as git does, even if nothing changed.")
     ] = False,
     auto: Annotated[
-        bool, option("--auto", "Put each edit into the patch that its lines are from.")
+        bool, option("--auto", "Put each edit into the patch that wrote its lines.")
     ] = False,
     interactive: Interactive = False,
     to: To = None,

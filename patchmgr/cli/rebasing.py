@@ -260,7 +260,7 @@ def decide(
     patch: Annotated[str | None, argument("PATCH")] = None,
     verdict: Annotated[str | None, argument("absorbed|needed")] = None,
     by: Annotated[
-        str, option("--by PR|COMMIT|TEXT", "The upstream change that has it, or a reason.")
+        str, option("--by PR|COMMIT|TEXT", "The upstream change that has PATCH, or a reason.")
     ] = "",
     series: Annotated[str | None, option("--series S", "The series that PATCH is in.")] = None,
     list_: Annotated[bool, option("--list", "List the decisions.")] = False,

@@ -261,7 +261,7 @@ def verify(
 
 def branch(
     name: MaybeName = None,
-    repo: Annotated[Path | None, option("--repo DIR", "Put it into this clone.")] = None,
+    repo: Annotated[Path | None, option("--repo DIR", "The clone to build the branch in.")] = None,
     branch_name: Annotated[str | None, option("--name BRANCH")] = None,
     tag: Annotated[str | None, option("--tag TAG", "Also tag the head.")] = None,
     force: Annotated[
@@ -272,7 +272,7 @@ def branch(
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],
-        option("--only PATCH", "Take this patch or group, and what it needs; repeatable."),
+        option("--only PATCH", "Include only this patch or group, and all it needs; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     sign: Annotated[bool, option("--sign", "Sign the commits, as git would.")] = False,
     signoff: Annotated[bool, option("--signoff", "Add your Signed-off-by to the commits.")] = False,
@@ -280,7 +280,7 @@ def branch(
         str | None, option("--committer me", "Be the committer yourself, at the current time.")
     ] = None,
     push: Annotated[
-        str | None, option("--push REMOTE", "Push it, unless somebody else has pushed there.")
+        str | None, option("--push REMOTE", "Push the branch, unless somebody else pushed to it.")
     ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,

@@ -139,7 +139,7 @@ def series_new(
         str | None, option("--upstream U", "The upstream that the series is for.")
     ] = None,
     base: Annotated[str | None, option("--base REF", "The upstream state to pin.")] = None,
-    on: Annotated[str | None, option("--on SERIES", "Put it on top of this series.")] = None,
+    on: Annotated[str | None, option("--on SERIES", "The series to put the new one on.")] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Make an empty series on an upstream state, or on another series.
