@@ -272,7 +272,7 @@ def branch(
     ] = [],  # noqa: B006 - typer copies it
     only: Annotated[
         list[str],
-        option("--only PATCH", "Include only this patch or group, and all it needs; repeatable."),
+        option("--only PATCH", "Only this patch or group, with what it needs; repeatable."),
     ] = [],  # noqa: B006 - typer copies it
     sign: Annotated[bool, option("--sign", "Sign the commits, as git would.")] = False,
     signoff: Annotated[bool, option("--signoff", "Add your Signed-off-by to the commits.")] = False,

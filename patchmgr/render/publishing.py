@@ -89,7 +89,7 @@ def origin_text(origin: LineOrigin) -> str:
 
 
 def commit_text(found: CommitOrigin) -> str:
-    """Return the result of `status --of`: the series that made a commit, and its status."""
+    """Return the result of `status --of`: the series a commit is built from, and its state."""
     lines = [f"commit {found.commit}"]
     if not found.patches:
         return f"{lines[0]}\nno commit of a series\n"

@@ -163,7 +163,7 @@ def check_markdown(check: PullCheck, series: str, pin: Pin) -> str:
 
 
 def check_words(check: PullCheck) -> str:
-    """Return in words whether the patches of an open pull request rebase onto the pin."""
+    """Return in words whether an open pull request's patches rebase cleanly onto the pin."""
     left = f"leaves {counted(len(check.left), 'patch')} to a person there"
     words = (
         f"was not checked: {check.fault}"
