@@ -31,7 +31,7 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class Move(Struct, frozen=True):
-    """A path in three states: without patches, with the pushed patches, and as wanted.
+    """A change to a file: its path in three states, without patches, as pushed, and as wanted.
 
     The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
     state, `is_apart` if the wanted state does not come from a patch, and `is_given_up` if an edit

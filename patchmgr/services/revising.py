@@ -317,7 +317,7 @@ def _refuse_forced(opened: OpenSeries) -> None:
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the states before the first of `layers` and after each of them.
+    """Return the states that result from applying `layers` in order, with the one before them.
 
     Raises a "depends" error if a layer needs a patch that is no longer below it or, with
     `same_end`, if the last state differs from the chain's. Raises an "empty" error if a patch would

@@ -11,7 +11,7 @@ from patchmgr.model.outcome import Reliability, Suggestion
 
 
 class Candidate(Struct, frozen=True):
-    """A text that may resolve a region, and the rule that produced it.
+    """A text that may resolve a conflict region, and the rule that produced it.
 
     `features` describe the region, the candidate and its verification, each by a word from a fixed
     vocabulary. `asks` is the reason why a person must confirm the candidate, however likely it is
