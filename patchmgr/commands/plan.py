@@ -78,7 +78,7 @@ def make_plan(
 def plan_branch(
     branch: Branch, open_: Callable[[Path], Session], *, onto: str, most: int | None
 ) -> Plan:
-    """Plan the merges of upstream into a branch, up to a state, and save nothing.
+    """Plan the merges of upstream into a branch, up to a state, without saving the plan.
 
     The branch is rebased as one patch: its difference from the upstream state that it merged last.
     """

@@ -83,7 +83,7 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Add to a part the hunks that a rebase onto a state would find absorbed.
+    """Return a part with those hunks added that a rebase onto a state would find absorbed.
 
     Raises PatchmgrError "usage" if there are none.
     """

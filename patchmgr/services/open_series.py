@@ -426,7 +426,7 @@ def untracked_files(opened: OpenSeries, but: Collection[str] = ()) -> tuple[str,
 
 
 def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, ...]:
-    """Return the given paths, which are relative to `cwd`, relative to the checkout's top.
+    """Convert paths relative to the folder `cwd` to paths relative to the checkout's top.
 
     The top itself is "". If `cwd` is outside the checkout, paths must be relative to the top
     already. Raises PatchmgrError "usage" for a path outside the checkout.

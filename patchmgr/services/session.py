@@ -64,7 +64,7 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return an upstream as a git repository, package or archive, by default as it is tracked.
+        """Return an upstream as a git repository, package or archive, by default what it tracks.
 
         Its store is created if it does not exist.
         """

@@ -45,7 +45,7 @@ def leaf(kind: str, text: str, *, lead: str = "", tail: str = "", key: str = "")
 def tree(
     kind: str, parts: Sequence[Node], *, key: str = "", lead: str = "", tail: str = ""
 ) -> Node:
-    """Make a node of parts."""
+    """Make a node with these parts."""
     between = " , " if kind == "list" else " "
     said = between.join(filter(None, (_said_whole(part) for part in parts)))
     if kind == "block":
