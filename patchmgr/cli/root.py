@@ -166,7 +166,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return how to display results, by --verbose, --quiet and the terminal's capabilities."""
+    """Return how to display results, given --verbose, --quiet and what the terminal supports."""
     if verbose and quiet:
         raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
     kinds = render.view.Detail

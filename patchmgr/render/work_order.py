@@ -48,9 +48,9 @@ _NESTED = 110  # percent: what stands deeper in a document is indented more
 
 
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """Return a recorded conflict as JSON, without its texts if it exceeds `most` characters.
+    """Return a recorded conflict as JSON data, shortened if it exceeds `most` characters.
 
-    The regions of the work order contain the same texts. Then only its first parts are kept, too.
+    The texts, which the regions of the work order also contain, and all but its first parts go.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)

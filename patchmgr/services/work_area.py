@@ -248,7 +248,7 @@ def edit_file(content: bytes) -> dict[str, bytes | None]:
 
 
 def edit_contents(workspace: Workspace, in_progress: InProgress) -> tuple[bytes, ...]:
-    """Return the stored contents of a person's edits, before and after each."""
+    """Return the stored contents of a person's edits, from before and after each edit."""
     entries = (entry for one in in_progress.edits for entry in (one.before, one.after))
     blobs = {entry.blob for entry in entries if entry is not None and entry.mode != GITLINK}
     found = (_read(workspace.root / _FOLDER / _EDITS / blob) for blob in sorted(blobs))
