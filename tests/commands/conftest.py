@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from patchmgr import cli
 from patchmgr.plumbing import clones
 from tests.commands.constructed import FORMS, Story
 from tests.commands.shared_process import remembered_clones, shared_process, shared_readers
-from tests.conftest import Made, Repository, make_hermetic, once
+from tests.conftest import Made, Repository, copy_folder, make_hermetic, once
 from tests.long import LONG
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ def scene(tmp_path: Path, run: Run, started: Path) -> Scene:
     root, upstream = tmp_path / "workspace", tmp_path / "upstream"
 
     def make() -> None:
-        shutil.copytree(started, upstream)
+        copy_folder(started, upstream)
         run("init", root)
         at = ("--git", upstream, "--reference", upstream)
         run("-C", root, "upstream", "add", "up", *at)

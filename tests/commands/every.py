@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from patchmgr import cli
 from tests.commands.conftest import Answer, invoke
 from tests.commands.scenes import PARTS, Stage, plant, text
-from tests.conftest import Repository, once
+from tests.conftest import Repository, copy_folder, once
 
 
 @dataclass(frozen=True)
@@ -271,11 +271,11 @@ def restorer(*places: Path) -> Callable[[], None]:
     """Return a function that makes folders that there are again what they are now."""
     kept = {place: place.with_name(f".{place.name}-kept") for place in places if place.exists()}
     for place, copy in kept.items():
-        shutil.copytree(place, copy, symlinks=True)
+        copy_folder(place, copy)
 
     def restore() -> None:
         for place, copy in kept.items():
             shutil.rmtree(place)
-            shutil.copytree(copy, place, symlinks=True)
+            copy_folder(copy, place)
 
     return restore

@@ -100,8 +100,8 @@ class Stage(Struct, frozen=True):
     def clone(self, name: str = "checkout", commit: str = "", branch: str = "work") -> Repository:
         """Return a clone with a commit (the pin by default) checked out on a branch, or on none."""
         first = _first_clone(self.upstream.root, commit or self.base, branch)
-        place = shutil.copytree(first.name, self.folder / name, symlinks=True)
-        clone = Repository(place, is_there=True)
+        copy_folder(first.name, self.folder / name)
+        clone = Repository(self.folder / name, is_there=True)
         clone.git("update-index", "--refresh")  # these files have other numbers and dates
         return clone
 
