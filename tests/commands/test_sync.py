@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from patchmgr.plumbing import committing
+from patchmgr.plumbing import committing, pull_requests
 from patchmgr.render.sync import LIMIT
 from patchmgr.services import patch_repository
 from tests.commands import gh
@@ -58,6 +60,17 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
         program.write_text(f"#!/bin/sh\n{line}\n")
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}{os.pathsep}{os.environ['PATH']}")
+
+    def here(line: list[str], **given: Any) -> subprocess.CompletedProcess[bytes]:
+        try:
+            found = gh.answer(place, line[0], line[1:], given["input"])
+        except SystemExit as end:
+            return subprocess.CompletedProcess(line, 1, b"", str(end.code).encode())
+        return subprocess.CompletedProcess(line, 0, json.dumps(found).encode(), b"")
+
+    # It takes longer to start than a sync takes; what a process of its own asks does start it.
+    asked = SimpleNamespace(run=here, TimeoutExpired=subprocess.TimeoutExpired)
+    monkeypatch.setattr(pull_requests, "subprocess", asked)
     return Server(place)
 
 
