@@ -55,7 +55,7 @@ def serve(root: Path, talk: Talk, *options: str) -> None:
     anyio.run(run)
 
 
-def serve_here(scene: Scene, talk: Talk) -> None:
+def serve_here(scene: Scene, talk: Talk, *options: str) -> None:
     """Talk to a server in this process, where its commands run, too: it takes half the time."""
     served = pytest.importorskip("mcp.server.mcpserver").MCPServer
     import anyio
@@ -75,7 +75,7 @@ def serve_here(scene: Scene, talk: Talk) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(served, "run", lambda server, transport: made.append(server))
         patched.setattr(serving, "answer_of", answer_here)
-        scene.call("mcp")
+        scene.call("mcp", *options)
         anyio.run(run)
 
 
@@ -110,6 +110,16 @@ def test_one_that_may_write_takes_what_passes(scene: Scene) -> None:
         assert (await call("propose", id=name, by="agent", content=BOTH))["passed"]
         assert (await call("accept", id=name))["recorded"][0]["id"] == name
         assert (await call("continue_rebase"))["series"][0]["head"]
+
+    serve_here(scene, talk, "--allow-write")
+
+
+def test_it_is_talked_to_on_standard_streams(scene: Scene) -> None:
+    name = collide(scene)
+
+    async def talk(session: Any, call: Call) -> None:
+        made = await call("propose", id=name, by="agent", content=BOTH)
+        assert (made["passed"], made["dry_run"]) == (True, False)
 
     serve(scene.root, talk, "--allow-write")
 
