@@ -92,11 +92,11 @@ class PackageUpstream:
         newest = newest_final(self.releases())
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
-        commit = self._import(newest)
+        found = imported(self.store, newest.version) or self._import(newest)
         git_process.output(["symbolic-ref", NEWEST, RELEASES + newest.version], git_dir=self.store)
         for ref in wanted:
             self.resolve(ref)
-        return commit
+        return found.commit
 
     def resolve(self, ref: str) -> Resolved:
         """Return the release with this version or commit; import it if it is not in the store.
@@ -106,9 +106,7 @@ class PackageUpstream:
         version = self._known_version(ref) or self._listed_version(ref)
         found = imported(self.store, version)
         if found is None:
-            self._import(next(r for r in self.releases() if r.version == version))
-            found = imported(self.store, version)
-            assert found is not None
+            found = self._import(next(r for r in self.releases() if r.version == version))
         return Resolved(f"v{version}", found.commit, found.archive, found.sha256, version)
 
     def _known_version(self, ref: str) -> str | None:
@@ -136,16 +134,16 @@ class PackageUpstream:
             "unknown-ref", f"{self._name} has no release {ref}", _nearest(ref, releases)
         )
 
-    def _import(self, release: Release) -> str:
-        found = imported(self.store, release.version)
-        if found is not None:
-            return found.commit
+    def _import(self, release: Release) -> Imported:
         from patchmgr.plumbing import downloads, index_session, releases
 
         settings, said = index_session.read_settings(os.environ), self._progress
         folder = cache_folder() / "archives"
         path = downloads.download(release.archive, folder, settings, progress=said)
-        return releases.import_release(self.store, self._package, release, path, progress=said)
+        releases.import_release(self.store, self._package, release, path, progress=said)
+        found = imported(self.store, release.version)
+        assert found is not None
+        return found
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
         """Do nothing, as the store contains all objects of each imported release."""
@@ -159,14 +157,14 @@ class PackageUpstream:
         Raises PatchmgrError "checksum-mismatch" if the index has a different archive for it.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
-        if imported(self.store, version) is None:
+        found = imported(self.store, version)
+        if found is None:
             release = next(r for r in self.releases() if r.version == version)
             offered = release.archive.sha256
             if offered is not None and offered != pin.sha256:
                 raise self._mismatch(pin, release.archive.filename)
-            self._import(release)
-        found = imported(self.store, version)
-        if found is None or (found.sha256, found.commit) != (pin.sha256, pin.commit):
+            found = self._import(release)
+        if (found.sha256, found.commit) != (pin.sha256, pin.commit):
             raise self._mismatch(pin, pin.archive or pin.ref)
         return version
 
