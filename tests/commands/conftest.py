@@ -18,7 +18,12 @@ import typer.main
 from patchmgr import cli
 from patchmgr.plumbing import clones
 from tests.commands.constructed import FORMS, Story
-from tests.commands.shared_process import remembered_clones, shared_process, shared_readers
+from tests.commands.shared_process import (
+    remembered_clones,
+    remembered_histories,
+    shared_process,
+    shared_readers,
+)
 from tests.conftest import Made, Repository, copy_folder, make_hermetic, once
 from tests.long import LONG
 
@@ -123,7 +128,7 @@ def one_process() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def one_reader() -> Iterator[None]:
-    with shared_readers():
+    with shared_readers(), remembered_histories():
         yield
 
 

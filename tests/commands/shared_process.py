@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -83,7 +84,7 @@ def shared_readers() -> Iterator[None]:
     def ask_or_take(self: ObjectReader, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
         is_new = self._asker == os.getpid() and not self._processes and not self._is_split
         if is_new and not isinstance(self, _OfBench):
-            folder = _asked(self)
+            folder = _asked(self.git_dir)
             waiting = idle[started.setdefault(id(self), _where(folder))]
             self._processes[_BATCH[1]] = (
                 waiting.pop() if waiting else git_process.spawn(_BATCH, git_dir=folder)
@@ -93,7 +94,8 @@ def shared_readers() -> Iterator[None]:
     def replies_noted(self: ObjectReader, verb: str, names: Sequence[str]) -> Any:
         asking.add(id(self))
         for name, (process, words) in zip(names, replies(self, verb, names), strict=True):
-            if words is None and _asked(self) != self.git_dir and not isinstance(self, _OfBench):
+            is_lent = _asked(self.git_dir) != self.git_dir and not isinstance(self, _OfBench)
+            if words is None and is_lent:
                 reader = own.setdefault(id(self), _OfBench(self.git_dir))
                 ((process, words),) = replies(reader, verb, [name])
             yield process, words
@@ -101,7 +103,8 @@ def shared_readers() -> Iterator[None]:
 
     def leave(self: ObjectReader) -> None:
         place = started.pop(id(self), None)
-        is_kept = id(self) not in asking and not self._is_split and place == _where(_asked(self))
+        is_same = place == _where(_asked(self.git_dir))
+        is_kept = is_same and id(self) not in asking and not self._is_split
         if is_kept and place is not None and _BATCH[1] in self._processes:
             idle[place].append(self._processes.pop(_BATCH[1]))
         asking.discard(id(self))
@@ -152,6 +155,44 @@ def remembered_clones() -> Iterator[None]:
         yield
 
 
+_OF_IDS = ("diff-tree", "log", "merge-base", "rev-list")
+_ID = re.compile(r"\^?[0-9a-f]{40}(\.{2,3}[0-9a-f]{40})?(\^1)?")
+
+
+@contextmanager
+def remembered_histories() -> Iterator[None]:
+    """Ask git once in a test, and of one store, what commits and trees with these ids are.
+
+    Every sixth process asked that again. A failure is not kept, and a test that lets git fail asks
+    each time.
+    """
+    known: dict[object, tuple[int, bytes]] = {}
+    run, usual = git_process.run, (subprocess.run, os.environ["PATH"])
+
+    def run_or_remember(arguments: Sequence[str], **options: Any) -> tuple[int, bytes]:
+        store = options.get("git_dir")
+        is_usual = (subprocess.run, os.environ["PATH"]) == usual
+        if store is None or not is_usual or not _is_of_ids(arguments, options.get("data", b"")):
+            return run(arguments, **options)
+        key = (*arguments, str(options | {"git_dir": _asked(store)}), _content(f"{store}/shallow"))
+        found = known.get(key) or run(arguments, **options)
+        if found[0] in (0, 1):
+            known[key] = found
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(git_process, "run", run_or_remember)
+        yield
+
+
+def _is_of_ids(arguments: Sequence[str], data: bytes) -> bool:
+    words = [word for word in arguments if word != "--literal-pathspecs"]
+    asked = words[1 : words.index("--")] if "--" in words else words[1:]
+    names = [word for word in asked if not word.startswith("-")]
+    names += data.decode(errors="replace").partition("\n--")[0].split("\n") if data else []
+    return words[0] in _OF_IDS and bool(names) and all(map(_ID.fullmatch, names))
+
+
 _ASKED = (["rev-parse", "--path-format=absolute"], ["config", "--show-scope"])
 
 
@@ -185,12 +226,12 @@ _Where = tuple[int, Path, int, bytes]
 _BATCH = ["cat-file", "--batch-command"]
 
 
-def _asked(reader: ObjectReader) -> Path:
+def _asked(git_dir: Path) -> Path:
     """Return the repository that is asked: for a bench the first that it borrows from."""
-    lenders = reader.git_dir / "objects/info/alternates"
-    is_bench = reader.git_dir.name.startswith("bench-") and lenders.exists()
+    lenders = git_dir / "objects/info/alternates"
+    is_bench = git_dir.name.startswith("bench-") and lenders.exists()
     first = os.fsdecode(lenders.read_bytes().split(b"\n")[0]) if is_bench else ""
-    return Path(first).parent if first else reader.git_dir
+    return Path(first).parent if first else git_dir
 
 
 def _where(folder: Path) -> _Where:
