@@ -22,6 +22,7 @@ BEFORE: Mapping[str, str | None] = {
     [
         pytest.param(TOOLS.replace("load", "read"), "finds nothing any more", id="renamed"),
         pytest.param(NEEDY, "is called without `device`", id="asks for more"),
+        pytest.param("def load(:\n", "parses before the change, and not after", id="broken"),
         pytest.param(TOOLS.replace("strict=True", "strict=True, *, way=0"), None, id="optional"),
         pytest.param(TOOLS.replace("return path", "return str(path)"), None, id="within"),
     ],

@@ -43,6 +43,8 @@ def syntax(states: States) -> Iterable[Told]:
         if fault is not None:
             # No word of the parser: another Python has others, and the finding would be another.
             text = "both sides parse, and their merge does not"
+            if ours in (None, theirs):  # the series on its own pin, or two trees of any kind
+                text = "this parses before the change, and not after it"
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
 
 
