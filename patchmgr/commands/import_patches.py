@@ -110,7 +110,9 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         present = workspace.series_file(series)
         found, fork = sources.read(session, record)
         if not any(isinstance(item, SourcePatch) for item in found):
-            raise PatchmgrError("usage", "the named sources have no patches")
+            clones = [path for path in sources.paths if (path / ".git").exists()]
+            hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
+            raise PatchmgrError("usage", "the named sources have no patches", tuple(hints))
         known = workspace.patches(series)
         lines, patches = _named(session, found, present, known)
         if not patches:

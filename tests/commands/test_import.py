@@ -219,6 +219,8 @@ def test_what_is_no_range(empty: Stage, commits: str, code: int, words: str) -> 
 def test_a_range_of_no_repository(empty: Stage) -> None:
     assert "is not a git repository" in refuses(empty, "--git", empty.root, "a..b", code=2)
     assert "there is no folder" in refuses(empty, "--git", empty.root / "x", "a..b", code=2)
+    clone = empty.upstream.root
+    assert f"import --git {clone} A..B" in take(empty, clone, code=2).err
     assert "exactly one range" in refuses(
         empty, "--git", empty.upstream.root, "a..b", "c..d", code=2
     )
