@@ -12,6 +12,7 @@ from patchmgr.engines.merge.tree import lines_of
 from patchmgr.engines.structure.python_tree import nodes_of
 
 _COMMENT = re.compile(r"#[^\r\n]*")
+_IN_IMPORT = re.compile(r"[\w\s,.()*\\]*(?:#.*\s*)?")
 Name = tuple[str, str, str | None]
 """A module, a name in it (empty for the module itself), and its new name, if it has one."""
 
@@ -22,6 +23,9 @@ def has_imports_of(base: str, upstream: str, fork: str) -> bool:
     Upstream must bind each of the names only once, by that import. Returns False if a text does not
     parse.
     """
+    changed = set(lines_of(base)).symmetric_difference(lines_of(fork))
+    if not all(map(_IN_IMPORT.fullmatch, changed)):
+        return False  # without parsing, which takes long
     read = [nodes_of(text) for text in (base, upstream, fork)]
     if read[0] is None or read[1] is None or read[2] is None:
         return False
