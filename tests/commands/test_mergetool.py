@@ -32,14 +32,17 @@ def configure(config: Path, command: str) -> None:
 
 @pytest.fixture
 def waiting(scene: Scene) -> Scene:
-    fork(
-        scene,
-        {"a": text(l10="ours\n")},
-        {"d/b": text(l10="ours\n")},
-        on={"a": text(), "d/b": text()},
-        then={"a": text(l10="theirs\n"), "d/b": text(l10="theirs\n")},
-    )
-    scene.rebase("s", "--onto", "upstream/main", code=3)
+    def make() -> None:
+        fork(
+            scene,
+            {"a": text(l10="ours\n")},
+            {"d/b": text(l10="ours\n")},
+            on={"a": text(), "d/b": text()},
+            then={"a": text(l10="theirs\n"), "d/b": text(l10="theirs\n")},
+        )
+        scene.rebase("s", "--onto", "upstream/main", code=3)
+
+    scene.once("waiting", make)
     return scene
 
 

@@ -15,9 +15,13 @@ from tests.commands.test_rebase import fork, hunks, text, verdicts
 @pytest.fixture
 def two_series(scene: Scene) -> Scene:
     """Return a scene with two series that collide with upstream in the same way."""
-    fork(scene, {"a": text(l10="ours\n")}, on={"a": text()})
-    fork(scene, {"a": text(l10="ours\n", l50="more\n")}, name="other")
-    scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+
+    def make() -> None:
+        fork(scene, {"a": text(l10="ours\n")}, on={"a": text()})
+        fork(scene, {"a": text(l10="ours\n", l50="more\n")}, name="other")
+        scene.upstream.commit({"a": text(l10="theirs\n")}, "upstream: collides")
+
+    scene.once("two series", make)
     return scene
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,16 @@ from patchmgr.plumbing.workbench import Workbench
 from tests.conftest import Repository
 
 LINES = [f"value_{n} = compute({n}, limit_{n})\n" for n in range(20)]
-Make = Callable[[str], Repository]
 
 
 def text(*changed: int) -> str:
     return "".join(f"value_{n} = other({n})\n" if n in changed else LINES[n] for n in range(20))
 
 
-@pytest.fixture
-def history(make_repository: Make) -> tuple[Repository, dict[str, str]]:
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, dict[str, str]]:
     """Return upstream, which landed two commits of a fork in one, and its commits by name."""
-    upstream = make_repository("upstream")
+    upstream = Repository(tmp_path_factory.mktemp("rules") / "upstream")
     base = upstream.commit({"f.py": text(), "g.py": "x = 1\n"}, "base")
     upstream.git("checkout", "--quiet", "-b", "fork")
     one = upstream.commit({"f.py": text(3)}, "one")

@@ -12,10 +12,10 @@ from tests.conftest import Repository
 from tests.tables import table
 
 
-@pytest.fixture
-def upstream(tmp_path: Path) -> tuple[Repository, str, str]:
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> tuple[Repository, str, str]:
     """Return a repository with commits of all kinds between two of them."""
-    made = Repository(tmp_path / "upstream")
+    made = Repository(tmp_path_factory.mktemp("history") / "upstream")
     base = made.commit({"a": b"a\n", "sub/b": b"b\n", "file": b"f\n"}, "base")
     made.commit({"a": b"a2\n", "other": b"o\n"}, "both")
     made.commit({"other": b"o2\n"}, "other alone")

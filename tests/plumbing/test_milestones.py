@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,10 @@ from patchmgr.plumbing.git_upstream import every_commit, tagged_releases, tags_o
 from tests.conftest import Repository
 
 
-@pytest.fixture
-def store(tmp_path: Path, make_repository: Callable[[str], Repository]) -> tuple[Path, list[str]]:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """Return a store with six commits in a row and one beside them, and these commits."""
-    origin = make_repository("origin")
+    origin = Repository(tmp_path_factory.mktemp("milestones") / "origin")
     commits = [origin.commit({"f": str(number)}, str(number)) for number in range(6)]
     beside = origin.git("commit-tree", "-m", "beside", "-p", commits[2], origin.tree())
     commits.append(beside)
@@ -46,9 +45,9 @@ def test_releases_are_tags_with_a_final_version(
     assert all(commit in commits for _, commit in found)
 
 
-def test_one_version_is_one_release(store: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_one_version_is_one_release(store: tuple[Path, list[str]]) -> None:
     git_dir, commits = store
-    orphan = Repository(tmp_path / "origin").git("commit-tree", "-m", "x", f"{commits[0]}^{{tree}}")
+    orphan = Repository(git_dir.parent).git("commit-tree", "-m", "x", f"{commits[0]}^{{tree}}")
     assert tagged_releases(git_dir, orphan, orphan) == ()
     found = tagged_releases(git_dir, orphan, commits[3])
     assert [name for name, _ in found] == ["1.0", "v1.1"]
@@ -61,9 +60,9 @@ def test_every_so_manieth_commit(store: tuple[Path, list[str]]) -> None:
     assert every_commit(git_dir, commits[0], commits[5], 9) == ()
 
 
-def test_the_tags_of_a_commit(store: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_the_tags_of_a_commit(store: tuple[Path, list[str]]) -> None:
     git_dir, commits = store
     assert tags_of(git_dir, "refs/upstream/tags/", commits[1]) == ["1.0", "v1.0"]
     assert tags_of(git_dir, "refs/tags/", commits[1]) == []
-    Repository(tmp_path / "origin").git("tag", "-a", "-m", "x", "annotated", commits[1])
+    Repository(git_dir.parent).git("tag", "-a", "-m", "x", "annotated", commits[1])
     assert tags_of(git_dir, "refs/tags/", commits[1]) == ["annotated"]
