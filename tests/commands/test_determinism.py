@@ -73,7 +73,7 @@ def test_a_helper_that_takes_its_time_changes_no_byte(
     answer = StructureApart._answer
 
     def slow(self: StructureApart, path: str, question: tuple[object, ...]) -> tuple[object] | None:
-        time.sleep(0.2)
+        time.sleep(0.05)
         return answer(self, path, question)
 
     monkeypatch.setattr(StructureApart, "_answer", slow)

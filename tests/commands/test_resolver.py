@@ -25,7 +25,8 @@ ANSWERS = {
 
 
 def rebase(scene: Scene, command: str, *options: str, code: int = 0) -> Any:
-    return scene.rebase(*options, "--resolver", command, "--resolver-timeout", "2", code=code)
+    patience = "1" if command.startswith("sleep") else "60"
+    return scene.rebase(*options, "--resolver", command, "--resolver-timeout", patience, code=code)
 
 
 def test_a_program_gets_the_work_order_alone_and_what_passes_is_taken(scene: Scene) -> None:

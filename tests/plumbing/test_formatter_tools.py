@@ -112,7 +112,7 @@ def test_a_tool_that_does_not_come_to_an_end_is_an_error_that_names_it(
 ) -> None:
     fake(place, script)
     with (
-        Toolbox(patience=0.4) as tools,
+        Toolbox(patience=0.1 if "sleep" in script else 60.0) as tools,
         pytest.raises(PatchmgrError, match=f"black cannot format a/x.py: {what}") as told,
     ):
         tools.run("black", b"", "a/x.py", b"aac\n")

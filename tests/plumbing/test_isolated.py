@@ -108,7 +108,7 @@ def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
     apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str, what: str
 ) -> None:
     monkeypatch.setattr(isolated, "_PROGRAM", program)
-    apart._patience = 0.4 if "sleep" in program else 60.0
+    apart._patience = 0.1 if "sleep" in program else 60.0
     for ask in (
         lambda: apart(TEXTS, "a.py", MARKED),
         lambda: apart.suspect(TEXTS, "x\n", "a.py"),
@@ -125,7 +125,7 @@ def test_a_process_that_takes_its_time_gives_the_same_answer(
 ) -> None:
     expected = apart(TEXTS, "a.py", MARKED)
     apart.close()
-    slow = isolated._PROGRAM.replace("; answer_all", "; import time; time.sleep(1); answer_all")
+    slow = isolated._PROGRAM.replace("; answer_all", "; import time; time.sleep(0.2); answer_all")
     monkeypatch.setattr(isolated, "_PROGRAM", slow)
     assert apart(TEXTS, "a.py", MARKED) == expected
 
