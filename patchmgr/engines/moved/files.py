@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from patchmgr.engines.languages.names import OTHER, language
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.engines.text.telling import normal_lines
+from patchmgr.engines.text.telling import without_space
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -47,14 +47,16 @@ class ChangedFiles:
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():
-            there = frozenset(normal_lines(self.text(after) or b""))
-            is_there = other != path and lines <= there
-            if is_there and not lines <= frozenset(normal_lines(self.text(before) or b"")):
-                found[other] = len(beside & there)
+            if other != path and self._has(after, lines) and not self._has(before, lines):
+                found[other] = sum(self._has(after, (line,)) for line in beside)
         best = max(found.values(), default=0)
         if beside and not best:
             return ()
         return tuple(sorted(other for other, count in found.items() if count == best))
+
+    def _has(self, entry: Entry | None, lines: Collection[bytes]) -> bool:
+        text = b"\n%b\n" % without_space(self.text(entry) or b"")
+        return all(b"\n%b\n" % line in text for line in lines)
 
     def version(self, path: str) -> Entry | None:
         """Return a file at the base, or None if it does not exist there."""

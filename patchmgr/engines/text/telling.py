@@ -16,7 +16,12 @@ _LETTERS = re.compile(rb"(?:[^A-Za-z\x80-\xff]*[A-Za-z\x80-\xff]){3}")
 
 def normal_lines(content: bytes) -> list[bytes]:
     """Return the lines of a text without any white space."""
-    return content.translate(None, _SPACE).split(b"\n")
+    return without_space(content).split(b"\n")
+
+
+def without_space(content: bytes) -> bytes:
+    """Return a text without any white space in its lines."""
+    return content.translate(None, _SPACE)
 
 
 def bare(line: bytes) -> bytes:
