@@ -26,11 +26,11 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
     for patch in patches:
         later.update({n: count for n, count in series.traffic[1][patch].items() if n > landed})
     for number, _ in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
-        hunks = [hunk for patch in patches for hunk in series.hunks(patch)]
-        fates = [fate for hunk in hunks for _, fate in _fates(series, hunk, landed, number)]
-        if fates and fates.count(Fate.OPEN) >= MOST * len(fates):
-            subject = series.way.steps[number].subject
-            if _REVERT.search(subject) or _is_reverse(series, landed, number):
+        is_told = _REVERT.search(series.way.steps[number].subject)
+        if is_told or _is_reverse(series, landed, number):
+            hunks = [hunk for patch in patches for hunk in series.hunks(patch)]
+            fates = [fate for hunk in hunks for _, fate in _fates(series, hunk, landed, number)]
+            if fates and fates.count(Fate.OPEN) >= MOST * len(fates):
                 return number
     return None
 
