@@ -193,10 +193,6 @@ class Comparison:
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
-    def near(self, runs: Sequence[Run]) -> list[Block]:
-        """Return the blocks that upstream changed near some runs of changed lines."""
-        return [b for b in self.blocks if any(run.gap(b) <= NEAR for run in runs)]
-
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
         """Return the given upstream blocks that are in the same symbol as one of the runs.
 
@@ -281,7 +277,8 @@ def find_likeness(
     `position` is the hunk's first line in base (from 0).
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]
-    changed = comparison.near(runs) if is_clean else comparison.blocks
+    near = (b for b in comparison.blocks if any(run.gap(b) <= NEAR for run in runs))
+    changed = [*near] if is_clean else comparison.blocks
     if not runs or not changed:
         return None
     wanted, limit = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT

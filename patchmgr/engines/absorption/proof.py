@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.layout import PIECE, Layout, Order, key_of, layout_of
-from patchmgr.engines.absorption.proposal import Spot, marked_spots
+from patchmgr.engines.absorption.proposal import marked_spots
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
 from patchmgr.engines.languages.words import is_import
 from patchmgr.engines.rebase.ladder import (
@@ -31,7 +31,7 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.series.placement import apply_one, split_lines
-from patchmgr.engines.text.differences import Run, matched_lines, runs_of
+from patchmgr.engines.text.differences import Block, Run, matched_lines, runs_of
 from patchmgr.engines.text.telling import bare
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Hunk
@@ -102,8 +102,9 @@ class Drop(Struct, frozen=True, dict=True):
         return dict(self._matched(rest, range(len(self.there.lines))))
 
     @cached_property
-    def _kept_lines(self) -> Sequence[int]:
-        return [*self.kept]
+    def _ends(self) -> Sequence[tuple[int, int]]:
+        """The kept lines with their numbers in both texts, and the ends of both."""
+        return [(-1, -1), *self.kept.items(), (len(self.mine.lines), len(self.there.lines))]
 
     def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield pairs of equal lines of both texts, in order. Lines without a word are left out."""
@@ -114,20 +115,16 @@ class Drop(Struct, frozen=True, dict=True):
 
     def between(self, place: range) -> tuple[range, range]:
         """Return the range of lines between the kept lines around a place, in each text."""
-        lines = self._kept_lines
-        at, behind = bisect_left(lines, place.start), bisect_left(lines, place.stop)
-        above, below = (-1, -1), (len(self.mine.lines), len(self.there.lines))
-        if at:
-            above = lines[at - 1], self.kept[lines[at - 1]]
-        if behind < len(lines):
-            below = lines[behind], self.kept[lines[behind]]
+        ends = self._ends
+        above = ends[max(0, bisect_left(ends, (place.start,)) - 1)]
+        below = ends[min(len(ends) - 1, bisect_left(ends, (place.stop,)))]
         return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
 
     @property
-    def spot(self) -> Spot:
+    def spot(self) -> Block:
         """The lines of base that the hunk changes, and upstream's lines in the same place."""
         _, there = self.between(range(self.places[0].start, self.places[-1].stop))
-        return Spot(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
+        return Block(self.runs[0].start, self.runs[-1].end, there.start, there.stop)
 
     @cached_property
     def news(self) -> Mapping[bytes, Sequence[int]]:
@@ -260,19 +257,18 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 def other_white_space(drop: Drop) -> Needed | None:
     """Return a reason to keep the hunk if upstream has other white space in a string or name."""
-    line = _nowhere(drop, drop.brought, _has_same_space)
     said = "with other white space, which matters here"
-    return None if line is None else Needed(f"upstream has {_shown(line)} {said}")
+    return _nowhere(drop, drop.brought, _has_same_space, said)
 
 
 def _nowhere(
-    drop: Drop, lines: Iterable[int], is_same: Callable[[Drop, int, int], bool]
-) -> bytes | None:
-    """Return the first line for which `is_same` holds at none of its places upstream, or None."""
+    drop: Drop, lines: Iterable[int], is_same: Callable[[Drop, int, int], bool], said: str
+) -> Needed | None:
+    """Return a reason to keep the hunk if `is_same` holds for a line at none of its places."""
     for line in lines:
         places = [drop.pairs[line]] if line in drop.pairs else drop.brought[line]
         if not any(is_same(drop, line, place) for place in places):
-            return drop.mine.lines[line]
+            return Needed(f"upstream has {_shown(drop.mine.lines[line])} {said}")
     return None
 
 
@@ -289,8 +285,7 @@ def other_block(drop: Drop) -> Needed | None:
     Upstream may have put a call under `else`, into a function or struct next to it, or below
     another `[section]`, or else into a comment, a string or a here-document.
     """
-    line = _nowhere(drop, drop.brought, _has_same_block)
-    return None if line is None else Needed(f"upstream has {_shown(line)} in another block")
+    return _nowhere(drop, drop.brought, _has_same_block, "in another block")
 
 
 def like_block(drop: Drop) -> Needed | None:
@@ -304,8 +299,7 @@ def like_block(drop: Drop) -> Needed | None:
     if drop.base.count(old) == 1 and old not in drop.ours:
         return None
     lines = (n for n in drop.brought if added.isdisjoint(drop.mine.around(n)))
-    line = _nowhere(drop, lines, _has_same_block)
-    return None if line is None else Needed(f"upstream has {_shown(line)} in another block")
+    return _nowhere(drop, lines, _has_same_block, "in another block")
 
 
 def _has_same_block(drop: Drop, line: int, place: int) -> bool:
@@ -368,7 +362,7 @@ def checked(
     if texts is None:
         return merged
     base, ours, theirs = texts
-    answers, whys, spots = list(merged.answers), list[str](), list[Spot]()
+    answers, whys, spots = list(merged.answers), list[str](), list[Block]()
     for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
         is_dropped = answer[0] is Verdict.ABSORBED and answer not in (DECIDED, ABSORBED_REWORDED)
         if not is_dropped and (answer != CONFLICT or hunk.added()):

@@ -17,7 +17,7 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import matched_lines, runs_of
+from patchmgr.engines.text.differences import Block, matched_lines, runs_of
 from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
 from patchmgr.model.ports import Blobs, TextMerge
@@ -34,15 +34,6 @@ class Proposal(Struct, frozen=True):
     hunk: int
     likeness: Likeness
     is_clean: bool
-
-
-class Spot(Struct, frozen=True):
-    """The lines of base that a hunk changes, and the upstream lines that seem to do the same."""
-
-    base_start: int
-    base_end: int
-    ours_start: int
-    ours_end: int
 
 
 def with_proposals(
@@ -70,7 +61,7 @@ def with_proposals(
     spots = []
     for n, likeness in clean.items():
         runs = tuple(runs_of(sides.hunks[n], sides.positions[n]))
-        spots.append(Spot(runs[0].start, runs[-1].end, likeness.start, likeness.end))
+        spots.append(Block(runs[0].start, runs[-1].end, likeness.start, likeness.end))
     reason = merged.reason if isinstance(merged, Collided) else REASON
     return Collided(reason, marked_spots(base, ours, theirs, spots, text), answers), found
 
@@ -101,7 +92,7 @@ def resemblances(
 
 
 def marked_spots(
-    base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot], text: TextMerge
+    base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Block], text: TextMerge
 ) -> bytes | None:
     """Return a merge with conflict markers (zdiff3) around each spot, or None for a binary file."""
     sides = split_lines(base), split_lines(ours), split_lines(theirs)
@@ -127,15 +118,15 @@ _Place = tuple[int, int, int]
 
 
 def _regions(
-    sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Spot], last: _Place
+    sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Block], last: _Place
 ) -> list[tuple[_Place, _Place]]:
     """Return the regions around the spots, between common lines. Adjacent ones are joined."""
     ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
     common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]
     around: list[tuple[_Place, _Place]] = []
     for spot in spots:
-        before = [c for c in common if c[0] < spot.base_start and c[1] < spot.ours_start]
-        after = (c for c in common if c[0] >= spot.base_end and c[1] >= spot.ours_end)
+        before = [c for c in common if c[0] < spot.old_start and c[1] < spot.new_start]
+        after = (c for c in common if c[0] >= spot.old_end and c[1] >= spot.new_end)
         a, b, c = before[-1] if before else (-1, -1, -1)
         around.append(((a + 1, b + 1, c + 1), next(after, last)))
     found: list[tuple[_Place, _Place]] = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.absorption.proposal import Spot, marked_spots
+from patchmgr.engines.absorption.proposal import marked_spots
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.rebase.work import FileResult
+from patchmgr.engines.text.differences import Block
 from patchmgr.model.outcome import FileConflict, How, PatchOutcome
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
@@ -234,7 +235,7 @@ WITH_T = text("a b c d T e f g h i j k l")
 def marked(
     base: bytes, ours: bytes, theirs: bytes, *spots: tuple[int, int, int, int]
 ) -> bytes | None:
-    return marked_spots(base, ours, theirs, [Spot(*spot) for spot in spots], PlainMerge())
+    return marked_spots(base, ours, theirs, [Block(*spot) for spot in spots], PlainMerge())
 
 
 def regions(content: bytes | None) -> list[list[str]]:
@@ -308,4 +309,4 @@ def test_a_side_without_a_last_line_feed_gets_one() -> None:
 
 
 def test_binaries_are_not_shown() -> None:
-    assert marked_spots(LETTERS, WITH_U, WITH_T, [Spot(4, 4, 3, 4)], Binary()) is None
+    assert marked_spots(LETTERS, WITH_U, WITH_T, [Block(4, 4, 3, 4)], Binary()) is None
