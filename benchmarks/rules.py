@@ -138,7 +138,7 @@ RULES = (
         "a hunk whose old text is back at the target is needed again",
         landing,
         "restored",
-        lambda series, patch, landed: set(),
+        lambda lines: set(),
     ),
     NEWS,
     _proof("deletion", "a deletion is in where nothing that replaced the lines is left"),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping, Sequence
 
 from patchmgr.engines.absorption.effect import Fate
 from patchmgr.engines.absorption.series import Series
 from patchmgr.engines.absorption.thresholds import FEWEST_REVERSED, MOST
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.absorption.weave import HunkId
+
+Lines = Mapping[HunkId, Sequence[tuple[bool, Fate]]]
+"""Maps each hunk to its lines: whether it adds the line, and the line's fate."""
 
 _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
@@ -28,19 +31,22 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
     for number, _ in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
         is_told = _REVERT.search(series.way.steps[number].subject)
         if is_told or _is_reverse(series, landed, number):
-            hunks = [hunk for patch in patches for hunk in series.hunks(patch)]
-            fates = [fate for hunk in hunks for _, fate in _fates(series, hunk, landed, number)]
+            lines = (at_step(series, patch, landed, number) for patch in patches)
+            fates = [fate for one in lines for some in one.values() for _, fate in some]
             if fates and fates.count(Fate.OPEN) >= MOST * len(fates):
                 return number
     return None
 
 
-def _fates(series: Series, hunk: HunkId, landed: int, number: int) -> Iterator[tuple[bool, Fate]]:
-    """Yield, for each line of a hunk in commit `landed`, if it was added, and its later fate."""
-    then, now = (series.fates(hunk, n) for n in (landed, number))
-    for (at, event), fate in then.items():
-        if fate is Fate.FOUND:
-            yield series.weaves[series.path(hunk)].nodes[at].puts_in(event), now[at, event]
+def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
+    """Return the lines of each hunk that step `landed` brought, with their fates after a step."""
+    found = dict[HunkId, Sequence[tuple[bool, Fate]]]()
+    for hunk in series.hunks(patch):
+        then, now = (series.fates(hunk, n) for n in (landed, number))
+        changes = [change for change, fate in then.items() if fate is Fate.FOUND]
+        nodes = series.weaves[series.path(hunk)].nodes if changes else ()
+        found[hunk] = [(nodes[at].puts_in(event), now[at, event]) for at, event in changes]
+    return found
 
 
 def _is_reverse(series: Series, landed: int, number: int) -> bool:
@@ -60,30 +66,27 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
     return MOST * width <= most
 
 
-def event_at_target(series: Series, patch: int, landed: int) -> Event:
-    """Return what became of a patch that the upstream commit numbered `landed` brought.
+def event_of(lines: Lines) -> Event:
+    """Return what happened to a patch, by its landed lines as the target has them.
 
-    If the patch landed with added lines, only those are considered.
+    If the patch landed added lines, only these decide.
     """
-    end = series.way.end
-    fates = [fate for hunk in series.hunks(patch) for fate in _fates(series, hunk, landed, end)]
+    fates = [line for some in lines.values() for line in some]
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
         return Event.LANDED
     put_in = [fate for puts_in, fate in fates if puts_in] or [fate for _, fate in fates]
     return Event.EVOLVED if Fate.FOUND in put_in else Event.GONE
 
 
-def restored(series: Series, patch: int, landed: int) -> set[HunkId]:
-    """Return the hunks of a landed patch whose old text is back in the target.
+def restored(lines: Lines) -> set[HunkId]:
+    """Return the hunks whose old text the target has again.
 
-    The set is empty unless these hunks are most of what landed.
+    The set is empty if these hunks are not most of what landed.
     """
-    end = series.way.end
-    fates = {hunk: [*_fates(series, hunk, landed, end)] for hunk in series.hunks(patch)}
     back = {
         hunk
-        for hunk, now in fates.items()
-        if all(fate is Fate.OPEN for _, fate in now) and not all(puts_in for puts_in, _ in now)
+        for hunk, some in lines.items()
+        if all(fate is Fate.OPEN for _, fate in some) and not all(puts_in for puts_in, _ in some)
     }
-    is_most = sum(len(fates[hunk]) for hunk in back) >= MOST * sum(map(len, fates.values()))
+    is_most = sum(len(lines[hunk]) for hunk in back) >= MOST * sum(map(len, lines.values()))
     return back if is_most else set()

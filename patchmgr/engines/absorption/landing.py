@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from msgspec.structs import replace
 
 from patchmgr.engines.absorption.effect import Count, Fate
-from patchmgr.engines.absorption.fate import event_at_target, restored, reversal
+from patchmgr.engines.absorption.fate import at_step, event_of, restored, reversal
 from patchmgr.engines.absorption.proof import Drop, why_needed
 from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
@@ -192,12 +192,13 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
-    hunks = {h for h in series.hunks(patch) if _is_in(series, h, landed)}
+    lines = at_step(series, patch, landed, series.way.end)
+    hunks = {h for h in lines if _is_in(series, h, landed)}
     hunks |= _all_there(series, patch, series.way.end)
-    hunks -= restored(series, patch, landed)
+    hunks -= restored(lines)
     if not hunks:
         return None
-    event = event_at_target(series, patch, landed)
+    event = event_of(lines)
     homes = _now_in(series, patch, landed) if event is Event.GONE else ()
     later = {n: count for n, count in series.traffic[1][patch].items() if n > landed}
     changer = max(later, key=lambda n: (later[n], -n), default=None)
@@ -248,12 +249,11 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     count, path = series.count(hunk, landed), series.path(hunk)
     if hunk in series.wholes or not (count.open or count.taken):
         return
-    nodes, seen = series.weaves[path].nodes, series.effect_at(path, landed)
+    nodes, words = series.weaves[path].nodes, series.weaves[path].words
     lines = (series.text(series.version(path, landed)) or b"").splitlines(keepends=True)
-    words = {node.key for node in nodes}
     fates = series.fates(hunk, landed).items()
     lacking = [change for change, fate in fates if fate in (Fate.OPEN, Fate.TAKEN)]
-    for run, place in seen.places.items():
+    for run, place in series.effect_at(path, landed).places.items():
         here = [change for change in lacking if run.start <= change[0] < run.end]
         new = (nodes[at].text for at, event in here if nodes[at].puts_in(event))
         ours = (line for line in lines[slice(*place)] if bare(line) not in words)
