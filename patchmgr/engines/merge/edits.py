@@ -139,10 +139,6 @@ def _replaced(old: str, new: str, within: str) -> str:
     return f"add `{_cut(new)}`{place}" if new else f"remove `{_cut(old)}`{place}"
 
 
-def _said(nodes: Sequence[Node]) -> str:
-    return "".join(node.said for node in nodes)
-
-
 def _text(nodes: Sequence[Node]) -> str:
     return "".join(node.whole for node in nodes)
 
