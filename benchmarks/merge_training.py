@@ -1,8 +1,8 @@
 """Learns which candidates are right from labelled ones, and says how well that was learned.
 
-Two logistic regressions with an L1 penalty, which leaves few points: one for candidates that are
-right, one for the person's own text. What is looked at are features, and pairs of features that
-the features alone leave unexplained.
+A logistic regression with an L1 penalty, which leaves few points, says which candidates are the
+person's own text. What is looked at are features, and pairs of features that the features alone
+leave unexplained.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from patchmgr.engines.merge.choice import (
     Table,
     breaks,
     choose,
-    likelihoods,
+    likelihood_of,
 )
 from patchmgr.render.clean import share
 
@@ -83,7 +83,6 @@ class LabelledFile(Struct, frozen=True):
 def learn(files: Iterable[LabelledFile]) -> tuple[Points, ...]:
     """Return the points of features and of pairs of them, those of one feature first."""
     rows = [one for file in files for region in file.regions for one in region if _is_asked(one)]
-    right = np.array([one.code.is_right for one in rows])
     own = np.array([one.is_persons for one in rows])
     counts = Counter(item for one in rows for item in one.features.items())
     singles = sorted(item for item, n in counts.items() if SEEN[0] <= n <= len(rows) - SEEN[0])
@@ -92,17 +91,14 @@ def learn(files: Iterable[LabelledFile]) -> tuple[Points, ...]:
     for n, one in enumerate(rows):
         matrix[n, [places[item] for item in one.features.items() if item in places]] = 1
     conditions: list[Conditions] = [(item,) for item in singles]
-    pairs = _unexplained(matrix, singles, (right, own))
+    pairs = _unexplained(matrix, singles, own)
     conditions += [(singles[a], singles[b]) for a, b in pairs]
     products = [csr_matrix(matrix[:, [a]] * matrix[:, [b]]) for a, b in pairs]
     both = csr_matrix(hstack([csr_matrix(matrix), *products]))
-    models = [_fitted(both, truth) for truth in (right, own)]
-    weights = np.array([model.coef_[0] for model in models]).round(3).T.tolist()
-    points = [Points({}, *(round(float(model.intercept_[0]), 3) for model in models))]
-    for condition, (a, b) in zip(conditions, weights, strict=True):
-        if a or b:
-            points.append(Points(dict(condition), a, b))
-    return tuple(points)
+    model = _fitted(both, own)
+    weights = [float(model.intercept_[0]), *model.coef_[0].tolist()]
+    rounded = zip([(), *conditions], (round(one, 3) for one in weights), strict=True)
+    return tuple(Points(dict(condition), points) for condition, points in rounded if points)
 
 
 def _is_asked(one: Labelled) -> bool:
@@ -114,16 +110,13 @@ def _fitted(matrix: Any, truth: Any) -> Any:
 
 
 def _unexplained(
-    matrix: Any, singles: Sequence[tuple[str, str]], truths: Iterable[Any]
+    matrix: Any, singles: Sequence[tuple[str, str]], own: Any
 ) -> list[tuple[int, int]]:
     """Return the pairs that tell most of what the features alone do not, by places."""
     seen = matrix.T @ matrix
-    best = np.zeros_like(seen)
-    for truth in truths:
-        model = _fitted(csr_matrix(matrix), truth)
-        rest = truth - model.predict_proba(csr_matrix(matrix))[:, 1]
-        told = matrix.T @ (matrix * rest[:, None].astype(np.float32))
-        best = np.maximum(best, np.abs(told) / np.sqrt(np.maximum(seen, 1)))
+    rest = own - _fitted(csr_matrix(matrix), own).predict_proba(csr_matrix(matrix))[:, 1]
+    told = matrix.T @ (matrix * rest[:, None].astype(np.float32))
+    best = np.abs(told) / np.sqrt(np.maximum(seen, 1))
     names = np.array([name for name, _ in singles])
     each = seen.diagonal()
     most = np.minimum(each[:, None], each[None, :]) - SEEN[0]
@@ -140,14 +133,8 @@ class Judged(Struct, frozen=True):
     """
 
     family: str
-    right: float
-    own: float
+    likelihood: float
     code: Code
-
-    @property
-    def likelihood(self) -> float:
-        """What ranks it, and is measured."""
-        return self.right * self.own
 
 
 def judged(files: Sequence[LabelledFile]) -> Iterator[tuple[LabelledFile, Table]]:
@@ -172,10 +159,10 @@ def firsts(file: LabelledFile, known: Table) -> list[Judged]:
     found = []
     for region in file.regions:
         asked = [one for one in region if _is_asked(one) and not one.asks]
-        rows = [(*likelihoods(one.features, known.points), one) for one in asked]
+        rows = [(likelihood_of(one.features, known.points), one) for one in asked]
         if rows:
-            right, own, one = max(rows, key=lambda row: row[0] * row[1])
-            found.append(Judged(FAMILIES[file.language], right, own, one.code))
+            likelihood, one = max(rows, key=lambda row: row[0])
+            found.append(Judged(FAMILIES[file.language], likelihood, one.code))
     return found[:REGIONS]
 
 

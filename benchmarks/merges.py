@@ -173,13 +173,14 @@ def rule_table(files: Iterable[LabelledFile]) -> Iterator[str]:
 def reliability_plot(some: Iterable[Judged]) -> str:
     """Return the picture of how likely candidates were judged against how many were right."""
     found = list(some)
-    shares = []
+    lines = {"as judged": [(0.0, 0.0), (100.0, 1.0)], "right": [], "the person's": []}
     for low, high in pairwise(BUCKETS):
-        codes = [one.code for one in found if low <= one.right < high]
+        codes = [one.code for one in found if low <= one.likelihood < high]
         if codes:
-            shares.append((50 * (low + high), sum(c.is_right for c in codes) / len(codes)))
-    lines = {"right": shares, "as judged": [(0.0, 0.0), (100.0, 1.0)]}
-    return plot(lines, across="judged right, %", up="right")
+            at = 50 * (low + high)
+            lines["right"].append((at, sum(c.is_right for c in codes) / len(codes)))
+            lines["the person's"].append((at, sum(c.is_persons for c in codes) / len(codes)))
+    return plot(lines, across="judged the person's, %", up="share of candidates")
 
 
 def main() -> None:

@@ -1,17 +1,16 @@
 """Choose a candidate for each conflict region by its likelihood, learned from people's merges.
 
 `choice.json` assigns points to features of a candidate: to one feature, or to two together. The sum
-of the points that apply is the logarithm of the odds (logistic regression) that a candidate is
-right, and that it is the person's own text. `measured` states how often candidates were right in
-repositories that the points were not learned from. `python -m benchmarks.merges --write` writes the
-file.
+of the points that apply is the logarithm of the odds (logistic regression) that a candidate is the
+person's own text. `measured` states how often candidates were right in repositories that the points
+were not learned from. `python -m benchmarks.merges --write` writes the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from math import exp, prod
+from math import exp
 from pathlib import Path
 
 import msgspec
@@ -30,8 +29,7 @@ class Points(Struct, frozen=True):
     """The points for a candidate whose features include all of `when`."""
 
     when: dict[str, str]
-    right: float
-    own: float
+    points: float
 
 
 class Step(Struct, frozen=True):
@@ -54,10 +52,7 @@ class Table(Struct, frozen=True):
 
 
 class Ranked(Struct, frozen=True):
-    """A candidate, its likelihood, and the share of equally likely candidates that were right.
-
-    `likelihood` is the product of two: that it is right, and that it is the person's own text.
-    """
+    """A candidate, its likelihood, and the share of candidates as likely as it that were right."""
 
     candidate: Candidate
     likelihood: float
@@ -80,13 +75,10 @@ def table() -> Table:
     return msgspec.json.decode(FILE.read_bytes(), type=Table)
 
 
-def likelihoods(features: Mapping[str, str], points: tuple[Points, ...]) -> tuple[float, float]:
-    """Return two likelihoods: that a candidate is right, and that it is the person's own text."""
+def likelihood_of(features: Mapping[str, str], points: tuple[Points, ...]) -> float:
+    """Return the likelihood that a candidate with the given features is the person's own text."""
     items = features.items()
-    some = [one for one in points if one.when.items() <= items]
-    sums = sum(one.right for one in some), sum(one.own for one in some)
-    right, own = (1 / (1 + exp(-score)) for score in sums)
-    return right, own
+    return 1 / (1 + exp(-sum(one.points for one in points if one.when.items() <= items)))
 
 
 def choose(
@@ -104,7 +96,7 @@ def _choice(region: Candidates, least: float, known: Table) -> Choice:
 
 
 def _ranked(one: Candidate, known: Table) -> Ranked:
-    likelihood = prod(likelihoods(one.features, known.points))
+    likelihood = likelihood_of(one.features, known.points)
     steps = known.measured.get(one.features["language"], known.measured["other"])
     measured = Reliability(one.rule)
     if not (one.asks or breaks(one)) and (step := reached(likelihood, steps)) is not None:
