@@ -293,7 +293,7 @@ def find_likeness(
             wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
         found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
-        return _doubled_guard(comparison, runs, changed) if is_clean else None
+        return _doubled_guard(comparison, runs, changed, wanted) if is_clean else None
     return replace(found, is_whole=not is_clean and _is_whole(comparison, runs, wanted, found))
 
 
@@ -327,7 +327,7 @@ def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found
 
 
 def _doubled_guard(
-    comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block]
+    comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block], wanted: Wanted
 ) -> Likeness | None:
     """Return upstream's guard with the cause and exit of a guard in the patch beside it, or None.
 
@@ -335,7 +335,7 @@ def _doubled_guard(
     the patch scale-skip of the shipped series from vLLM 0.21.0 on.
     """
     mine = [guard for run in runs for guard in comparison.guards(run.added)]
-    new = {word for word in comparison.wanted(runs).words if not comparison.count(word)}
+    new = {word for word in wanted.words if not comparison.count(word)}
     parts = {part for word in new for part in parts_of(word)}
     best = None
     for block in comparison.brought_to(runs, changed) if mine else ():

@@ -363,12 +363,12 @@ def checked(
         return merged
     base, ours, theirs = texts
     answers, whys, spots = list(merged.answers), list[str](), list[Block]()
-    for number, (hunk, answer) in enumerate(zip(sides.hunks, merged.answers, strict=False)):
+    pairs = [*zip(sides.hunks, merged.answers, strict=False)]
+    beside = tuple(hunk for hunk, (verdict, _) in pairs if verdict is not Verdict.ABSORBED)
+    for number, (hunk, answer) in enumerate(pairs):
         is_dropped = answer[0] is Verdict.ABSORBED and answer not in (DECIDED, ABSORBED_REWORDED)
         if not is_dropped and (answer != CONFLICT or hunk.added()):
             continue
-        others = zip(sides.hunks, merged.answers, strict=False)
-        beside = tuple(other for other, (verdict, _) in others if verdict is not Verdict.ABSORBED)
         drop = Drop(sides.path, base, ours, hunk, sides.positions[number], beside)
         found = why_needed(drop) if is_dropped else rewritten_deletion(drop)
         if found is None:

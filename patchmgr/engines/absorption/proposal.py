@@ -37,7 +37,7 @@ class Proposal(Struct, frozen=True):
 
 
 def with_proposals(
-    path: str, sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
+    sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
     """Turn the hunks that upstream seems to have into conflicts, and return them as proposals too.
 
@@ -49,7 +49,7 @@ def with_proposals(
     if texts is None:
         return merged, ()
     base, ours, theirs = texts
-    found = tuple(_proposals(Comparison(path, base, ours), sides, merged.answers))
+    found = tuple(_proposals(Comparison(sides.path, base, ours), sides, merged.answers))
     whole = {one.hunk for one in found if one.likeness.is_whole}
     answers = tuple(ABSORBED_REWORDED if n in whole else a for n, a in enumerate(merged.answers))
     if whole and all(answer[0] is Verdict.ABSORBED for answer in answers):

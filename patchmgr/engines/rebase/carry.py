@@ -297,7 +297,7 @@ def _merge_change(
         if isinstance(merged, Collided):
             merged = _climb_on(sides, merged, tools)
     if tools.asks:
-        merged, proposals = with_proposals(sides.path, sides, merged, blobs=blobs, text=text)
+        merged, proposals = with_proposals(sides, merged, blobs=blobs, text=text)
     if is_solved:
         return merged, proposals
     if isinstance(merged, Collided) and not proposals:
