@@ -22,6 +22,7 @@ from patchmgr.engines.absorption.thresholds import (
     LIKE_IN_CLEAN,
     LIKE_IN_CONFLICT,
     LONGEST_LINE,
+    MOST_PAIRS,
     NEAR,
 )
 from patchmgr.engines.languages.names import language
@@ -40,7 +41,7 @@ from patchmgr.engines.languages.words import (
     words_of,
 )
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import Block, Run, changed_blocks, runs_of
+from patchmgr.engines.text.differences import Block, Run, changed_blocks, matched_lines, runs_of
 from patchmgr.model.patch import Hunk
 
 _GUARD = re.compile(
@@ -351,5 +352,7 @@ def _doubled_guard(
 
 def _same(old: Sequence[str], new: Sequence[str]) -> frozenset[int]:
     """Return the indices of the new words that match old words in the same order."""
+    if len(old) * len(new) > MOST_PAIRS:
+        return frozenset(at for _, at in matched_lines(old, new))
     blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks() if old else ()
     return frozenset(n for block in blocks for n in range(block.b, block.b + block.size))

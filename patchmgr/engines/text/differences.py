@@ -18,7 +18,6 @@ LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singu
 DEEPEST = 30
 
 T = TypeVar("T")
-Lines = Sequence[bytes]
 _Run = tuple[int, int, int]
 
 
@@ -71,7 +70,7 @@ def runs_of(hunk: Hunk, position: int) -> Iterator[Run]:
         line += text[:1] != b"+"
 
 
-def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
+def changed_blocks(old: Sequence[T], new: Sequence[T]) -> tuple[Block, ...]:
     """Return the blocks in which two texts differ, in order."""
     blocks: list[Block] = []
     at_old = at_new = 0
@@ -82,7 +81,7 @@ def changed_blocks(old: Lines, new: Lines) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
+def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of numbers (from 0) of matching equal lines, in order on both sides.
 
     Lines that occur once in both texts are matched first, as in a patience diff. Between them, the
@@ -92,12 +91,12 @@ def matched_lines(old: Lines, new: Lines) -> tuple[tuple[int, int], ...]:
     return tuple((i + n, j + n) for i, j, size in runs for n in range(size))
 
 
-def matched_runs(old: Lines, new: Lines) -> Iterator[_Run]:
+def matched_runs(old: Sequence[T], new: Sequence[T]) -> Iterator[_Run]:
     """Yield the pairs of `matched_lines` as runs: first line in each text, and number of lines."""
     return _runs(old, new, (0, 0), 0)
 
 
-def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
+def _runs(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -> Iterator[_Run]:
     """Yield the runs of equal lines: where each starts in both texts, and its number of lines."""
     most = min(len(old), len(new))
     head = equal_at_start(old, new, most)
@@ -113,7 +112,7 @@ def _runs(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_
         yield at[0] + ends[0], at[1] + ends[1], tail
 
 
-def _between(old: Lines, new: Lines, at: tuple[int, int], depth: int) -> Iterator[_Run]:
+def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -> Iterator[_Run]:
     pairs = anchors_of(old, new) if depth < DEEPEST else []
     if not pairs:
         if len(old) * len(new) <= LARGEST_GAP:
