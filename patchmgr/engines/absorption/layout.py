@@ -139,9 +139,14 @@ class Layout(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
+    def counts(self) -> Counter[bytes]:
+        """The number of lines with each key, without lines whose key is empty."""
+        return Counter(filter(None, self.keys))
+
+    @cached_property
     def singular(self) -> Set[bytes]:
         """The keys that exactly one line of the text has."""
-        return {key for key, count in Counter(self.keys).items() if count == 1}
+        return {key for key, count in self.counts.items() if count == 1}
 
     def _level(self, number: int) -> float:
         """Return the nesting level of a line, which is lower if the line begins a block."""

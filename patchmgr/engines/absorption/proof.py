@@ -11,7 +11,9 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
+from sys import maxsize
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -90,28 +92,30 @@ class Drop(Struct, frozen=True, dict=True):
         return tuple(found)
 
     @cached_property
-    def added(self) -> Sequence[int]:
-        """The numbers, in `mine`, of the lines that the hunk adds."""
-        return [n for place in self.places for n in place]
+    def added(self) -> Mapping[int, bytes]:
+        """The key of each line that the hunk adds, by the number of the line in `mine`."""
+        numbers = (n for place in self.places for n in place)
+        return dict(zip(numbers, map(key_of, chain(*(r.added for r in self.runs))), strict=True))
 
     @cached_property
     def kept(self) -> Mapping[int, int]:
         """The matching upstream line of each line of `mine` that the hunk does not add."""
-        added = frozenset(self.added)
-        rest = [n for n in range(len(self.mine.lines)) if n not in added]
-        return dict(self._matched(rest, range(len(self.there.lines))))
+        gone = {n for run in self.runs for n in range(run.start, run.end)}
+        ends = iter([*((r.end, len(r.added) - len(r.removed)) for r in self.runs), (maxsize, 0)])
+        end, more = next(ends)
+        found, shift = dict[int, int](), 0
+        for line, there in _matched_texts(self.path, self.base, self.ours):
+            while line >= end:
+                shift += more
+                end, more = next(ends)
+            if line not in gone:
+                found[line + shift] = there
+        return found
 
     @cached_property
     def _ends(self) -> Sequence[tuple[int, int]]:
         """The kept lines with their numbers in both texts, and the ends of both."""
         return [(-1, -1), *self.kept.items(), (len(self.mine.lines), len(self.there.lines))]
-
-    def _matched(self, mine: Sequence[int], there: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs of equal lines of both texts, in order. Lines without a word are left out."""
-        old = [n for n in mine if self.mine.keys[n]]
-        new = [n for n in there if self.there.keys[n]]
-        keys = [self.mine.keys[n] for n in old], [self.there.keys[n] for n in new]
-        return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
     def between(self, place: range) -> tuple[range, range]:
         """Return the range of lines between the kept lines around a place, in each text."""
@@ -139,7 +143,12 @@ class Drop(Struct, frozen=True, dict=True):
     def pairs(self) -> Mapping[int, int]:
         """The equal upstream line, in the same place and order, of each line that the hunk adds."""
         places = ((place, self.between(place)[1]) for place in self.places)
-        return dict(pair for mine, there in places for pair in self._matched(mine, there))
+        keys = self.there.keys
+        return dict(
+            pair
+            for mine, there in places
+            for pair in _matched({n: self.added[n] for n in mine}, {n: keys[n] for n in there})
+        )
 
     @cached_property
     def shared(self) -> Set[bytes]:
@@ -149,7 +158,29 @@ class Drop(Struct, frozen=True, dict=True):
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
         """The upstream line numbers of each line that both the hunk and upstream add."""
-        return {n: self.news[key] for n in self.added if (key := self.mine.keys[n]) in self.news}
+        return {n: self.news[key] for n, key in self.added.items() if self.is_new(key)}
+
+    def is_new(self, key: bytes) -> bool:
+        """Return whether upstream added a line with a key.
+
+        Where counts tell, the texts are not matched: a generated file has hundreds of hunks.
+        """
+        before, after = (layout_of(self.path, text).counts[key] for text in (self.base, self.ours))
+        return bool(after) and (after > before or key in self.news)
+
+
+@lru_cache(maxsize=4)  # all hunks of a file ask
+def _matched_texts(path: str, base: bytes, ours: bytes) -> Sequence[tuple[int, int]]:
+    """Return the numbers of the equal lines of two texts."""
+    mine, there = (dict(enumerate(layout_of(path, text).keys)) for text in (base, ours))
+    return [*_matched(mine, there)]
+
+
+def _matched(mine: Mapping[int, bytes], there: Mapping[int, bytes]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of lines with equal keys, in order. Lines without a word are left out."""
+    old, new = ([n for n, key in side.items() if key] for side in (mine, there))
+    keys = [mine[n] for n in old], [there[n] for n in new]
+    return ((old[i], new[j]) for i, j in matched_lines(*keys))
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
@@ -202,7 +233,7 @@ def coincidence(drop: Drop) -> Needed | None:
         return None
     beside = (run for hunk in drop.beside for run in runs_of(hunk, 0))
     more = _uncounted(drop.runs) or _uncounted(beside)
-    if not more or any(bare(line) in drop.news for line in more):
+    if not more or any(drop.is_new(bare(line)) for line in more):
         return None
     line, old = next(iter(counted.items()))
     pairs = zip(_COUNT.findall(old), _COUNT.findall(line), strict=False)
