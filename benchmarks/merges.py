@@ -180,7 +180,7 @@ def reliability_plot(some: Iterable[Judged]) -> str:
             at = 50 * (low + high)
             lines["right"].append((at, sum(c.is_right for c in codes) / len(codes)))
             lines["the person's"].append((at, sum(c.is_persons for c in codes) / len(codes)))
-    return plot(lines, across="judged the person's, %", up="share of candidates")
+    return plot(lines, across="judged the person's, %", up="share")
 
 
 def main() -> None:
