@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from patchmgr.engines.merge.align import aligned
-from patchmgr.engines.merge.languages import Language, framed, language_of
+from patchmgr.engines.merge.languages import framed, language_of
 from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node, lines_of
 from patchmgr.model.edits import Edit
@@ -35,7 +35,7 @@ def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
     """Return the edits that turn the text `base` into `theirs`, from top to bottom."""
     language = language_of(path)
     sides = [read(framed(lines_of(text), language), language) for text in (base, theirs)]
-    return tuple(dict.fromkeys(_Lift(language).node(sides[0], sides[1], "", "")))
+    return tuple(dict.fromkeys(_edited(sides[0], sides[1], "", "")))
 
 
 def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
@@ -43,62 +43,58 @@ def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, .
     return tuple(dict.fromkeys(edit for pair in pairs for edit in edits_of(*pair, path)))
 
 
-class _Lift:
-    """Walks two trees in parallel, and yields the edits between them."""
+def _edited(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
+    """Yield the edits to a node that both trees have; `within` is the statement around it."""
+    if base.whole == theirs.whole:
+        return
+    if base.said == theirs.said:
+        yield from _layout(base, theirs, symbol)
+        return
+    if base.kind in _SYMBOLS and theirs.kind == base.kind and base.key != theirs.key:
+        old, new = (_name(node) for node in (base, theirs))
+        yield Edit(symbol, f"rename {_noun(base, symbol)} {old} to {new}")
+    if base.kind != theirs.kind or (
+        not (base.parts and theirs.parts) and base.kind not in ("list", "block")
+    ):
+        yield Edit(symbol, _rewritten(base, theirs))
+        return
+    is_line = theirs.key == "logical" or base.kind not in ("code", "list", *_HOLDERS)
+    about = _quoted(theirs) if is_line else within
+    yield from _parts(base, theirs, _inside(base, symbol), about)
 
-    def __init__(self, language: Language) -> None:
-        self.language = language
 
-    def node(self, base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
-        """Yield the edits to a node that both trees have; `within` is the statement around it."""
-        if base.whole == theirs.whole:
-            return
-        if base.said == theirs.said:
-            yield from self._layout(base, theirs, symbol)
-            return
-        if base.kind in _SYMBOLS and theirs.kind == base.kind and base.key != theirs.key:
-            old, new = (_name(node) for node in (base, theirs))
-            yield Edit(symbol, f"rename {_noun(base, symbol)} {old} to {new}")
-        if base.kind != theirs.kind or (
-            not (base.parts and theirs.parts) and base.kind not in ("list", "block")
-        ):
-            yield Edit(symbol, _rewritten(base, theirs))
-            return
-        is_line = theirs.key == "logical" or base.kind not in ("code", "list", *_HOLDERS)
-        about = _quoted(theirs) if is_line else within
-        yield from self._parts(base, theirs, _inside(base, symbol), about)
+def _layout(base: Node, theirs: Node, symbol: str) -> Iterator[Edit]:
+    """Yield an edit for each statement whose layout differs."""
+    inner = _inside(base, symbol)
+    if any(part.kind in _HOLDERS or part.key == "logical" for part in base.parts) or (
+        base.kind in _HOLDERS and len(base.parts) == len(theirs.parts)
+    ):
+        for one, other in zip(base.parts, theirs.parts, strict=False):
+            yield from _layout(one, other, inner)
+    elif base.text != theirs.text:
+        yield Edit(symbol, f"lay out {_quoted(theirs)} anew")
 
-    def _layout(self, base: Node, theirs: Node, symbol: str) -> Iterator[Edit]:
-        """Yield an edit for each statement whose layout differs."""
-        inner = _inside(base, symbol)
-        if any(part.kind in _HOLDERS or part.key == "logical" for part in base.parts) or (
-            base.kind in _HOLDERS and len(base.parts) == len(theirs.parts)
-        ):
-            for one, other in zip(base.parts, theirs.parts, strict=False):
-                yield from self._layout(one, other, inner)
-        elif base.text != theirs.text:
-            yield Edit(symbol, f"lay out {_quoted(theirs)} anew")
 
-    def _parts(self, base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
-        ends = (len(base.parts), len(theirs.parts))
-        is_code = base.kind not in (*_HOLDERS, "list")
-        found: list[Edit] = []
-        tokens: list[str] = []
-        i = j = 0
-        for at, to in [*aligned(base.kind, base.parts, theirs.parts), ends]:
-            old, new = base.parts[i:at], theirs.parts[j:to]
-            if not is_code:
-                found += _came_and_went(base, old, new, symbol, within)
-            elif any(node.said for node in (*old, *new)):
-                tokens.append(_text(old or new))
-                found.append(Edit(symbol, _replaced(_text(old), _text(new), within)))
-            if at < len(base.parts):
-                is_list = base.parts[at].kind == "list"
-                about = (_owner(base.parts, at) if is_list else "") or within
-                found += self.node(base.parts[at], theirs.parts[to], symbol, about)
-            i, j = at + 1, to + 1
-        is_torn = len(tokens) > _MOST or any(text.strip() in _BRACKETS for text in tokens)
-        yield from [Edit(symbol, _rewritten(base, theirs))] if is_torn else found
+def _parts(base: Node, theirs: Node, symbol: str, within: str) -> Iterator[Edit]:
+    ends = (len(base.parts), len(theirs.parts))
+    is_code = base.kind not in (*_HOLDERS, "list")
+    found: list[Edit] = []
+    tokens: list[str] = []
+    i = j = 0
+    for at, to in [*aligned(base.kind, base.parts, theirs.parts), ends]:
+        old, new = base.parts[i:at], theirs.parts[j:to]
+        if not is_code:
+            found += _came_and_went(base, old, new, symbol, within)
+        elif any(node.said for node in (*old, *new)):
+            tokens.append(_text(old or new))
+            found.append(Edit(symbol, _replaced(_text(old), _text(new), within)))
+        if at < len(base.parts):
+            is_list = base.parts[at].kind == "list"
+            about = (_owner(base.parts, at) if is_list else "") or within
+            found += _edited(base.parts[at], theirs.parts[to], symbol, about)
+        i, j = at + 1, to + 1
+    is_torn = len(tokens) > _MOST or any(text.strip() in _BRACKETS for text in tokens)
+    yield from [Edit(symbol, _rewritten(base, theirs))] if is_torn else found
 
 
 def _came_and_went(
