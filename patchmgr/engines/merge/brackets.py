@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from keyword import iskeyword
 
 from msgspec.structs import replace
@@ -10,9 +10,12 @@ from msgspec.structs import replace
 from patchmgr.engines.merge.languages import CLOSERS, Token
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
+Held = Callable[[Sequence[Node], Sequence[Node]], Node]
+"""Makes one node of the content of brackets, given the nodes up to the opening bracket, too."""
 
-def grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
-    """Return the tokens as nodes, with the content of each pair of brackets as one list node."""
+
+def grouped(tokens: Sequence[Token], held: Held) -> list[Node]:
+    """Return the tokens as nodes, with the content of each pair of brackets as one node."""
     nodes, at = list[Node](), 0
     while at < len(tokens):
         token = tokens[at]
@@ -21,10 +24,20 @@ def grouped(tokens: Sequence[Token], *, is_python: bool) -> list[Node]:
         if token.kind == "sign" and token.text in CLOSERS:
             end = closing(tokens, at)
             if end is not None:
-                inner = grouped(tokens[at:end], is_python=is_python)
-                nodes.append(listed(inner, _bracket(nodes, inner) if is_python else token.text))
+                nodes.append(held(nodes, grouped(tokens[at:end], held)))
                 at = end
-    return with_comments(nodes)
+    return nodes
+
+
+def items(before: Sequence[Node], inner: Sequence[Node]) -> Node:
+    """Return the content of brackets as a list of items."""
+    return listed(with_comments(inner), before[-1].text)
+
+
+def items_of_python(before: Sequence[Node], inner: Sequence[Node]) -> Node:
+    """Return the content of brackets of Python as a list of items."""
+    inner = with_comments(inner)
+    return listed(inner, _bracket(before, inner))
 
 
 def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:

@@ -6,41 +6,21 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.brackets import closing, listed
-from patchmgr.engines.merge.languages import CLOSERS, Token
-from patchmgr.engines.merge.tree import Node, leaf, tree
+from patchmgr.engines.merge.brackets import grouped, listed
+from patchmgr.engines.merge.languages import Token
+from patchmgr.engines.merge.tree import Node, tree
 
 _JOINING = frozenset({"else", "catch", "while"})
 
 
-class Signs:
-    """A parser for the tokens of a language with free white space."""
+def statements_of(tokens: Sequence[Token]) -> Node:
+    """Return tokens as statements; an unmatched closing bracket is a token."""
+    return _statements(grouped(tokens, _held))
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
 
-    def block(self) -> Node:
-        """Return the rest of the tokens as statements; an unmatched closing bracket is a token."""
-        return _statements(self._nodes(""))
-
-    def _nodes(self, closer: str) -> list[Node]:
-        nodes: list[Node] = []
-        while self.at < len(self.tokens):
-            token = self.tokens[self.at]
-            if token.kind == "sign" and token.text == closer:
-                return nodes
-            self.at += 1
-            nodes.append(leaf(token.kind, token.text, lead=token.lead))
-            opens = token.kind == "sign" and token.text in CLOSERS
-            if opens and closing(self.tokens, self.at) is not None:
-                inner = self._nodes(CLOSERS[token.text])
-                is_block = token.text == "{" and _is_code(inner)
-                nodes.append(_statements(inner) if is_block else listed(inner, token.text))
-                for token in self.tokens[self.at : self.at + 1]:  # none where brackets cross
-                    nodes.append(leaf(token.kind, token.text, lead=token.lead))
-                    self.at += 1
-        return nodes
+def _held(before: Sequence[Node], inner: Sequence[Node]) -> Node:
+    is_block = before[-1].text == "{" and _is_code(inner)
+    return _statements(inner) if is_block else listed(inner, before[-1].text)
 
 
 def _is_code(nodes: Sequence[Node]) -> bool:

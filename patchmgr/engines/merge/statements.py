@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.brackets import grouped, with_names
+from patchmgr.engines.merge.brackets import grouped, items, items_of_python, with_names
 from patchmgr.engines.merge.languages import PYTHON, Language, Token, lex
-from patchmgr.engines.merge.signs import Signs
-from patchmgr.engines.merge.tree import Node, leaf, tree
+from patchmgr.engines.merge.signs import statements_of
+from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
 def read(text: str, language: Language) -> Node:
@@ -19,7 +19,7 @@ def read(text: str, language: Language) -> Node:
     tokens = list(lex(text, language)) if text else []
     try:
         if language.layout == "signs":
-            return Signs(tokens).block()
+            return statements_of(tokens)
         return _nested(_lines(tokens), language)
     except RecursionError:
         flat = [leaf(token.kind, token.text, lead=token.lead) for token in tokens]
@@ -102,7 +102,7 @@ _COMPOUND = frozenset({"if", "for", "while", "with", "try", "match", *_CLAUSES})
 
 
 def _simple(line: _Line, language: Language) -> Node:
-    nodes = grouped(line.tokens, is_python=language is PYTHON)
+    nodes = with_comments(grouped(line.tokens, items_of_python if language is PYTHON else items))
     words = [t.text for t in line.tokens if t.kind not in ("comment", "eol", "end")]
     kind, key = _what(words, line.tokens, language)
     if language is PYTHON and kind == "import":
