@@ -49,13 +49,5 @@ def _lead_in(host: Nodes, part: Node, at: int) -> str:
     """Return the white space before an item, as in the list that now contains it."""
     if at == 0:
         return host[0].lead
-    leads = [p.lead for p in host[1:] if not p.lead.strip()]
-    if not leads:
-        is_long = "\n" in host[0].lead
-        return (
-            host[0].lead if is_long else part.lead if "\n" not in part.lead and part.lead else " "
-        )
-    is_wrapped = ["\n" in lead for lead in leads]
-    if all(is_wrapped) and "\n" not in part.lead:
-        return leads[0]
-    return " " if not any(is_wrapped) and ("\n" in part.lead or not part.lead) else part.lead
+    leads = {p.lead for p in host[1:] or host if not p.lead.strip()}
+    return (leads.pop() if len(leads) == 1 else "") or part.lead or " "
