@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -67,6 +67,8 @@ class PackageUpstream:
         self._name = upstream.name
         self._progress = progress
         self._listed: tuple[Release, ...] | None = None
+        self._known: Mapping[str, str] | None = None
+        self._read = cache(lambda version, commit: imported(self.store, version))
         self._named_commit = cache(lambda v: (self.resolve(v).commit, f"{self._package} {v}"))
         self.reader = reader
         self.store = reader.git_dir
@@ -83,6 +85,17 @@ class PackageUpstream:
             beside.replace(self.store / _VERSIONS)
         return self._listed
 
+    def _commits(self) -> Mapping[str, str]:
+        """Return the commits of the releases in the store by version, as of the last import."""
+        if self._known is None:
+            self._known = references(self.store, RELEASES)
+        return self._known
+
+    def _stored(self, version: str) -> Imported | None:
+        """Return the release of this version, or None if it is not in the store."""
+        commit = self._commits().get(version)
+        return None if commit is None else self._read(version, commit)
+
     def fetch(self, wanted: Sequence[str] = ()) -> str:
         """Import the newest final release and those in `wanted`; return the newest one's commit.
 
@@ -92,7 +105,7 @@ class PackageUpstream:
         newest = newest_final(self.releases())
         if newest is None:
             raise PatchmgrError("unknown-ref", f"{self._package} has no final release")
-        found = imported(self.store, newest.version) or self._import(newest)
+        found = self._stored(newest.version) or self._import(newest)
         git_process.output(["symbolic-ref", NEWEST, RELEASES + newest.version], git_dir=self.store)
         for ref in wanted:
             self.resolve(ref)
@@ -104,7 +117,7 @@ class PackageUpstream:
         Raises PatchmgrError "unknown-ref", with the nearest versions as a hint.
         """
         version = self._known_version(ref) or self._listed_version(ref)
-        found = imported(self.store, version)
+        found = self._stored(version)
         if found is None:
             found = self._import(next(r for r in self.releases() if r.version == version))
         return Resolved(f"v{version}", found.commit, found.archive, found.sha256, version)
@@ -113,7 +126,7 @@ class PackageUpstream:
         if ref == "upstream/main":
             newest = newest_ref(self.store)
             return None if newest is None else newest.removeprefix(RELEASES)
-        known = references(self.store, RELEASES)
+        known = self._commits()
         for name in (ref, ref.removeprefix("v")):
             if name in known:
                 return name
@@ -141,7 +154,8 @@ class PackageUpstream:
         folder = cache_folder() / "archives"
         path = downloads.download(release.archive, folder, settings, progress=said)
         releases.import_release(self.store, self._package, release, path, progress=said)
-        found = imported(self.store, release.version)
+        self._known = None
+        found = self._stored(release.version)
         assert found is not None
         return found
 
@@ -157,7 +171,7 @@ class PackageUpstream:
         Raises PatchmgrError "checksum-mismatch" if the index has a different archive for it.
         """
         version = self._known_version(pin.ref) or self._listed_version(pin.ref)
-        found = imported(self.store, version)
+        found = self._stored(version)
         if found is None:
             release = next(r for r in self.releases() if r.version == version)
             offered = release.archive.sha256
@@ -170,7 +184,7 @@ class PackageUpstream:
 
     def version_of(self, pin: Pin) -> str:
         """Return the version of a pinned release."""
-        known = references(self.store, RELEASES)
+        known = self._commits()
         named = pin.ref.removeprefix("v")  # another archive of that release came since
         return next((v for v, commit in known.items() if commit == pin.commit), named)
 
@@ -212,7 +226,7 @@ class PackageUpstream:
         assert start.version is not None and end.version is not None
         self.releases()
         versions = _final_between(self._versions(), start.version, end.version)
-        known = references(self.store, RELEASES)
+        known = self._commits()
         missing = [f"v{version}" for version in versions if version not in known]
         if missing:
             count = f"{len(missing)} release{'' if len(missing) == 1 else 's'}"
@@ -227,7 +241,7 @@ class PackageUpstream:
         Only final releases in the store are examined, for the given paths. Returns None if there is
         no step.
         """
-        known = {Version(v): commit for v, commit in references(self.store, RELEASES).items()}
+        known = {Version(v): commit for v, commit in self._commits().items()}
         commits = [known[v] for v in sorted(known) if not v.is_prerelease]
         return release_changes(self.store, commits, paths, scratch=scratch)
 
@@ -247,7 +261,7 @@ class PackageUpstream:
         """Return the versions on the index as of the last request, and all imported versions."""
         kept = self.store / _VERSIONS
         listed = kept.read_text().split() if kept.exists() else []
-        return list({*listed, *references(self.store, RELEASES)})
+        return list({*listed, *self._commits()})
 
 
 def newest_final(releases: Iterable[Release]) -> Release | None:
