@@ -254,7 +254,8 @@ def _counted(run: Run) -> Iterator[tuple[bytes, bytes]]:
 
 def _uncounted(runs: Iterable[Run]) -> list[bytes]:
     """Return the added lines that differ from the removed ones in more than numbers."""
-    return [x for run in runs for x in run.added if key_of(x) and x not in dict(_counted(run))]
+    sides = ((run.added, dict(_counted(run))) for run in runs)
+    return [x for added, counted in sides for x in added if key_of(x) and x not in counted]
 
 
 def other_order(drop: Drop) -> Needed | None:
