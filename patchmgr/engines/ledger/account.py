@@ -1,4 +1,4 @@
-"""The account of a group of files: what the series changes in them, and what the result has."""
+"""Count what a series changes in a group of files, and compare it with the rebased files."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ _TOLD = 60
 
 
 class Part(Struct, frozen=True):
-    """The change that one patch makes to one file, with the fate of each hunk."""
+    """The change that one patch makes to one file, with the engine's claim about each hunk."""
 
     patch: Claimed
     diff: Diff
     fates: tuple[Fate, ...]
 
     def hunks(self) -> Iterator[tuple[Hunk, Fate]]:
-        """Yield each hunk with its fate."""
+        """Yield each hunk of the change, with what the engine claims became of the hunk."""
         for number, hunk in enumerate(self.diff.hunks):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield the runs of consecutive added lines, in hunks that were carried as text."""
+        """Yield the runs of consecutive lines that the hunks carried by a text merge add."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
@@ -60,12 +60,12 @@ class Part(Struct, frozen=True):
 
     @property
     def is_carried(self) -> bool:
-        """Whether the result should contain at least a part of the change."""
+        """Whether the rebased file should contain at least a part of the patch's change."""
         return any(fate in CARRIED for fate in self.fates)
 
 
 class Group(Struct):
-    """The changes to some files, in series order. Text may move between these files."""
+    """The files between which patches or upstream move text, and the patches' changes to them."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
@@ -79,8 +79,8 @@ class Deltas:
     `come_left` and `gone_left` do so for the changes that must not be in the result.
 
     If `is_exact`, the result may contain none of the items in `left`. Otherwise it may contain
-    some. If `is_netted`, an item that one change both adds and removes is not counted, unless it
-    joins words, as a dot does. `beside` holds items next to added ones, which may change places
+    some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
+    punctuation such as a dot. `beside` holds items next to added items, which may change places
     with them (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old
     name).
     """
@@ -96,7 +96,7 @@ class Deltas:
         self.beside: Counter[Any] = Counter()
 
     def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
-        """Add the counts of one change, given as its old and its new items."""
+        """Add to the counts one change, which replaces the old items by the new items."""
         come, gone = Counter(new), Counter(old)
         delta = Counter(come)
         delta.subtract(gone)
@@ -114,7 +114,7 @@ def _joints(counts: Counter[Any]) -> Counter[Any]:
 
 
 class Account:
-    """The account of one group of files."""
+    """Compares the lines that patches add and remove in a group of files with the rebased files."""
 
     def __init__(self, group: Group, base: State, onto: State, result: State, cited: Cited) -> None:
         self.parts, self.paths, self.cited = group.parts, group.paths, cited
@@ -125,7 +125,7 @@ class Account:
         self.sources: dict[str, str] = {}  # of what the series renames or copies, on the pin
 
     def close(self) -> list[Told]:
-        """Count the lines of the group, and return a fault for each count that is wrong."""
+        """Count what the patches change in the files, and return a finding for each wrong count."""
         for hunk, fate in self.hunks():
             self.added[fate] += len(hunk.only(b"+"))
             self.removed[fate] += len(hunk.only(b"-"))
@@ -183,7 +183,7 @@ class Account:
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Return whether lines cannot be counted: a file is missing, binary, or a link."""
+        """Return whether any of the files cannot be read as text: missing, binary or a link."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -193,13 +193,13 @@ class Account:
         return False
 
     def hunks(self) -> list[tuple[Hunk, Fate]]:
-        """Return all hunks of the group with their fates."""
+        """Return all hunks that the patches have for the files, with what became of each hunk."""
         return [each for part in self.parts for each in part.hunks()]
 
     # what the series does on its own side
 
     def written_end(self) -> None:
-        """Apply the patches to the files of the base. A second call has no effect."""
+        """Apply the patches to the files of the base, unless that was done before."""
         if not self.end:
             for part in self.parts:
                 self._fold_part(part)
@@ -279,9 +279,9 @@ class Account:
         beside: int = 0,
         alike: Callable[[int], None] = lambda number: None,
     ) -> dict[Any, int]:
-        """Return how many copies of each item the result lacks.
+        """Return how many copies of each item (such as a line) the rebased files lack.
 
-        The number is negative if the result has too many.
+        The number is negative if they have too many.
         """
         upstream: Deltas | None = None
         off = {}
@@ -383,7 +383,7 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Yield a fault for each kind of wrong count: items missing or surplus, by side."""
+        """Yield a finding for all lines or words that are missing, and one for all surplus."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
@@ -394,12 +394,12 @@ class Account:
             yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
 
     def disorder(self, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a fault for a line that is in the wrong place."""
+        """Return a finding that reports a line at the wrong place in a rebased file."""
         text = "the result has lines in an order that neither upstream nor the patches have"
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
     def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a fault, with the patch and the line of the result that it probably concerns."""
+        """Return a finding, with the patch and the place that the given line probably is from."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self.parts if part.is_carried] or self.parts
         named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]
@@ -416,7 +416,7 @@ class Account:
 
 
 def neighbours(lines: Lines) -> Counter[Pair]:
-    """Count the pairs of consecutive lines. The start and the end of the text form no pairs."""
+    """Count how often each pair of consecutive lines occurs in a text."""
     return Counter(pairwise(lines))
 
 
@@ -429,17 +429,17 @@ _OFF = {
 
 
 def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditFinding:
-    """Return a finding of the ledger."""
+    """Return a finding of the ledger: a wrong line count or order in the file at `path`."""
     return AuditFinding("ledger", is_certain, path, line, None, text)
 
 
 def number_of(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural where needed."""
+    """Return a number with its noun, which gets a plural "s" where needed."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def quoted(lines: Iterable[bytes]) -> str:
-    """Quote the longest of some lines, and name the definitions in the lines."""
+    """Return the longest of the lines in backquotes, with the names of all definitions in them."""
     lines = list(lines)
     named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
     text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")

@@ -71,7 +71,7 @@ _STRIPS = (1, 0, 2, 3)
 def balance(
     patches: Sequence[Claimed], base: State, onto: State, result: State, *, cited: Cited
 ) -> Ledger:
-    """Account for each line of the patches, given the base, the target `onto` and the result."""
+    """Return the ledger: what became of each line of the patches, and a finding for each error."""
     added, removed = Counter[Fate](), Counter[Fate]()
     faults: list[Told] = []
     evidence: list[Evidence] = []
@@ -144,11 +144,11 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """The lines of a patch that upstream is claimed to have, and those that were not found there.
+    """The lines of an absorbed patch that were searched for upstream, and those that are missing.
 
     `numbers` counts the added and the removed lines that were searched for. `lacks` holds the added
-    lines that were not found, and `still` the removed lines that still exist. Layout, comments and
-    imports are ignored.
+    lines that upstream does not have, and `still` the removed lines that it still has. Layout,
+    comments and imports are ignored.
     """
 
     patch: str
@@ -159,7 +159,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Search for the lines of absorbed hunks in upstream's files and in the cited commits."""
+    """Yield, for each absorbed patch, which of its lines upstream or cited commits do not have."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -263,7 +263,7 @@ def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple
 
 
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
-    """Yield a finding for each patch if not all its absorbed lines were found upstream.
+    """Yield a finding for each absorbed patch of which upstream does not have all lines.
 
     As upstream often changes a patch in review, the finding is a warning. It is certain only if
     upstream lacks more than half of the added lines, or still has more than half of the removed
@@ -329,11 +329,11 @@ class _Sides(Struct, frozen=True):
     made: _Texts
 
     def written(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
-        """Return by how much the series changes the count of each item."""
+        """Return by how much the patches change the count of each item, such as a word."""
         return _change(self.base, self.theirs, count)
 
     def carried(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
-        """Return by how much the count of each item differs between upstream and the result."""
+        """Return by how much the count of each item, such as a word, differs from upstream's."""
         return _change(self.ours, self.made, count)
 
 
@@ -347,7 +347,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield a fault for each count of words that is wrong, in results whose layout may differ."""
+    """Yield a finding for each wrong count of words, in files whose layout a merge may change."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}
@@ -478,7 +478,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count the lines that the result lacks as given up by the person who resolved the conflict."""
+    """Count the added lines that a person's resolution leaves out as given up by that person."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():

@@ -10,7 +10,10 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """What the engine claims became of a hunk. It decides what the ledger has to prove."""
+    """The engine's claim about a hunk: how it was carried, or absorbed, in conflict or given up.
+
+    It decides what the ledger has to prove.
+    """
 
     TEXT = "text"
     OTHERWISE = "otherwise"
@@ -25,7 +28,7 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """The claim about one file of a patch: its paths in the result, and the fate of each hunk.
+    """The engine's claim about one file of a patch: its new paths, and what became of each hunk.
 
     `path` is the path in the patch. A file without hunks has one fate.
     """
@@ -36,10 +39,10 @@ class Claim(Struct, frozen=True):
 
 
 class Claimed(Struct, frozen=True):
-    """A patch and the claims about its files. Files without a claim have the fate `rest`.
+    """A patch, and the engine's claims about its files; a file without a claim has the fate `rest`.
 
     `diff` is the patch without its header. `on_base` is false if the other patches are not written
-    on top of this one. `cited` holds the upstream commits that the engine names as evidence,
+    on top of this patch. `cited` holds the upstream commits that the engine names as evidence,
     `reworded` the texts of the patch that landed in a different form, and `edited` the files that a
     person changed in addition to the patch.
     """
@@ -56,7 +59,7 @@ class Claimed(Struct, frozen=True):
 
 
 class State(Protocol):
-    """All files of one state: the base, upstream, or the result."""
+    """All files of one tree: of the base, of upstream's target, or of the rebased series."""
 
     def blob(self, path: str) -> str | None:
         """Return the id of a file's content, or None if the file does not exist."""

@@ -15,15 +15,15 @@ class Hunk(Struct, frozen=True):
     lines: tuple[bytes, ...]  # with their kind, without their line end
 
     def side(self, other: bytes) -> list[bytes]:
-        """Return the lines of one side: all but those with the other side's sign."""
+        """Return the lines of the old or the new side: all but those with the other side's sign."""
         return [line[1:] for line in self.lines if line[:1] != other]
 
     def only(self, kind: bytes) -> list[bytes]:
-        """Return the lines with a sign (`+`, `-` or space), without the sign."""
+        """Return the lines that start with `kind` (`+`, `-` or a space), without this character."""
         return [line[1:] for line in self.lines if line[:1] == kind]
 
     def beside(self) -> list[bytes]:
-        """Return the context lines next to an added line."""
+        """Return the context lines of the hunk that are directly next to an added line."""
         kinds = [b"", *(line[:1] for line in self.lines), b""]
         return [
             line[1:]
@@ -33,7 +33,7 @@ class Hunk(Struct, frozen=True):
 
 
 class Diff(Struct):
-    """The change to one file, as given in a diff. Ids may be abbreviated."""
+    """The change to one file, as given in a diff. Blob ids may be abbreviated."""
 
     old: str | None
     new: str | None
@@ -53,7 +53,7 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Read the changes to files in a diff. `strip` leading folders are removed from each path."""
+    """Return the change to each file in a diff, with `strip` leading folders removed from paths."""
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0

@@ -30,7 +30,7 @@ def lines_of(content: bytes | None) -> Lines | None:
 
 
 def pairs_of(lines: Lines | None) -> Iterable[Pair]:
-    """Return the pairs of consecutive lines, where the start and end of the file count as lines."""
+    """Return all pairs of consecutive lines; the start and the end of the text count as lines."""
     return () if lines is None else pairwise(chain((START,), lines, (END,)))
 
 
@@ -47,7 +47,7 @@ _NAMED = (
 
 
 def words_of(lines: Iterable[bytes]) -> Words:
-    """Count the words in some lines."""
+    """Count how often each word occurs in the given lines."""
     return Counter(_WORD.findall(b"\n".join(lines)))
 
 
@@ -57,7 +57,7 @@ def squeezed(text: bytes) -> bytes:
 
 
 def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
-    """Count the definitions that start in some lines, by kind and name."""
+    """Count the definitions (functions, classes, macros) that start in the given lines."""
     found: Counter[tuple[str, bytes]] = Counter()
     for line in lines:
         for kind, pattern in _NAMED:
@@ -69,7 +69,7 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int) -> int | None:
-    """Return the index nearest to `at` where a file contains some lines, or None."""
+    """Return the index in `lines` where the lines `old` start, the nearest to `at`, or None."""
     if not old:
         return min(at, len(lines))
     places = (
@@ -81,7 +81,7 @@ def position(lines: Lines, old: Lines, at: int) -> int | None:
 
 
 def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
-    """Return the lines in places that both sides changed, and the lines next to them."""
+    """Return the lines at places that both sides of a merge changed, and the lines around them."""
     blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in blocks_of(base, theirs)]
     found: set[bytes] = set()
@@ -166,7 +166,7 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield three consecutive lines of a merge that are consecutive on neither side.
+    """Yield each three consecutive lines of a merge that are consecutive in neither side.
 
     Lines where the text of one side meets that of the other are left out: the first two are
     consecutive on one side, and the last two on the other.
@@ -187,7 +187,7 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Map each line that occurs once, without its layout, to its position and the line itself."""
+    """Map each line that occurs only once, with layout removed, to its index and its full text."""
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, line in enumerate(lines):
@@ -199,7 +199,7 @@ def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
 
 
 def squeezed_counts(content: bytes) -> Counter[bytes]:
-    """Count equal lines of a text, regardless of their layout."""
+    """Count how often each line of a text occurs, with white space and punctuation removed."""
     return Counter(content.translate(None, _LAYOUT.replace(b"\n", b"")).split(b"\n"))
 
 
@@ -208,6 +208,6 @@ def _joined(lines: Lines) -> bytes:
 
 
 def is_within(lines: Lines, text: Lines) -> bool:
-    """Return whether a text contains some lines in the same order, perhaps with others between."""
+    """Return whether a text has all given lines in the same order, perhaps with others between."""
     rest = iter(text)
     return all(line in rest for line in lines)

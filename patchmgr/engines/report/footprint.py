@@ -36,7 +36,7 @@ Net = Mapping[str, tuple[int, int] | None]
 def footprint(
     series: str, pin: Pin, patches: Sequence[Patch], changes: Sequence[FileChange], net: Net
 ) -> Footprint:
-    """Return the footprint of a series from its patches, in order, and the squashed `changes`.
+    """Return the footprint of a series, given its patches in order and their squashed `changes`.
 
     `net` maps each path to the counts of `git diff --numstat` from pin to head, or to None for a
     binary file. Raises KeyError if a path is missing.
@@ -219,7 +219,7 @@ class _Line(Struct, frozen=True):
 
 
 class Walk:
-    """The files of a series after each patch, one patch at a time."""
+    """Applies the patches of a series one by one, and keeps the files after the latest patch."""
 
     def __init__(self, changes: Sequence[FileChange]) -> None:
         self._indexes: dict[tuple[str, bytes], SymbolIndex] = {}
@@ -228,7 +228,7 @@ class Walk:
         self._files = dict(self._pinned)
 
     def step(self, patch: Patch) -> tuple[TouchedFile, ...]:
-        """Return the files that the next patch changes, and go on to the state after that patch."""
+        """Apply the next patch of the series, and return the files that the patch changes."""
         pairs = [(self._before(change), change) for change in patch.files]
         steps = tuple(self._step(before, change) for before, change in pairs)
         for change in patch.files:
@@ -329,7 +329,7 @@ State = tuple[Footprint, Sequence[OwnCommit]]
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Compare the footprint of a series before and after. None means that there is no series."""
+    """Return how the footprint of a series changed, where None stands for no series."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (

@@ -93,7 +93,7 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """Finds the changed sites of one file. It can be sent to another process.
+    """A function that finds the sites that a series changes in a file, for use in any process.
 
     `defaults` holds the values of the project's settings if no environment variable is set.
     """
@@ -114,7 +114,10 @@ class Judge(Struct, frozen=True):
 
 
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
-    """Return the judge for a series, which knows the defaults of the project's settings."""
+    """Return the function that finds the sites that a series changes in a file.
+
+    It knows the defaults of the project's settings.
+    """
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))
 
@@ -142,7 +145,7 @@ def texts_of(
 def with_owners(
     footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
 ) -> tuple[ChangedSite, ...]:
-    """Return the sites with the patches that change them. Sites that all users run come first."""
+    """Return the sites with the patches that change them, the sites that all users run first."""
     owners = _owners(footprint)
     by_path = {file.path: file.patches for file in footprint.files}
     sites = [
@@ -170,7 +173,7 @@ def hotspots(
     changes: Sequence[tuple[str, str, str]],
     names: Mapping[str, str],
 ) -> tuple[Hotspot, ...]:
-    """Return the touched upstream symbols, those that upstream changed most often first.
+    """Return the upstream symbols that the patches touch, the one that upstream changes most first.
 
     Each of `changes` is a commit, a path and a hunk heading. `names` maps a path to the file's
     latest path.
@@ -239,9 +242,10 @@ def find_risks(
     files: Sequence[FileFootprint],
     known_variables: Callable[[Sequence[str]], frozenset[str]],
 ) -> tuple[Risk, ...]:
-    """Return the risks of the squashed series, sorted by kind and path.
+    """Return what a reviewer should know of a series: new dependencies, binaries, variables, pins.
 
-    `known_variables` returns which of the given names occur anywhere in upstream's tree.
+    The risks are sorted by kind and path. `known_variables` returns which of the given names occur
+    anywhere in upstream's tree.
     """
     by_path = {change.path: change for change in changes}
     found: list[Risk] = []

@@ -86,7 +86,7 @@ _KEYS = (
 
 
 def read_codeowners(content: bytes) -> Rules:
-    """Return a name and a glob for each line of CODEOWNERS. The last glob that matches counts.
+    """Return a name and a glob for each line of CODEOWNERS. For a path, the last match counts.
 
     The name is that of the section, or else the path at the start of the glob.
     """
@@ -156,9 +156,10 @@ def subsystems(
     read: Callable[[str], bytes | None],
     fallback: Callable[[str], str],
 ) -> Subsystems:
-    """Return a project's rule for subsystems.
+    """Return the rule that names subsystems: from series.toml, labels, CODEOWNERS or folders.
 
-    `read` returns a file at the pin, and `fallback` the top folder of a path.
+    `own` holds the globs in series.toml. `read` returns a file at the pin, and `fallback` the top
+    folder of a path.
     """
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())
@@ -181,9 +182,10 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 
 
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
-    """Return a rule that names a path by its top folder, or by two if most paths share the first.
+    """Return a function that names the top folder of a path, or its top two folders.
 
-    If `paths` are only some of the paths, `among` is the number of all.
+    It names two if most paths share the first. If `paths` are only some of the paths, `among` is
+    the number of all.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among

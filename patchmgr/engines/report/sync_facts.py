@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def carried_of(rows: Sequence[Row]) -> tuple[Carried, ...]:
-    """Return each patch once, with one verdict and all methods from all the rebases."""
+    """Return each patch once, with its verdict and all ways in which rebases carried it."""
     found: dict[str, Carried] = {}
     for patch in _patches(rows):
         known = found.get(patch["name"])
@@ -49,7 +49,7 @@ def _carried(patch: Row, known: Carried | None) -> Carried:
 
 
 def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
-    """Yield the patches that upstream has in whole or in part, with the upstream commits."""
+    """Yield the patches that upstream has in whole or in part, with the commits that show it."""
     for patch in _patches(rows):
         if patch["verdict"] in ("absorbed", "partial"):
             how = {str(h["how"]) for h in patch["hunks"] if h["verdict"] == "absorbed"}
@@ -64,7 +64,7 @@ def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
 
 
 def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
-    """Return the measured reliability of each kind of evidence or proposal, once.
+    """Return the measured reliability of each kind of evidence or proposal, without repetition.
 
     Facts saved by an older version have none.
     """
@@ -81,7 +81,7 @@ def _patches(rows: Sequence[Row]) -> list[Row]:
 
 
 def solved_of(rows: Sequence[Row]) -> Iterator[Solved]:
-    """Yield each file that git's text merge alone could not merge, including those in conflict."""
+    """Yield each file that git's text merge alone could not merge, even if still in conflict."""
     for row in rows:
         solutions = list(row.get("solutions", {}).values())
         for patch in row["outcome"]["patches"]:
@@ -155,7 +155,7 @@ def touched_by(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files of the series whose bytes stayed the same, and the other files.
+    """Return two tuples of paths: files that rebases left byte for byte the same, and the others.
 
     The bytes stay the same if upstream did not touch the file and every patch on it is unchanged.
     """
@@ -175,7 +175,7 @@ def files_by_change(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 def warnings_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return the warnings about applied patches that a person should check."""
+    """Return the warnings, one sentence each, that rebases gave about the patches."""
     return tuple(
         f"{patch['name']}: {warning}" for patch in _patches(rows) for warning in patch["warnings"]
     )
