@@ -1,1 +1,1 @@
-"""Structural merging: parse the three sides, merge them node by node, verify the result, choose."""
+"""Structural merging: parse the three sides, merge their syntax trees, and check the result."""

@@ -1,4 +1,4 @@
-"""Pair the corresponding nodes of two sequences, for every structural merge."""
+"""Find which syntax nodes of two texts correspond, for every structural merge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKENS = frozenset({"code", "tokens"})
 
 @lru_cache(maxsize=1024)
 def aligned(kind: str, one: Nodes, other: Nodes) -> list[Pair]:
-    """Return the index pairs, in order, of corresponding nodes in two sequences of one kind."""
+    """Return the index pairs of the syntax nodes that correspond in two sequences, in order."""
     if kind in _TOKENS:
         labels = [[_label(node) for node in side] for side in (one, other)]
         pairs = sorted(_patience(labels[0], labels[1], _same_label))
@@ -40,7 +40,7 @@ def _same_label(_i: int, _j: int) -> float:
 
 
 def node_likeness(one: Node, other: Node) -> float:
-    """Return a score for how well two nodes correspond, or 0 if they do not."""
+    """Return how well two syntax nodes correspond, as a score, or 0 if they do not."""
     if one.said == other.said and one.said:
         return _EQUAL
     if one.kind != other.kind:

@@ -1,4 +1,4 @@
-"""Read the contents of brackets as lists of items."""
+"""Parse the contents of brackets, such as arguments, into lists of items."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _bracket(before: Sequence[Node], inner: Sequence[Node]) -> str:
 
 
 def with_names(nodes: Sequence[Node]) -> list[Node]:
-    """Return the nodes of an import with its names as one list node, even without brackets."""
+    """Return the syntax nodes of an import, with all imported names in one list node."""
     start = next((n for n, node in enumerate(nodes, 1) if node.text == "import"), len(nodes))
     end = next((n for n, node in enumerate(nodes) if node.kind in ("eol", "end")), start)
     if start >= end or nodes[start].text == "(":
@@ -68,7 +68,7 @@ def with_names(nodes: Sequence[Node]) -> list[Node]:
 
 
 def closing(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the index of the bracket that closes the one opened before `at`, or None."""
+    """Return the index of the token that closes the bracket opened just before `at`, or None."""
     depth = 1
     for n in range(at, len(tokens)):
         if tokens[n].kind == "sign":
@@ -79,7 +79,7 @@ def closing(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def listed(nodes: Sequence[Node], bracket: str) -> Node:
-    """Make a list node from the content of brackets; each item includes the comma after it."""
+    """Return a list node made of the syntax nodes in brackets; an item includes its comma."""
     items: list[Node] = []
     mine: list[Node] = []
     for node in nodes:

@@ -11,7 +11,7 @@ from patchmgr.model.outcome import Reliability, Suggestion
 
 
 class Candidate(Struct, frozen=True):
-    """A text that may resolve a conflict region, and the rule that produced it.
+    """A text that may resolve a conflict region, and the name of the rule that produced it.
 
     `features` describe the region, the candidate and its verification, each by a word from a fixed
     vocabulary. `asks` is the reason why a person must confirm the candidate, however likely it is
@@ -29,23 +29,23 @@ Candidates = tuple[Candidate, ...]
 
 
 class FileCandidates(Struct, frozen=True):
-    """The clean parts of a file and the candidates for its regions, in order."""
+    """The clean texts of a file, and between them the candidates for each conflict region."""
 
     pieces: tuple[str | Candidates, ...]
 
     @property
     def regions(self) -> tuple[Candidates, ...]:
-        """Return the candidates for each region."""
+        """Return, for each conflict region of the file, the texts that may resolve it."""
         return tuple(piece for piece in self.pieces if not isinstance(piece, str))
 
     def joined(self, chosen: tuple[str, ...]) -> str:
-        """Return the whole file, given one text for each region."""
+        """Return the text of the file with `chosen`, one text for each conflict region, put in."""
         texts = iter(chosen)
         return "".join(p if isinstance(p, str) else next(texts) for p in self.pieces)
 
 
 class Resolved(Struct, frozen=True):
-    """The merged text, or None if a person must resolve a region.
+    """The text of a structural merge, or None if a person must resolve a conflict region.
 
     `reliability` lists the measured reliability of each text that was used. If a person must
     resolve a region, `suggestions` lists the candidates for each region, the likeliest first.

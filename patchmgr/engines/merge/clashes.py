@@ -26,7 +26,7 @@ _SIGN = re.compile(r"[(=;,{\[]")
 
 
 def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -> str:
-    """Return the reason why a person must confirm a candidate, or "" if there is none.
+    """Return why a person must confirm a candidate resolution `text`, or "" for no reason.
 
     `flat` are base, ours and theirs of the region as tokens. Python has few reasons here, as the
     checks of names find the others.

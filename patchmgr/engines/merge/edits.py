@@ -39,7 +39,7 @@ def edits_of(base: str, theirs: str, path: str) -> tuple[Edit, ...]:
 
 
 def edits_of_parts(pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
-    """Return the edits to several parts of a file, given the text of each before and after."""
+    """Return the edits to several parts of a file, given each part's text before and after."""
     return tuple(dict.fromkeys(edit for pair in pairs for edit in edits_of(*pair, path)))
 
 

@@ -29,13 +29,13 @@ _NAME = re.compile(r"(?<=from )\.+|[^\W\d]\w*")  # a level of relative imports i
 
 
 def bucket(value: float, buckets: tuple[Sequence[float], Sequence[str]]) -> str:
-    """Return the name of the range that contains a number."""
+    """Return the name of the range, such as "4-10", that contains a number."""
     limits, names = buckets
     return names[bisect_left(limits, value)]
 
 
 class Subject(Struct, frozen=True):
-    """The facts about a region by which its candidates are judged, such as its sides' words.
+    """What is known about a conflict region to judge candidates: its sides' words, and features.
 
     `names` counts the names, and the dots of relative imports, in each side.
     """
@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text equals one side but has words that the other side removes."""
+        """Return whether a text equals one side, with words that the other side removed."""
         words = Counter(words_of(said_of(text)))
         pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
         return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)
@@ -56,7 +56,10 @@ class Subject(Struct, frozen=True):
 def subject_of(
     region: Region, language: Language, sides: Sequence[Node], flat: Sequence[Node]
 ) -> Subject:
-    """Return the facts about a region; `sides` are its sides as trees, `flat` as tokens."""
+    """Return what is known about a conflict region, by which its candidates are judged.
+
+    `sides` are its sides as syntax trees, and `flat` are its sides as tokens.
+    """
     base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
     features = {
         "language": language.family,
@@ -110,14 +113,14 @@ def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
 
 
 class FileWords(Struct, frozen=True):
-    """How often each name occurs in base, ours and theirs of a file."""
+    """How often each name occurs in base, in ours and in theirs of a file."""
 
     base: Words
     ours: Words
     theirs: Words
 
     def stale(self, region: Subject) -> str:
-        """Return whether one side adds names in a region that the other side removes in the file.
+        """Return whether one side adds names in the region that the other side removes in the file.
 
         Returns "no", "fewer" if some occurrences remain, or "gone" if none remain of such a name.
         """
@@ -130,7 +133,7 @@ class FileWords(Struct, frozen=True):
 
 
 def words_in(base: str, ours: str, theirs: str) -> FileWords:
-    """Count the names in base, ours and theirs of a file."""
+    """Return how often each name occurs in base, in ours and in theirs."""
     return FileWords(*(Counter(_NAME.findall(text)) for text in (base, ours, theirs)))
 
 
@@ -163,7 +166,10 @@ def _layout(sides: Sequence[Node]) -> str:
 
 
 def features_of(subject: Subject, text: str, places: Sequence[Place]) -> dict[str, str]:
-    """Return the features of a candidate with this text; both sides changed the `places`."""
+    """Return the features of the candidate resolution `text`, each as a word.
+
+    `places` are the places in the region that both sides changed.
+    """
     words = Counter(words_of(said_of(text)))
     base, ours, theirs = subject.base, subject.ours, subject.theirs
     gone = (base - ours) | (base - theirs)

@@ -14,7 +14,7 @@ Merge = Callable[[Node, Node, Node], Node]
 
 
 def merged_imports(sides: tuple[Nodes, Nodes, Nodes], merge: Merge) -> Nodes | None:
-    """Merge imports as sets of names per module; return None if a statement is no import."""
+    """Merge imports as sets of names per module, or return None if a statement is no import."""
     if not all(p.kind == "import" for side in sides for p in side):
         return None
     is_by_module = all(len({p.key for p in side}) == len(side) for side in sides)

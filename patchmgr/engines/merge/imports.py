@@ -20,7 +20,7 @@ _PART = re.compile(r"^\.+|[^.]+")
 
 
 class FileImports(Struct, frozen=True):
-    """The sides of a Python file, and `clean`, its text outside the conflict regions."""
+    """The sides of a Python file in conflict, and `clean`, its text outside the conflict."""
 
     base: str
     ours: str
@@ -28,7 +28,7 @@ class FileImports(Struct, frozen=True):
     clean: str
 
     def fault(self, candidate: str) -> str:
-        """Return what is wrong with the imports of a candidate, or "" if nothing is.
+        """Return the fault in the imports of a candidate resolution, or "" if there is none.
 
         "imported twice": it imports a name more often than either side. "removed": it imports a
         name that a side stopped importing. "moved": it adds an import from a module that a side
@@ -79,7 +79,7 @@ def _places(module: str, *name: str) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def imported(text: str) -> tuple[tuple[str, str], ...]:
-    """Return for each import in a text the module, and the name that it binds."""
+    """Return, for each name that a text imports, the module and the name that it binds."""
     return tuple(_read(text))
 
 

@@ -28,7 +28,7 @@ _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.
 
 
 class Language(Struct, frozen=True):
-    """The properties of a language that the tokenizer needs.
+    """The tokens and the layout of a language, as regular expressions and a keyword.
 
     `layout` is what separates statements: lines and their indentation (`indent`), lines (`lines`),
     or signs (`signs`), with which white space is free.
@@ -44,7 +44,7 @@ class Language(Struct, frozen=True):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Return the expression that matches the next token and the white space before it."""
+        """Return the regular expression for the next token and the white space before it."""
         return re.compile(
             rf"""(?P<gap> (?:[^\S\n]|\\\r?\n)* )
             (?: (?P<directive>{self.directive}) | (?P<comment>{self.comment})
@@ -81,13 +81,13 @@ _PATTERNS = {language: language.pattern for language in (*_LANGUAGES, TEXT)}
 
 
 def language_of(path: str) -> Language:
-    """Return the language of a file by its name."""
+    """Return the language of a file, as its name shows; unknown files count as plain text."""
     name = PurePosixPath(path).name
     return _BY_ENDING.get(name) or _BY_ENDING.get(PurePosixPath(path).suffix.lower(), TEXT)
 
 
 class Token(Struct, frozen=True):
-    """A token, the white space before it, and the number of brackets open after it."""
+    """A token of a text, the white space before it, and how many brackets are open after it."""
 
     kind: str
     text: str
@@ -96,7 +96,7 @@ class Token(Struct, frozen=True):
 
 
 def lex(text: str, language: Language) -> Iterator[Token]:
-    """Split a text into tokens; the leads and texts of all tokens, joined, are the text again.
+    """Split a text into tokens; joined with the white space before each, they give the text again.
 
     A line feed outside brackets is a token of its own, `eol`. The last token is empty.
     """
@@ -123,7 +123,7 @@ def lex(text: str, language: Language) -> Iterator[Token]:
 
 
 def cxx_tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of C++, including those in macros; an empty `eol` token ends a macro."""
+    """Yield the tokens of a C++ text and of its macros' bodies; an empty `eol` ends a macro."""
     for token in lex(text, C):
         found = _DEFINE.match(token.text) if token.kind == "directive" else None
         if found is None:
@@ -140,7 +140,10 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Join lines; in a language with free white space, move the last line end to the start."""
+    """Return the lines as one text, which starts, not ends, with a line end in C-like languages.
+
+    Only so does the line end belong to the first statement, as white space before its first token.
+    """
     text = "".join(lines)
     if language.layout != "signs" or not text:
         return text
@@ -149,7 +152,7 @@ def framed(lines: Sequence[str], language: Language) -> str:
 
 
 def unframed(text: str, language: Language) -> str:
-    """Reverse `framed`: return the text with the line end at its end."""
+    """Return a text that `framed` returned with the line end at its end again."""
     if language.layout != "signs" or not text:
         return text
     end = _BEFORE.match(text)

@@ -35,9 +35,10 @@ _SIDES = frozenset({"ours", "theirs"})
 
 
 def candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | None:
-    """Return the candidates for each region of git's zdiff3 text, with upstream's side first.
+    """Return the candidate resolutions for each conflict region that git left in `marked`.
 
-    Returns None if a text is too large, or already contains conflict markers.
+    `marked` is in git's zdiff3 style with upstream's side first. Returns None if a text is too
+    large, or already contains conflict markers.
     """
     if max(map(len, texts.sides())) > LARGEST or any(map(_MARKER.search, texts.sides())):
         return None
@@ -133,11 +134,11 @@ def _is_layout(region: Region, around: Surroundings, subject: Subject) -> bool:
 
 
 def asks(features: Mapping[str, str], made: _Made) -> str:
-    """Return why a person must confirm a candidate, however likely it is right, or "".
+    """Return why a person must confirm a candidate resolution, or "" for no reason.
 
-    That is so if the candidate has a fault that the sides do not have, if it lacks words that a
-    side adds, if a side uses a name that the other side removed, or if merging it found a place
-    that a person must look at.
+    There is a reason if the candidate has a fault that the sides do not have, if it lacks words
+    that a side adds, if a side uses a name that the other side removed, or if merging it found a
+    place that a person must look at.
     """
     if features["fails"] not in ("no", "depends"):
         return features["fails"]

@@ -1,4 +1,4 @@
-"""Find each side's edits to a sequence of nodes, and group the edits that meet."""
+"""Find each side's edits to a sequence of syntax nodes, and group the edits that meet."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class NodeEdit(Struct, frozen=True):
 
 
 def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit]:
-    """Return a side's edits to base; `of` maps nodes of base to corresponding ones of the side.
+    """Return the edits that turn the syntax nodes of base into those of one side.
 
-    A node that was modified counts as replaced.
+    `of` maps nodes of base to the corresponding nodes of the side. A node that was modified counts
+    as replaced.
     """
     edits: list[NodeEdit] = []
     start = first = 0
@@ -40,14 +41,14 @@ def edits_between(base: Nodes, side: Nodes, of: dict[int, int]) -> list[NodeEdit
 
 
 def token_edits(base: Node, side: Node) -> list[NodeEdit]:
-    """Return the edits between two nodes whose parts are tokens."""
+    """Return the edits that turn the tokens of one syntax node into those of another node."""
     pairs = aligned("code", base.parts, side.parts)
     return edits_between(base.parts, side.parts, dict(pairs))
 
 
 @lru_cache(maxsize=256)
 def may_slide(base: tuple[Node, ...], ours: tuple[Node, ...], theirs: tuple[Node, ...]) -> bool:
-    """Return whether an addition or deletion of one side would also fit where the other edits.
+    """Return whether one side's insertion or deletion fits equally well where the other side edits.
 
     For example, adding `more(self.` after the `self.` of `f(self.ids)` equals adding `self.more(`
     before it.
@@ -92,7 +93,7 @@ _Cluster = tuple[list[NodeEdit], list[NodeEdit], int, int]
 
 
 def clusters(ours: list[NodeEdit], theirs: list[NodeEdit]) -> list[_Cluster]:
-    """Group edits of both sides that touch each other, and give each group's range in base."""
+    """Return groups of both sides' edits that overlap, each with the range of base it covers."""
     groups: list[tuple[list[NodeEdit], list[NodeEdit]]] = []
     both = sorted(
         [(e.start, e.end, 0, e) for e in ours] + [(e.start, e.end, 1, e) for e in theirs],
@@ -123,7 +124,10 @@ def _meet(one: NodeEdit, other: NodeEdit) -> bool:
 def nodes_between(
     side: Nodes, of: dict[int, int], edits: list[NodeEdit], start: int, end: int
 ) -> Nodes:
-    """Return the nodes of a side for a range of base, given the side's edits in that range."""
+    """Return the nodes that one side has in place of the nodes `start` to `end` of base.
+
+    `edits` are that side's edits in this range.
+    """
     found: list[Node] = []
     at = start
     for edit in edits:

@@ -16,10 +16,10 @@ Nodes = Sequence[Node]
 
 
 class Chunk(Struct, frozen=True):
-    """The nodes of base, ours and theirs between two nodes that all three share.
+    """The syntax nodes of base, ours and theirs between two nodes that all three versions have.
 
-    `of_ours` and `of_theirs` pair nodes of base with those of a side. `around` are the shared
-    nodes.
+    `of_ours` and `of_theirs` pair nodes of base with those of a side. `around` are the two nodes
+    that all have.
     """
 
     kind: str
@@ -33,7 +33,7 @@ class Chunk(Struct, frozen=True):
 
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
-    """Return why a person must choose the order of two insertions at one place, or ""."""
+    """Return why a person must choose the order of both sides' insertions, or "" for no reason."""
     if chunk.kind == "code":
         return "order"
     if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
@@ -61,9 +61,9 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
     """Return why a person must look at two changes that meet at a place in base, or "".
 
-    That is so if an operator changes next to its operand within one statement or, in a list ordered
-    by position, if one side adds or removes an item. `merged` are the merged nodes before the
-    place.
+    There is a reason if an operator changes next to its operand within one statement or, in a list
+    ordered by position, if one side adds or removes an item. `merged` are the merged nodes before
+    the place.
     """
     before = (chunk.base[at - 1] if at else chunk.around[0], [chunk.around[0], *merged][-1])
     if all(node is None or node.kind == "eol" or node.text in _ENDS for node in before):
@@ -102,7 +102,7 @@ def _is_named(item: Node) -> bool:
 
 
 def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
-    """Return a sort key under which both sides and the nodes around are sorted, or None."""
+    """Return the sort key by which imports or list items are sorted on both sides, or None."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
@@ -170,7 +170,10 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Join two insertions with the blank lines that end them; `if __name__ == ...` comes last."""
+    """Return two insertions as one, with the blank lines that end them put in between.
+
+    An insertion with `if __name__ == ...` comes last.
+    """
     if any(map(_is_main, first)) and not any(map(_is_main, second)):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]

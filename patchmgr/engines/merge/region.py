@@ -18,7 +18,7 @@ Lines = tuple[str, ...]
 
 
 class Region(Struct, frozen=True):
-    """The lines of base, ours and theirs that git could not merge.
+    """The lines of base, ours and theirs in one conflict region of git.
 
     All sides of a widened region begin with the same `before` lines and end with the same `after`
     lines, which are not in conflict. `head` and `tail` are lines that both sides add and that git
@@ -35,7 +35,7 @@ class Region(Struct, frozen=True):
 
     @property
     def sides(self) -> tuple[Lines, Lines, Lines]:
-        """Return the lines of base, ours and theirs."""
+        """Return the region's lines in base, in ours and in theirs."""
         return self.base, self.ours, self.theirs
 
 
@@ -43,7 +43,10 @@ Piece = Lines | Region
 
 
 def pieces_of(marked: str) -> tuple[Piece, ...] | None:
-    """Return the clean lines and regions of a zdiff3 or diff3 text; None if a region has no end."""
+    """Split a text with conflict markers into clean lines and conflict regions.
+
+    Returns None if a region has no end.
+    """
     found = split_marked(marked.encode("utf-8", "surrogateescape"))
     texts = [_lines(text) for text in found.texts]
     if any(line.startswith("<<<<<<< ") for lines in texts for line in lines):
@@ -62,7 +65,7 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Put lines that both sides add, which git left out of the regions, back into both sides.
+    """Put lines that both sides add, which git's zdiff3 style left out of a conflict, back in.
 
     zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
     """
@@ -110,7 +113,7 @@ def _grow(found: list[Piece], n: int, first: Lines, last: Lines) -> None:
 
 
 def widened(pieces: Sequence[Piece], language: Language) -> tuple[Piece, ...]:
-    """Widen each region until it begins and ends with whole statements.
+    """Extend each conflict region until it begins and ends with whole statements.
 
     Regions that then meet become one.
     """

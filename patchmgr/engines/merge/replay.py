@@ -1,4 +1,4 @@
-"""Replay the edits of theirs on ours, node by node.
+"""Replay the edits of theirs on ours, one syntax node after the other.
 
 If only one side changed a node, its text is taken. If both changed it, the merge takes one side's
 text, or both with the preferred side's first, and records the place.
@@ -46,18 +46,18 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Place(Struct, frozen=True):
-    """A place that both sides changed: the kind of its node, and how it was merged."""
+    """A syntax node that both sides of a merge changed, by its kind, and how it was merged."""
 
     kind: str
     how: str
 
 
 class Replay:
-    """A merge of trees that prefers ours or theirs; `places` are those that both sides changed.
+    """A merge of syntax trees, which prefers one side where both sides changed a node.
 
-    `asks` are the reasons why a person must confirm the result however likely it is right: one
-    insertion uses a name that the other binds, the order of two insertions matters, or code after
-    one of them is never reached.
+    `places` are the nodes that both sides changed. `asks` are the reasons why a person must confirm
+    the result however likely it is right: one insertion uses a name that the other binds, the order
+    of two insertions matters, or code after one of them is never reached.
     """
 
     def __init__(self, *, is_theirs: bool, is_python: bool = False) -> None:
@@ -67,7 +67,7 @@ class Replay:
         self.asks: list[str] = []
 
     def node(self, base: Node, ours: Node, theirs: Node) -> Node:
-        """Merge a node that base, ours and theirs all contain."""
+        """Merge the three versions of a syntax node: base, ours and theirs."""
         if ours.whole == theirs.whole or base.whole == theirs.whole:
             return ours
         if base.whole == ours.whole:
@@ -134,7 +134,10 @@ class Replay:
     def sequence(
         self, kind: str, base: Nodes, ours: Nodes, theirs: Nodes, *, bracket: str = ""
     ) -> list[Node]:
-        """Merge three sequences of child nodes; `bracket` is the key of their parent node."""
+        """Merge the children of a syntax node, given those in base, ours and theirs.
+
+        `bracket` is the key of the node.
+        """
         pairs = aligned(kind, tuple(base), tuple(ours)), aligned(kind, tuple(base), tuple(theirs))
         mine, other = dict(pairs[0]), dict(pairs[1])
         merged: list[Node] = []
@@ -224,7 +227,7 @@ class Replay:
         return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Join what both sides insert at the same place; what both insert is kept once."""
+        """Return what both sides insert at one place, with nodes that both insert only once."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)

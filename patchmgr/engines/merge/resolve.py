@@ -10,12 +10,12 @@ from patchmgr.model.outcome import Suggestion
 
 
 def resolve(texts: Texts, path: str, marked: bytes, least: float | None = None) -> Resolved | None:
-    """Merge a file by its structure, given git's zdiff3 text with upstream's side first.
+    """Merge a file by its syntax, or suggest texts for the conflict regions that git left.
 
-    The likeliest candidate for each region is taken if at least the share `least` (default `LEAST`)
-    of equally likely candidates was right. If that fails for any region, the result contains
-    suggestions instead of a text. Returns None if a text is too large, or already contains conflict
-    markers.
+    `marked` is in git's zdiff3 style with upstream's side first. The likeliest candidate for each
+    region is taken if at least the share `least` (default `LEAST`) of equally likely candidates was
+    right. If that fails for any region, the result contains suggestions instead of a text. Returns
+    None if a text is too large, or already contains conflict markers.
     """
     file = candidates_of(texts, path, marked.decode("utf-8", "surrogateescape"))
     if file is None:

@@ -1,4 +1,4 @@
-"""Parse languages with free white space, whose statements end with a semicolon or a block."""
+"""Parse languages such as C, whose statements end with a semicolon or a block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give the parts of a merged node the commas and white space that their positions require."""
+"""Insert the commas and white space that the parts of a merged syntax node need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Nodes = Sequence[Node]
 
 
 def spaced(parts: list[Node], base: Node, ours: Node, theirs: Node) -> list[Node]:
-    """Return the merged parts of a node with the commas and white space that they require."""
+    """Return the parts of a merged syntax node, with commas and white space between them."""
     if base.kind == "list":
         is_long = [any("\n" in p.lead for p in node.parts) for node in (base, ours, theirs)]
         is_theirs = is_long[2] != is_long[0] == is_long[1] or not ours.parts
@@ -28,7 +28,10 @@ def _runs_together(before: str, after: str) -> bool:
 
 
 def separated(parts: Nodes, host: Nodes) -> list[Node]:
-    """Return the items of a list, with commas and white space as in `host`, one side's list."""
+    """Return the items of a merged list, with commas and white space as in `host`.
+
+    `host` is the same list in ours or theirs.
+    """
     if not host:
         return list(parts)
     done: list[Node] = []

@@ -15,7 +15,7 @@ from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
 def read(text: str, language: Language) -> Node:
-    """Parse a text into statements; if its brackets nest too deep, it becomes one statement."""
+    """Parse a text into a tree of statements, or into one statement if brackets nest too deep."""
     tokens = list(lex(text, language)) if text else []
     try:
         if language.layout == "signs":

@@ -16,7 +16,7 @@ SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
 
 
 class Node(Struct, frozen=True, eq=False):
-    """A piece of a text: its kind, a key that distinguishes it from its siblings, its exact source.
+    """A syntax node: its kind, its exact text, and a key that tells it apart from its siblings.
 
     `lead` is the white space and the comments before it, `tail` the separator after it with the
     comment on the same line. `text` is the rest, and equals the joined parts. `said` is its content
@@ -33,19 +33,22 @@ class Node(Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> str:
-        """Return the exact source of the node, including its lead and its tail."""
+        """Return the exact text of the syntax node, with what comes directly before and after.
+
+        That is its lead, its text and its tail.
+        """
         return self.lead + self.text + self.tail
 
 
 def leaf(kind: str, text: str, *, lead: str = "", tail: str = "", key: str = "") -> Node:
-    """Make a node without parts."""
+    """Return a new syntax node that has a text and no parts."""
     return Node(kind, text, said_of(text), (), key, lead, tail)
 
 
 def tree(
     kind: str, parts: Sequence[Node], *, key: str = "", lead: str = "", tail: str = ""
 ) -> Node:
-    """Make a node with these parts."""
+    """Return a new syntax node that consists of the given parts."""
     between = " , " if kind == "list" else " "
     said = between.join(filter(None, (_said_whole(part) for part in parts)))
     if kind == "block":
@@ -64,7 +67,7 @@ def _said_whole(part: Node) -> str:
 
 
 def with_comments(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes, with comments at the end of a line moved to the previous node's tail."""
+    """Return the syntax nodes, with a comment at the end of a line added to the node before."""
     done: list[Node] = []
     for node in nodes:
         if node.kind == "comment" and done and "\n" not in node.lead:
@@ -76,13 +79,13 @@ def with_comments(nodes: Iterable[Node]) -> list[Node]:
 
 @lru_cache(maxsize=1 << 15)
 def said_of(text: str) -> str:
-    """Return the words and signs of a text, without layout and with double quotes only."""
+    """Return a text's words and signs, joined by spaces, with double quotes for all quotes."""
     return " ".join(_WORD.findall(text.replace("'", '"')))
 
 
 @lru_cache(maxsize=1 << 12)
 def words_of(said: str) -> tuple[str, ...]:
-    """Return the words and signs of a text that `said_of` returned."""
+    """Return a tuple of the words and signs in a text that `said_of` returned."""
     return tuple(said.split())
 
 
@@ -92,7 +95,7 @@ def _counted(said: str) -> Counter[str]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the share of words and signs that two contents have in common, from 0 to 1."""
+    """Return the share of words and signs that two texts have in common, from 0 to 1."""
     if one == other:
         return 1.0
     a, b = _counted(one), _counted(other)
@@ -101,7 +104,7 @@ def likeness(one: str, other: str) -> float:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Split a text at its line feeds only, and keep them."""
+    """Return the lines of a text with their line ends. Only line feeds end a line."""
     lines = text.split("\n")
     last = lines.pop()
     return (*(f"{line}\n" for line in lines), *((last,) if last else ()))
@@ -109,5 +112,5 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def lines_node(text: str) -> Node:
-    """Return a text as a node with one part per line."""
+    """Return a text as a syntax node with one part for each line."""
     return tree("lines", [leaf("line", line) for line in lines_of(text)])

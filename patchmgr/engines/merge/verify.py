@@ -1,4 +1,4 @@
-"""Find faults of a candidate resolution within its file."""
+"""Find the faults that a candidate resolution has within its file, such as a syntax error."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _FARTHEST = 300  # lines that are read around a region
 
 
 class Surroundings(Struct, frozen=True):
-    """The lines around a region with which a candidate is parsed; other regions are as in ours.
+    """The lines before and after a conflict region, with which its candidates are parsed.
 
-    `in_sides` are the names that a side binds anywhere in the file, `elsewhere` those bound outside
-    the region, `certain` those bound outside all regions.
+    Other regions are as in ours. `in_sides` are the names that a side binds anywhere in the file,
+    `elsewhere` those bound outside the region, `certain` those bound outside all regions.
     """
 
     before: str
@@ -43,16 +43,17 @@ class Surroundings(Struct, frozen=True):
     language: Language
 
     def text(self, candidate: str) -> str:
-        """Return a candidate together with the lines around it."""
+        """Return a candidate resolution between the lines before and after the region."""
         return f"{self.before}{candidate}{self.after}"
 
 
 def surroundings(
     pieces: Sequence[Piece], at: int, language: Language, sides: tuple[str, str]
 ) -> Surroundings:
-    """Return the function or class around a region of Python, if both sides parse in it.
+    """Return the lines of the Python function or class around a conflict region.
 
-    Otherwise return the whole file, as a side may be a decorator or a part of a docstring.
+    Returns the lines of the whole file if not both sides parse in the function or class, as a side
+    may be a decorator or a part of a docstring.
     """
     region = pieces[at]
     assert isinstance(region, Region)
@@ -121,7 +122,7 @@ def _indent(line: str) -> int:
 
 @lru_cache(maxsize=64)
 def bound_in(text: str) -> frozenset[str]:
-    """Return the names that imports, definitions and assignments bind, except methods.
+    """Return the names that a Python text binds by imports, definitions and assignments.
 
     A method is not a name by itself: `_ids(self.ids)` is a fault if only `self._ids` exists (vllm
     stop-ids onto 0.25.0, whose second hunk lost its `self.`).
@@ -139,7 +140,7 @@ def bound_in(text: str) -> frozenset[str]:
 
 
 def fails(candidate: str, around: Surroundings) -> str:
-    """Return the fault that a candidate has and neither side has, or "no" if there is none."""
+    """Return the fault that a candidate resolution adds, such as "syntax", or "no" for none."""
     language = around.language
     if language is PYTHON:
         return _fails_python(candidate, around)
@@ -233,7 +234,7 @@ def _fails_python(candidate: str, around: Surroundings) -> str:
 
 
 def is_same_code(one: str, other: str, around: Surroundings) -> bool:
-    """Return whether two Python texts, in the same surroundings, differ only in layout.
+    """Return whether two resolutions of one Python conflict differ only in layout.
 
     The indentation counts: `return x` indented less is different code. A text that does not parse
     counts as the same.
