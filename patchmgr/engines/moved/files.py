@@ -28,11 +28,11 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the changed files as they are with the patches carried so far."""
+        """Return the changed files, in which patches applied to `side` are seen as well."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
-        """Return the changed files of a language by path, each at the base and at the target."""
+        """Return the changed files of a language: each path with the file at base and target."""
         if language not in self._known:
             self._known[language] = self._find(language)
         return self._known[language]
@@ -40,10 +40,11 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the other files in a path's language that have all `lines` only at the target.
+        """Return the paths of files in the same language that gained all of `lines` upstream.
 
-        If `beside` lines are given, only the files that contain most of them are returned, and none
-        if no file contains any. All lines are compared without white space.
+        A file gained the lines if it has them at the target but not at the base. If `beside` lines
+        are given, only the files that contain most of them are returned, and none if no file
+        contains any. All lines are compared without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():
@@ -64,7 +65,7 @@ class ChangedFiles:
         return next(found, None)
 
     def text(self, entry: Entry | None) -> bytes | None:
-        """Return the content of a file, or None if there is none or if it is a link."""
+        """Return the content of a file's tree entry, or None for a link or for no entry."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
         if entry.blob not in self._contents:
@@ -73,7 +74,7 @@ class ChangedFiles:
 
 
 class FilesOnSide:
-    """The files that upstream changed, with the patches carried so far."""
+    """The files that upstream changed, at the base and with the patches applied so far."""
 
     def __init__(self, files: ChangedFiles, side: Overlay) -> None:
         self._files, self._side = files, side
@@ -87,12 +88,12 @@ class FilesOnSide:
         return self._files.text(self._files.version(path))
 
     def after(self, path: str) -> bytes | None:
-        """Return the text of a file with the patches carried so far, or None if there is none."""
+        """Return the text of a file with the patches applied so far, or None if it is gone."""
         return self._files.text(self._side.entry(path))
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a path is of a language. C, C++ and CUDA count as one.
+    """Return a function that tells whether a path is of a language; C, C++ and CUDA count as one.
 
     If the language is unknown, the function returns false for every path.
     """

@@ -20,7 +20,7 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The merge of a file whose hunks now belong in several places.
+    """The result of merging a file's hunks at the several places to which upstream moved them.
 
     `changes` holds the files that merged without a conflict. `collision` is the path, the sides and
     the conflict of the one file that did not, or None. `answers` has one answer per hunk. `places`
@@ -34,7 +34,7 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """What moving hunks needs to know of the target with the patches carried so far.
+    """Upstream's files with the patches applied so far, as far as moved hunks need them.
 
     `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
     `busy` holds the files that must not be changed here, and `climb` merges a file.
@@ -50,7 +50,7 @@ class NewSide(Struct, frozen=True):
 def follow_hunks(
     path: str, sides: Sides, collided: Collided, *, home: str, side: NewSide
 ) -> Followed | Collided:
-    """Merge a file in conflict, with each hunk at the place where it belongs now.
+    """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
     If no new place is certain, the conflict is returned, with a reason that names the likely place.
     """

@@ -47,7 +47,7 @@ class Source(Struct, frozen=True):
 
 
 def is_import_line(line: bytes, language: str) -> bool:
-    """Return whether a line is, or begins, an import or an include."""
+    """Return whether a line is, or begins, an import of Python or an `#include` of C or C++."""
     if language in _CXX:
         return bool(_INCLUDE.match(line))
     return language == "Python" and line.startswith((b"import ", b"from "))
@@ -63,7 +63,10 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that a change adds to Python imports, or none if it does anything else."""
+    """Return the names that a change of lines adds to Python imports.
+
+    Returns none if the change does anything else.
+    """
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -94,7 +97,7 @@ def words_of(text: bytes) -> frozenset[bytes]:
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of `self` that moved lines use and their new file lacks, or None."""
+    """Return an attribute of `self` that added lines use and the file `home` lacks, or None."""
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
@@ -112,7 +115,7 @@ def needed_imports(
     around: bytes,
     brought: frozenset[str] = frozenset(),
 ) -> tuple[Run, ...]:
-    """Return the changes that add the imports that the `added` lines need to the file `home`.
+    """Return the changes to `home` that import the names that `added` lines use there.
 
     The imports are those of the patched file, `theirs`. No import is needed for names in the text
     `around` the lines, or for names that new symbols of the patch bind (`brought`). Raises Unsure
@@ -163,12 +166,11 @@ def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Return a merged file with the imports added that the patch's lines need, or None.
+    """Return a merged file with imports for the patch's names that nothing there binds, or None.
 
     `base` and `home` are the paths of the file before and after the rebase, and `names` the names
-    that the patch's lines may use. An import of the patched file is added for each name that
-    nothing in the merged file binds. Returns None if no import is needed or if one is not certain:
-    the audit then reports the undefined name.
+    that the patch's lines may use. The imports are those of the patched file. Returns None if no
+    import is needed or if one is not certain: the audit then reports the undefined name.
     """
     content = merged
     try:
@@ -194,7 +196,7 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 
 
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
-    """Return the content of `home` with an import added that the file `base` has.
+    """Return the text of the file `home` with an import added that the file `base` has.
 
     The name joins an import from the same module, or gets a new line in sorted order. Raises Unsure
     if there is no place for it.

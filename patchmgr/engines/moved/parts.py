@@ -22,7 +22,7 @@ from patchmgr.engines.text.differences import Run
 
 
 class Part(PatchedFile, frozen=True):
-    """The three sides of the merge of one file.
+    """The three sides of the merge of one file to which hunks moved, or in which they stay.
 
     `numbers` gives, for each hunk of the merge, the number of the patch's hunk that it comes from.
     """
@@ -32,7 +32,10 @@ class Part(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols of a patch, which go before or after a neighbour, wherever it moved."""
+    """New symbols of a patch, and the existing symbol before or after which they belong.
+
+    `change` adds the new symbols. They follow the `neighbour` wherever upstream moved it.
+    """
 
     change: Change
     neighbour: Unit
@@ -40,7 +43,7 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """The symbols that upstream moved to one other file, and the changes that follow them.
+    """The symbols that upstream moved to one other file, and the patch's changes that follow.
 
     `moves` pairs each symbol with its new place, and `changes` each change with the symbol that it
     edits. `guests` are new symbols that go beside a moved one.
@@ -52,25 +55,25 @@ class Removal(Struct, frozen=True):
 
     @property
     def file(self) -> Outline:
-        """The file to which the symbols moved."""
+        """The other file, to which upstream moved the symbols."""
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:
-        """Return all changes that move to the other file."""
+        """Return all changes of the patch that follow symbols to another file."""
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:
-        """Return the names of the new symbols that go to the other file, without their classes."""
+        """Return the names, without class names, of the patch's symbols that go to another file."""
         units = [unit for guest in self.guests for unit in guest.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
     def added(self) -> list[bytes]:
-        """Return all lines that the changes add."""
+        """Return all lines that the patch's changes add to the file where symbols moved."""
         return [line for change in self.every() for line in change.run.added]
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
-    """Return the sides of the merge for changes that follow symbols to another file.
+    """Return the three sides of a merge that applies changes in the file where symbols moved.
 
     The new places must not overlap. Raises Unsure if an import is needed that cannot be added.
     """
@@ -164,7 +167,7 @@ def part_within(
     moves: Sequence[tuple[Unit, Unit]],
     changes: Sequence[Change],
 ) -> Part | None:
-    """Return the sides of the merge for changes to a file in which upstream reordered symbols.
+    """Return the three sides of a merge of a file in which upstream reordered symbols.
 
     `moves` pairs each moved symbol with the same symbol in upstream's file. Returns None if the
     symbols around a moved one do not determine its place.

@@ -30,11 +30,12 @@ from patchmgr.engines.series.placement import PatchedFile
 
 
 class Assignment(Struct, frozen=True):
-    """The new places of the changes in a file.
+    """Where each changed run of lines of a file belongs after upstream moved symbols.
 
-    `moves` maps each symbol that moved to its new place, `units` a change to the moved symbol that
-    it edits, and `guests` a change to the new symbols that it adds beside a moved one. `imports`
-    holds the changes to imports. `lost` maps each change without a certain place to the reason.
+    `moves` maps each symbol that moved to its new place, `units` maps a change to the moved symbol
+    that it edits, and `guests` maps a change to the new symbols that it adds beside a moved one.
+    `imports` holds the changes to imports. `lost` maps each change without a certain place to the
+    reason.
     """
 
     moves: dict[Unit, Home] = field(default_factory=dict)
@@ -44,7 +45,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return the new place of a change, or None if it stays or its place is not certain."""
+        """Return the new place of a patch's change, or None if the change stays or is lost."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -57,7 +58,10 @@ def assign(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Assignment:
-    """Find the new places of the changes in `collided` hunks, and in others to the same symbols."""
+    """Find where upstream moved the symbols edited by hunks in conflict (`collided`).
+
+    Changes of other hunks follow if they edit the same symbols.
+    """
     work = _Finder(base, own, Search(base, own, elsewhere))
     for change in changes:
         if change.number in collided:
@@ -165,7 +169,7 @@ class _Finder:
         return before, [unit for unit in beside if unit.start >= change.start][:1]
 
     def covering(self, change: Change) -> Unit | None:
-        """Return the largest moved unit around a change, or None."""
+        """Return the largest moved symbol that contains the lines of a change, or None."""
         unit = change.unit
         if unit is None:
             return None
@@ -174,7 +178,10 @@ class _Finder:
 
 
 class Place(Struct, frozen=True):
-    """The new place of a hunk: file, symbol, and the first line of the symbol (from 1)."""
+    """The place to which a hunk moved: the file, the symbol, and the line where that starts.
+
+    Lines count from 1.
+    """
 
     path: str
     symbol: str | None
@@ -182,14 +189,14 @@ class Place(Struct, frozen=True):
 
 
 class Astray(Struct, frozen=True):
-    """The reason why the new place of a hunk is not certain, and the likely place, or None."""
+    """Why it is not certain where a hunk belongs, and the likely place, or None."""
 
     reason: str
     likely: Place | None = None
 
 
 class Relocation(Struct, frozen=True):
-    """The new places of a file's hunks, and the merges that apply them there.
+    """The places to which upstream moved the lines of a file's hunks, and the merges there.
 
     `parts` holds one merge for each file that gets hunks, in place of the merge of the whole file.
     It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk to
@@ -210,10 +217,11 @@ def relocate(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Relocation | None:
-    """Find the new places of hunks that are in conflict in their own file, given by number.
+    """Find where upstream moved the lines of those hunks of a file that are in conflict.
 
-    `home` is the path of that file after the rebase, and `ours` its text, or None if upstream
-    deleted it. Returns None if no lines of these hunks moved.
+    `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
+    and `ours` its text, or None if upstream deleted it. Returns None if no lines of these hunks
+    moved.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)

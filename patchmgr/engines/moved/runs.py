@@ -16,7 +16,7 @@ CONTEXT = 3
 
 
 class Change(Struct, frozen=True):
-    """A run of consecutive changed lines, with the number of its hunk.
+    """A run of consecutive changed lines of a patch, with the number of the hunk it is from.
 
     `unit` is the symbol or paragraph of the base that it edits, or None if that is not certain.
     `brings` holds the new symbols or paragraphs, if the change adds only whole ones.
@@ -36,7 +36,7 @@ class Change(Struct, frozen=True):
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
 ) -> tuple[Change, ...]:
-    """Return the changes in all hunks, in order."""
+    """Split the hunks of a file into runs of changed lines, and find the symbol each run edits."""
     found: list[Change] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
@@ -116,7 +116,10 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text with runs of changed lines applied in order. Their numbers are ignored."""
+    """Return a text in which each run of lines, in order, is replaced by its added lines.
+
+    The numbers are ignored.
+    """
     out: list[bytes] = []
     done = 0
     for _, run in runs:
@@ -129,7 +132,7 @@ def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes
 def hunks_of(
     lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
-    """Make hunks from runs of changed lines.
+    """Make hunks from runs of changed lines, with the context from `lines`.
 
     Returns the hunks, the line (from 0) where each starts, and the number that its runs share.
     """

@@ -36,7 +36,10 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """The new place of a symbol. `likeness` is the share of its distinctive lines found there."""
+    """The place to which a symbol moved, and how alike it is to the symbol before.
+
+    `likeness` is the share of the symbol's distinctive lines found there.
+    """
 
     outline: Outline
     unit: Unit
@@ -44,19 +47,19 @@ class Home(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """The path of the file with the new place."""
+        """The path of the file to which the symbol moved."""
         return self.outline.path
 
 
 class Lost(Struct, frozen=True):
-    """The reason why the new place of a symbol is not certain, and the likely place, if any."""
+    """Why it is not certain where upstream moved a symbol, and the likely place, or None."""
 
     reason: str
     likely: Home | None = None
 
 
 class Search:
-    """Finds the new places of the symbols and paragraphs of one file. Each is searched for once.
+    """Finds where upstream moved the symbols and paragraphs of one file.
 
     `own` is the text of the same file after the rebase, or None if upstream deleted it.
     """
@@ -67,7 +70,7 @@ class Search:
         self._outlines: dict[str, Outline] = {}
 
     def home(self, unit: Unit) -> Home | Lost | None:
-        """Return the new place of a symbol, or why it is unclear, or None if it did not move."""
+        """Return where a symbol moved, or why that is not certain, or None if it did not move."""
         if unit not in self._known:
             self._known[unit] = self._find(unit)
         return self._known[unit]
@@ -214,7 +217,7 @@ def _chomped(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
-    """Return the share of the `wanted` distinctive lines that are in `found`, from 0 to 1."""
+    """Return the share of the distinctive lines `wanted` that `found` has too, from 0 to 1."""
     total = sum(wanted.values())
     return sum((wanted & found).values()) / total if total else float(not found)
 
@@ -248,7 +251,7 @@ def _called(unit: Unit) -> str:
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
-    """Return whether a symbol has another place in the order of the symbols of its file."""
+    """Return whether upstream moved a symbol before or after other symbols of its file."""
     old, new = _places(base), _places(own)
     return any(
         (old[key] < unit.start) != (new[key] < there.start)

@@ -23,7 +23,7 @@ class Unit(Struct, frozen=True):
     """A symbol with the comments above it, or a paragraph outside of symbols, as a range of lines.
 
     Lines count from 0, and `end` is exclusive. A paragraph is a run of lines without a blank one,
-    and its `name` is None. `outer` is the symbol around a symbol.
+    and its `name` is None. `outer` is the symbol that contains this symbol.
     """
 
     name: str | None
@@ -37,7 +37,7 @@ class Unit(Struct, frozen=True):
         return None if self.name is None else leaf_of(self.name)
 
     def has(self, start: int, end: int) -> bool:
-        """Return whether all lines from `start` to `end` are in the unit."""
+        """Return whether the symbol or paragraph contains all lines from `start` to `end`."""
         return self.start <= start and end <= self.end
 
 
@@ -47,12 +47,18 @@ def leaf_of(name: str) -> str:
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the full name of the symbol `leaf` in `outer`, joined by `::` or `.` as `outer` is."""
+    """Return the full name of the symbol `leaf` inside `outer`, such as `Class.method`.
+
+    The names are joined by `::` or `.` as in `outer`.
+    """
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
 
 class Outline:
-    """A text split into units, in the order of their first lines, outer before inner units."""
+    """A text split into its symbols and paragraphs, in the order of their first lines.
+
+    A symbol comes before the symbols that it contains.
+    """
 
     def __init__(self, path: str, content: bytes) -> None:
         self.path = path
@@ -79,24 +85,27 @@ class Outline:
 
     @cached_property
     def names(self) -> Counter[str]:
-        """The number of symbols with each name."""
+        """How many symbols of the text have each name."""
         return Counter(unit.name for unit in self.units if unit.name is not None)
 
     def named(self, name: str) -> tuple[Unit, ...]:
-        """Return the symbols with a full name. Several may have the same name."""
+        """Return all symbols of the text that have a given full name."""
         return tuple(unit for unit in self.units if unit.name == name)
 
     def around(self, start: int, end: int) -> Unit | None:
-        """Return the smallest unit that contains all lines from `start` to `end`, or None."""
+        """Return the smallest symbol or paragraph with all lines from `start` to `end`, or None."""
         found = [unit for unit in self.units if unit.has(start, end)]
         return min(found, key=lambda unit: unit.end - unit.start, default=None)
 
     def text_of(self, unit: Unit) -> list[bytes]:
-        """Return the lines of a unit, with their line feeds."""
+        """Return the lines of a symbol or paragraph, with their line feeds."""
         return self.lines[unit.start : unit.end]
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count how often each distinctive line occurs in a unit, without white space."""
+        """Count how often a symbol or paragraph has each distinctive line.
+
+        The lines are counted without white space.
+        """
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
@@ -149,12 +158,12 @@ def is_comment(line: bytes, language: str) -> bool:
 
 
 def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count how often each distinctive line occurs, without white space."""
+    """Count how often each distinctive line occurs, with all white space removed."""
     return Counter(line for line in map(bare, lines) if is_telling(line))
 
 
 def indent_of(lines: Sequence[bytes]) -> bytes:
-    """Return the indentation of the first line that is not blank."""
+    """Return the white space before the first of some lines that is not blank."""
     for line in lines:
         if not is_blank(line):
             return line[: len(line) - len(line.lstrip())]
@@ -162,7 +171,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Replace the indentation `old` of some lines by `new`. Lines without it stay as they are."""
+    """Return lines with the indentation `new` in place of `old`, where a line starts with `old`."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines

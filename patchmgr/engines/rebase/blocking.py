@@ -42,11 +42,12 @@ _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace
 
 
 class Left(Struct, frozen=True):
-    """A conflict left in the file at `path`. `origin` is its patch, and the path where it arose.
+    """A conflict that the rebase left in the file at `path`, to be resolved by a person later.
 
-    `theirs` is the rebased file with the patch's lines at the places in conflict, or None if the
-    whole file is unknown. `whole` holds the paths that no later patch may touch, and `causes` the
-    upstream commits that caused the conflict, once they are known.
+    `origin` is the patch in conflict, and the path where it arose. `theirs` is the rebased file
+    with the patch's lines at the places in conflict, or None if the whole file is unknown. `whole`
+    holds the paths that no later patch may touch, and `causes` the upstream commits that caused the
+    conflict, once they are known.
     """
 
     origin: Origin
@@ -59,9 +60,9 @@ class Left(Struct, frozen=True):
 def leave(
     patch: str, result: FileResult, files: Overlay, blobs: Blobs
 ) -> tuple[Left, Entry | None]:
-    """Leave a conflict unresolved: return it, and the file with upstream's lines instead.
+    """Return a conflict to be resolved later, and the file with which the rebase goes on.
 
-    The file is None if all of it is unknown.
+    The file has upstream's lines at the places in conflict. It is None if all of it is unknown.
     """
     step, conflict = result.step, result.conflict
     assert conflict is not None
@@ -75,7 +76,7 @@ def leave(
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
-    """Return a text with every region resolved as ours, and a text with every region as theirs.
+    """Return a conflict's file twice: with ours, and with theirs in every conflict region.
 
     Returns None if there are no regions, or if their bounds are not certain.
     """
@@ -91,7 +92,7 @@ def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
 
 
 def is_edit(step: FileStep) -> bool:
-    """Return whether a change keeps the path and the mode of an existing file."""
+    """Return whether a change leaves the path and the mode of an existing file as they are."""
     change, base, theirs = step.change, step.base, step.theirs
     is_there = base is not None and theirs is not None and base.mode == theirs.mode
     return is_there and change.old_path == change.new_path and not change.is_copy
@@ -104,7 +105,7 @@ def paths_of(step: FileStep) -> tuple[str, ...]:
 
 
 def touched_by(result: FileResult) -> frozenset[str]:
-    """Return the paths, after the rebase, that a patch's change to one file concerns."""
+    """Return all paths of the rebased tree that a patch's change to one file changes or needs."""
     conflict = () if result.conflict is None else (result.conflict.new_path,)
     return frozenset((result.home, *result.changes, *conflict))
 
@@ -112,7 +113,7 @@ def touched_by(result: FileResult) -> frozenset[str]:
 def met_by(
     left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
 ) -> str | None:
-    """Return the reason why a conflict blocks the change of a file, or None if it does not.
+    """Return why an earlier conflict in a file blocks a later change to the file, or None.
 
     `ours` is the file with upstream's lines in the conflict, `result` the change applied to it, and
     `other` the change applied to the file with the patch's lines. The change must not touch the
@@ -147,7 +148,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Extend a conflict to cover a change that the conflict blocks."""
+    """Return a conflict extended by the lines of a later change that the conflict blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -159,12 +160,12 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
 
 
 def block_whole(left: Left, paths: Collection[str]) -> Left:
-    """Return a conflict that covers its own file, and the files at `paths`, as a whole."""
+    """Return a conflict extended to the whole of its file, and of the files at `paths`."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Update a conflict for a later change to its file, which the conflict does not block."""
+    """Return a conflict updated for a later change to its file that the conflict does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -255,7 +256,7 @@ def _words(text: bytes) -> set[bytes]:
 def pass_on_causes(
     judged: Sequence[Judged], before: Sequence[Left] = ()
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
-    """Give each blocked patch the causes of the conflicts that block it.
+    """Return the patches; a blocked patch gets the causes of the conflicts that block it.
 
     `before` holds the conflicts left before the first patch. Those left after the last patch are
     returned as well, with their causes.

@@ -41,10 +41,10 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 def carry_files(
     patch: str, steps: Sequence[FileStep], side: NewSide, tools: Tools
 ) -> tuple[FileResult, ...]:
-    """Return the result of applying a patch to each of its files, without changing `side`.
+    """Apply a patch to upstream's files, and return the result for each file of the patch.
 
-    A path that one file of the patch leaves is free for the others, unless its change is in
-    conflict.
+    `side` is not changed. A path that one file of the patch leaves is free for the others, unless
+    its change is in conflict.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()
@@ -66,7 +66,7 @@ def carry_files(
 
 
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
-    """Return a file's change without the dropped hunks, which become part of its base.
+    """Return a patch's change to a file without the `dropped` hunks, which its base then contains.
 
     `dropped` holds the numbers of hunks within this file. At least one hunk must be left.
     """
@@ -94,9 +94,10 @@ def carry_rest(
     side: NewSide,
     tools: Tools,
 ) -> tuple[FileResult, ...]:
-    """Apply a patch without the dropped hunks, which are numbered across the whole patch.
+    """Apply a patch without the `dropped` hunks to upstream's files, and return the results.
 
-    A file that is created, deleted or moved, or whose mode changes, is applied whole.
+    The hunks are numbered across the whole patch. A file that is created, deleted or moved, or
+    whose mode changes, is applied whole.
     """
     starts = accumulate((step.size for step in steps), initial=0)
     here = [
@@ -378,7 +379,7 @@ _PYTHON = (".py", ".pyi")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Add the patch's imports that the new lines of a merged Python file need.
+    """Return a merged Python file with those of the patch's imports that its new lines need.
 
     Lines of the patch that upstream already has do not count as new.
     """

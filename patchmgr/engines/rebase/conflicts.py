@@ -32,7 +32,7 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a file's conflict, or a person's resolution of it in this or an earlier rebase."""
+    """Return a file's conflict, or the result if a person resolved this conflict before."""
     files, blobs = work.side.files, work.tools.blobs
     every = (sides.base, sides.ours, sides.theirs)
     contents = base, ours, theirs = tuple(shown_content(side, blobs) for side in every)
@@ -97,7 +97,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Add to a conflict the hunks that upstream seems to have.
+    """Return a conflict with the hunks that upstream seems to have in another form named in it.
 
     If upstream seems to have all of them, it is proposed that they are absorbed.
     """
@@ -150,7 +150,7 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 
 
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
-    """Return the file, with content and mode, that a person's resolution makes.
+    """Return the tree entry, with content and mode, that a person's resolution makes of a file.
 
     It is a link if the content is the link of one side, or if every side is a link; the last line
     feed is not part of the link. Its mode is that of the side that changed the mode. Raises

@@ -44,7 +44,7 @@ _QUOTED = re.compile(r"`([^`]+)`")
 def check_merged(
     states: States, *, suspect_all: SuspectAll
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
-    """Start to check the merged files, and return a function that waits for the findings.
+    """Start to check cleanly merged files, and return a function that waits for the warnings.
 
     The function takes the findings of other checks, and leaves out names that these already report.
     Each finding comes with the last patch that changes the file. `suspect_all` starts the checks of
@@ -79,7 +79,10 @@ def check_merged(
 def check_file(
     sides: tuple[bytes, bytes, bytes], merged: bytes, path: str, *, suspect: Suspect
 ) -> tuple[str, ...]:
-    """Return warnings about a clean merge of a file, given base, upstream and fork in `sides`."""
+    """Return warnings about a file that merged without a conflict, one sentence each.
+
+    `sides` are base, upstream and fork.
+    """
     if len({*sides, merged}) < 4 or any(b"\0" in side for side in sides):
         return ()
     fault = new_fault(path, sides[1:], merged)

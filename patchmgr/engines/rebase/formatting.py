@@ -41,7 +41,7 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """The checks for one language: do two texts differ only in layout, and is a merge correct?
+    """Two checks for a language: whether texts differ only in layout, and whether a merge is sound.
 
     `is_sound` takes the merge, and then base, upstream and fork in the same format.
     """
@@ -51,7 +51,7 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the checks for the language of a file, or None if its merges cannot be checked."""
+    """Return the checks of formatted merges for a file's language, or None if there are none."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
@@ -144,11 +144,11 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Merge a file with base and fork in upstream's format, or return None.
+    """Return the text merge of a file after formatting as upstream does, or None.
 
-    The result is None if there is a conflict or any doubt. Upstream's own text is not formatted.
-    The merge must differ from it and mean the same as a text merge of all three formatted sides.
-    Formatting the merge again must change no line of the patch.
+    The result is None if there is a conflict or any doubt. Base and fork are formatted; upstream's
+    own text is not. The merge must differ from it and mean the same as a text merge of all three
+    formatted sides. Formatting the merge again must change no line of the patch.
     """
     notation = notation_of(path)
     if notation is None:
@@ -195,7 +195,7 @@ def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block])
 
 
 def stability(before: bytes, after: bytes) -> float:
-    """Return the share of lines that formatting a text leaves unchanged, from 0 to 1."""
+    """Return the share of lines that a formatter left unchanged, from 0 to 1."""
     old, new = (Counter(split_lines(side)) for side in (before, after))
     return (old & new).total() / most if (most := max(old.total(), new.total())) else 1.0
 

@@ -39,7 +39,7 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """One file at base, ours and theirs. A side without the file is None.
+    """A file's tree entries at base, ours and theirs, where None means that there is no file.
 
     `hunks` lead from base to theirs and start at `positions` (lines of base, from 0). The language
     is determined from `path`.
@@ -62,16 +62,16 @@ class Sides(Struct, frozen=True):
         return texts[0], texts[1], texts[2]
 
     def each(self, answer: Answer) -> tuple[Answer, ...]:
-        """Repeat an answer for each hunk, but at least once."""
+        """Return a tuple that has the same verdict once for each hunk, but at least once."""
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str, marked: bytes | None = None) -> Collided:
-        """Return a conflict of the whole file."""
+        """Return a conflict in which all hunks of the file have the verdict `conflict`."""
         return Collided(reason, marked, self.each(CONFLICT))
 
 
 class Merged(Struct, frozen=True):
-    """The merged file (None if deleted), and one answer for each hunk, or else a single one.
+    """The merged file (None if deleted), and the verdict of each hunk or of the whole change.
 
     If there are hunks, the answers are about them and not about a change of mode. `reliability` is
     the measured reliability of a structural merge, for each region.
@@ -83,7 +83,7 @@ class Merged(Struct, frozen=True):
 
 
 class Collided(Struct, frozen=True):
-    """The conflict of a file: the reason, the text with markers, and one answer for each hunk.
+    """A file's conflict: the reason, the text with markers, and the verdict of each hunk.
 
     `marked` is None if the file is not a text. `texts` holds base, ours and theirs of the marked
     text; hunks that upstream already has are part of that base. `suggestions` are possible texts
@@ -99,7 +99,7 @@ class Collided(Struct, frozen=True):
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    """Merge one file by the methods of this module."""
+    """Merge one file by comparing ids, or else as git's three-way merge of texts does."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if theirs is None and ours is not None and sides.is_moved:
         # A conflict in git, too: what upstream moves it for may use it at its new place.
@@ -192,7 +192,7 @@ def _merge_rest(
 def judge_hunks(
     file: PatchedFile, ours: bytes, merged: bytes | None, text: TextMerge
 ) -> tuple[Answer, ...]:
-    """Return the answer for each hunk of a text merge. If it has conflicts, `merged` is None.
+    """Return the verdict of each hunk of a file. `merged` is None if the file is in conflict.
 
     A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if its lines,
     context included, are applied as they are, at whatever position.
@@ -218,7 +218,7 @@ def judge_hunks(
 
 
 def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
-    """Return the answer for one hunk, found by merging it alone."""
+    """Return the verdict of one hunk, from a three-way merge of this hunk alone."""
     return _judge(ours, hunk, text.merge(base, ours, apply_one(base, hunk, position)))
 
 

@@ -57,7 +57,7 @@ class Item(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """The outcome of a patch and the results for its files, which show evidence and causes.
+    """What became of a patch and its files in a rebase, with evidence and causes.
 
     `decision` is the person's decision that was applied. `blockers` holds the conflicts that block
     the patch, and `left` all conflicts left after it. `edited` holds the files that a person
@@ -76,7 +76,7 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Leave the patches named in `reasons` out of the rebased series, but not out of its base.
+    """Return the patches to rebase, those named in `reasons` marked as left out of the result.
 
     Later patches are written on top of them, so what they change in the base is computed as well.
     """

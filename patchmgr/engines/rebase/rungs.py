@@ -40,7 +40,7 @@ _ANSWERS: dict[How, Answer] = {
 
 
 class Solved(Struct, frozen=True):
-    """A merged text, and the method that made it.
+    """A file's text merged without a conflict, and the method that merged it.
 
     `used` holds the ids of the recorded resolutions in it, and `reliability` the measured
     reliability of a structural merge, for each region.
@@ -53,7 +53,7 @@ class Solved(Struct, frozen=True):
 
 
 class Unsolved(Struct, frozen=True):
-    """The conflict that is left to a person: the text with markers, or None for a binary file.
+    """A file's text with markers at the conflicts left to a person, or None for a binary file.
 
     `used` holds the ids of the recorded resolutions in the text, and `suggestions` the possible
     texts of each region, the likeliest first.
@@ -65,7 +65,7 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """A file that is still in conflict, with the three texts to merge.
+    """A file in conflict that further merge methods may merge, and its text at base and both sides.
 
     If a recorded resolution was replayed, all three texts contain it, and `used` lists its id.
     `is_upstream_ours` says whether the markers call upstream's side `ours`.
@@ -82,7 +82,10 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Replay the recorded resolutions of regions that a person resolved before."""
+    """Resolve the regions of a conflict that a person resolved in the same way before.
+
+    Returns the merged text, or the conflict with the regions that are left.
+    """
     if mergers.recall is None:
         return left
     whole = whole_sides(left.marked)
@@ -103,7 +106,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge as text, with base and the patch's side in upstream's format."""
+    """Merge a conflict as text after bringing base and the patch's side to upstream's format."""
     if mergers.formatter is None or not may_be_layout(left.marked):
         return left
     content = merge_formatted(
@@ -118,7 +121,7 @@ def formatted(left: Open, mergers: Mergers) -> Solved | Open:
 
 
 def structural(left: Open, mergers: Mergers) -> Solved | Open:
-    """Merge by the structure of the file. If that fails, keep possible texts as suggestions."""
+    """Merge a conflict by the syntax of the file, or add suggestions for its regions."""
     if mergers.structure is None:
         return left
     marked = left.marked
@@ -144,7 +147,7 @@ RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Return the result of the first method that merges the file, or else the conflict."""
+    """Try merge methods in order, and return the first merged text, or what is left in conflict."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -156,7 +159,7 @@ def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved
 def climb_on(
     sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
 ) -> Merged | Collided:
-    """Try to merge a file of a patch that the text merge left in conflict.
+    """Merge a file that git's text merge left in conflict by further methods, if one of them can.
 
     If the result is upstream's own text in all regions, they stay in conflict: no merge may decide
     that an edit is not needed. Imports are the exception, as upstream may have the same names in
@@ -215,7 +218,7 @@ def solve_text(
     mergers: Mergers,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
-    """Merge three texts of a file that belongs to no series.
+    """Merge three versions of one file, as a merge driver does, outside of any series.
 
     If git merges them without a conflict, the result is git's. Markers call upstream's side `ours`,
     or `theirs` if `is_upstream_ours` is false.

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection
 def longest_stretch(
     start: int, end: int, is_clean: Callable[[int], bool], suspects: Callable[[], Collection[int]]
 ) -> int:
-    """Return the newest state, of those tried, to which the series at `start` rebases cleanly.
+    """Return the number of the newest upstream state to which a series rebases cleanly.
 
-    Returns `start` only if `start + 1` was tried and gives a conflict. `suspects` returns the
-    states that earlier conflicts name as their causes. As clean states and conflicts may alternate,
-    the search goes from suspect to suspect, and tries one state beyond the first conflict. It
-    halves the range only if there are no suspects.
+    The states are numbered; the series is at `start`. Returns `start` only if `start + 1` was tried
+    and gives a conflict. `suspects` returns the states that earlier conflicts name as their causes.
+    As clean states and conflicts may alternate, the search goes from suspect to suspect, and tries
+    one state beyond the first conflict. It halves the range only if there are no suspects.
     """
     best, worst = start, end + 1
     while best + 1 < worst:

@@ -74,12 +74,13 @@ class Tools(Mergers, frozen=True):
 
 
 class FileResult(Struct, frozen=True):
-    """The result for one file of a patch. `changes` is empty if the file is in conflict.
+    """The result of a rebase for one file of a patch: verdicts, and changed files or a conflict.
 
-    There is one answer for each hunk, or one for a change without hunks, and one more for a mode or
-    a move with another verdict than the hunks. `proposals` concern the hunks in conflict that
-    upstream seems to have. `reliability` is the measured reliability of a structural merge, for
-    each region. `places` maps the number of a hunk to the place to which upstream moved its lines.
+    `changes` is empty if the file is in conflict. There is one answer for each hunk, or one for a
+    change without hunks, and one more for a mode or a move with another verdict than the hunks.
+    `proposals` concern the hunks in conflict that upstream seems to have. `reliability` is the
+    measured reliability of a structural merge, for each region. `places` maps the number of a hunk
+    to the place to which upstream moved its lines.
     """
 
     step: FileStep
@@ -107,9 +108,10 @@ class UpstreamRange(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """Upstream's new files with the patches so far. `homes` maps old to new paths of moved files.
+    """Upstream's new files with the patches so far, and the new paths of files that moved.
 
-    `arrivals` does so for new files of the series in a folder that upstream moved.
+    `homes` maps the old path of a moved file to its new path. `arrivals` does so for new files of
+    the series in a folder that upstream moved.
     """
 
     files: Overlay
@@ -126,7 +128,7 @@ class NewSide(Struct, frozen=True):
 
 
 class Work(Struct, frozen=True):
-    """One patch to apply. `leaving` holds the paths that it deletes or moves away.
+    """A patch to apply to upstream's new files. `leaving` holds the paths that it frees.
 
     If a file changes its type, `replaced` maps its path to the deletion and the creation. `taken`
     holds the paths of other files to which hunks of the patch were moved.
@@ -141,5 +143,5 @@ class Work(Struct, frozen=True):
     taken: set[str] = field(default_factory=set)
 
     def merge(self, sides: Sides) -> Merged | Collided:
-        """Merge a file as text."""
+        """Merge one file as git's text merge does, and return the merged file or the conflict."""
         return merge_file(sides, blobs=self.tools.blobs, text=self.tools.text)
