@@ -1,4 +1,4 @@
-"""Check claims that a file, or one symbol in it, has certain bytes."""
+"""Check what `series.toml` claims about the branch: that a file or symbol has certain bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Read = Callable[[str], "bytes | None"]
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the bytes of the file or symbol that a claim is about, or None if there is none."""
+    """Return the bytes of the file, or of the symbol in it, or None if it does not exist."""
     if content is None or symbol is None:
         return content
     index = SymbolIndex(path, content)
@@ -29,12 +29,12 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
 
 
 def digest_of(content: bytes) -> str:
-    """Return the digest of some bytes in the form used in claims: sha256, in hex."""
+    """Return the sha256 of some bytes in hex, as claims in `series.toml` have it."""
     return hashlib.sha256(content).hexdigest()
 
 
 def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Problem]:
-    """Yield a problem for each claim that does not hold at the head."""
+    """Yield a problem for each claim in `series.toml` that is not true at the series' head."""
     for claim in claims:
         now = claimed_bytes(claim.path, claim.symbol, head(claim.path))
         if now is None:

@@ -27,12 +27,12 @@ class OwnCommit(Struct, frozen=True):
 
     @property
     def subject(self) -> str:
-        """The first line of the message."""
+        """The first line of the commit message."""
         return self.message.split(b"\n", 1)[0].decode("utf-8", "surrogateescape")
 
 
 def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[ComparedPatch, ...]:
-    """Compare the patches in two states of a series.
+    """Return how each patch of a series differs between two states of the series.
 
     The result lists the patches of the new state in order, and then the dropped ones.
     """
@@ -76,7 +76,7 @@ def _compared(before: OwnCommit | None, after: OwnCommit) -> ComparedPatch:
 
 
 def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
-    """Return how two versions of a patch differ. A different message counts as a change."""
+    """Return how two versions of a patch differ; another commit message is a change, too."""
     if before.message != after.message:
         return Sameness.CHANGED
     if _without_ids(before.diff) == _without_ids(after.diff):
@@ -87,7 +87,7 @@ def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
 
 
 def patch_sameness(old: Patch, new: Patch) -> Sameness:
-    """Return how two versions of a patch differ in what they change, whatever their headers."""
+    """Return how the changes of two versions of a patch differ. Their headers are ignored."""
     if [_skeleton(file) for file in old.files] != [_skeleton(file) for file in new.files]:
         return Sameness.CHANGED
     pairs = [

@@ -33,7 +33,7 @@ class FileStep(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """The number of verdicts for the file: one for each hunk, but at least one."""
+        """The number of verdicts that the file gets in a rebase: one per hunk, at least one."""
         return max(1, len(self.change.hunks))
 
 
@@ -52,7 +52,7 @@ class Overlay:
         return self._tree.entry(path)
 
     def is_directory(self, path: str) -> bool:
-        """Return whether there is any file below the path."""
+        """Return whether the path is a folder with at least one file in or below it."""
         changed = self._inside.get(path, ())
         if any(self._changed[below] is not None for below in changed):
             return True
@@ -73,7 +73,7 @@ class Overlay:
         self._changed[path] = entry
 
     def changes(self) -> Mapping[str, Entry | None]:
-        """Return the files that differ from the tree, by path, with None for a deleted file."""
+        """Return the changed files by path, where None stands for a deleted file."""
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
@@ -111,7 +111,7 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
 
 def left_path(change: FilePatch) -> tuple[str, ...]:
-    """Return the path that a deletion or a rename leaves free, as a tuple, or an empty tuple."""
+    """Return, as a tuple, the path that a change deletes or renames, or an empty tuple."""
     is_leaving = change.new_path is None or change.is_rename
     return (change.old_path,) if is_leaving and change.old_path is not None else ()
 

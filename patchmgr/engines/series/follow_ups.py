@@ -26,7 +26,7 @@ _PICKED = re.compile(rb"^\(cherry picked from commit ([0-9a-f]{7,40})", re.MULTI
 
 
 def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
-    """Return the upstream commits and pull requests of a patch, as ids and as `#N`."""
+    """Return the upstream commits and pull requests that a patch comes from, as ids and `#N`."""
     named = tuple(named_in(patch, repository))
     found = {one.commit for one in named} | {f"#{one.pull}" for one in named if one.pull}
     found |= {match.decode() for match in _PICKED.findall(patch.message)}
@@ -42,7 +42,7 @@ Commits = Mapping[str, tuple[str, str]]
 
 
 def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
-    """Return the id and subject of each commit, by the first digits of its id and by `#N`."""
+    """Map the first digits of each commit's id, and its pull request `#N`, to id and subject."""
     found = dict[str, tuple[str, str]]()
     for commit, subject in commits:
         found[commit[:SHORT]] = found[f"#{pull_number(subject)}"] = commit, subject
@@ -50,7 +50,7 @@ def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
 
 
 def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str, str] | None:
-    """Return the id and subject of the upstream commit that landed the patch, or None."""
+    """Return the id and subject of the upstream commit that brought the patch, or None."""
     for name in sorted(names_of(patch, repository)):
         commit, subject = commits.get(name if name[0] == "#" else name[:SHORT], ("", ""))
         if commit and (name[0] == "#" or commit.startswith(name)):
@@ -59,7 +59,10 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return words to search for. Every message that refers to one of `names` contains one."""
+    """Return the search words for commit messages that refer to any of `names`.
+
+    `names` are commit ids and pull requests. Every such message contains one of the words.
+    """
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
 
@@ -67,7 +70,7 @@ def searched(names: Iterable[str]) -> tuple[str, ...]:
 def follow_ups(
     patches: Sequence[Patch], messages: Sequence[tuple[str, str]], repository: str | None
 ) -> Iterator[FollowUp]:
-    """Yield the commits whose messages refer to the upstream commit of a patch.
+    """Yield the upstream commits that fix, revert or restore what a patch backports.
 
     Commits that are in the series itself are left out.
     """

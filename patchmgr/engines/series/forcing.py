@@ -14,7 +14,7 @@ from patchmgr.model.snapshot import REGULAR, Entry
 
 
 class RejectedHunks(Struct, frozen=True):
-    """The hunks of one file that do not apply."""
+    """The hunks of a patch that do not apply to one file."""
 
     change: FilePatch
     hunks: tuple[Hunk, ...]

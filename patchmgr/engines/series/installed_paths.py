@@ -24,7 +24,7 @@ _NAMESAKES = 16
 
 
 class Source(Protocol):
-    """The files of a repository: all of them if `is_whole`, or else those that patches name."""
+    """The files of a repository, or only those that patches name, unless `is_whole`."""
 
     @property
     def is_whole(self) -> bool:
@@ -37,11 +37,11 @@ class Source(Protocol):
         """Yield the paths of all known files."""
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the package's file at `place` equals the repository's file at `path`."""
+        """Return whether the installed file `place` has the content of the repository's `path`."""
 
 
 class InstalledPaths:
-    """The places where a repository's files are installed, among the files listed in RECORD."""
+    """Finds where a package installs the files of its repository, as RECORD lists them."""
 
     def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
         self._known = frozenset(path for path in known if not _is_apart(path))
@@ -68,7 +68,7 @@ class InstalledPaths:
         return self._pair(path) or self._beside(path) or self._named(path)
 
     def place_new(self, path: str) -> str | None:
-        """Return where to install a new file, or None if no similar file is installed."""
+        """Return where to install a file that a patch creates, or None if that is not known."""
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped
@@ -82,7 +82,7 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether the package lacks a file but has similar ones from the same folder."""
+        """Return whether a file is not installed, but similar files of its folder are."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)

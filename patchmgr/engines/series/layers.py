@@ -27,14 +27,14 @@ State = Mapping[str, "Entry | None"]
 
 
 class Layer(Struct, frozen=True):
-    """The change that one patch makes: each file before and after, by path."""
+    """The change that one patch makes: by path, each file before and after the patch."""
 
     name: str
     files: Mapping[str, tuple[Entry | None, Entry | None]]
 
 
 class Collision(Struct, frozen=True):
-    """A conflict when a patch is applied to a state: the patch, the file, and the reason."""
+    """A patch that conflicts with the files to which it is applied: its name, path and reason."""
 
     name: str
     path: str
@@ -42,40 +42,40 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """The files of the pin, on which states are based, and the ports to read and merge files."""
+    """The files at the pin, to which states of the series are compared, and access to contents."""
 
     pin: Tree
     blobs: Blobs
     text: TextMerge
 
     def entry(self, state: State, path: str) -> Entry | None:
-        """Return the file at a path in a state, or None if there is none."""
+        """Return the file at a path after some patches (`state`), or None if there is none."""
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a regular file, which is empty for anything else."""
+        """Return the content of a regular file, or nothing for a link, a submodule or None."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
     def overlay(self, state: State) -> Overlay:
-        """Return a state as a tree."""
+        """Return the tree of all files after some patches (`state`)."""
         side = Overlay(self.pin)
         for path, entry in state.items():
             side.set(path, entry)
         return side
 
     def between(self, name: str, old: State, new: State) -> Layer:
-        """Return the changes from one state to another as a layer."""
+        """Return the difference of two states of a series as the change of one patch."""
         pairs = {p: (self.entry(old, p), self.entry(new, p)) for p in (*old, *new)}
         return Layer(name, {path: pair for path, pair in pairs.items() if pair[0] != pair[1]})
 
     def is_same(self, one: State, other: State) -> bool:
-        """Return whether two states have the same files."""
+        """Return whether all files are the same in two states of a series."""
         return not self.between("", one, other).files
 
 
 def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple[State, ...]:
-    """Apply patches as written, and return the state before the first and after each patch.
+    """Apply patches to `start` as they are written, and return `start` and each state after.
 
     Raises PatchmgrError "bad-patch" if a patch does not apply.
     """
@@ -88,7 +88,10 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a layer to a state. Files that differ from the layer's are merged as git does."""
+    """Apply a patch's change to other files than its own, with git's merge where they differ.
+
+    Returns the new state, or the file in conflict.
+    """
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
         ours = ground.entry(state, path)
@@ -104,7 +107,7 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether a state does not contain a layer: applying it in reverse changes nothing."""
+    """Return whether files do not contain a patch's change: reversing it then changes nothing."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
@@ -121,9 +124,9 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Apply layers in order.
+    """Apply the changes of patches in order, with git's merge where files differ.
 
-    Returns the start and the state after each layer, or the first conflict.
+    Returns the start and the state after each change, or the first conflict.
     """
     states: list[State] = [start]
     for layer in layers:
@@ -135,18 +138,18 @@ def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[Stat
 
 
 def layers_of(ground: Ground, names: Sequence[str], states: Sequence[State]) -> tuple[Layer, ...]:
-    """Return the layer of each patch, given the states before the first and after each patch."""
+    """Return the change of each patch, given the states before the first and after each patch."""
     pairs = zip(names, pairwise(states), strict=True)
     return tuple(ground.between(name, old, new) for name, (old, new) in pairs)
 
 
 def sharers(layers: Sequence[Layer], path: str, *, but: str) -> tuple[str, ...]:
-    """Return the names of the layers other than `but` that touch a path."""
+    """Return the names of all patches, except the patch `but`, that change a path."""
     return tuple(layer.name for layer in layers if path in layer.files and layer.name != but)
 
 
 def is_exact(ground: Ground, patch: Patch, old: State, new: State) -> bool:
-    """Return whether a patch, applied as written, turns one state into another."""
+    """Return whether a patch, applied exactly as it is written, turns `old` into `new`."""
     side = ground.overlay(old)
     try:
         step_patch(side, patch, ground.blobs)
@@ -247,6 +250,6 @@ class _Names(Struct, frozen=True):
         return cls(frozenset(defined), frozenset(written))
 
     def uses(self, other: _Names) -> str | None:
-        """Return a name that this layer uses and the other one defines, or None."""
+        """Return a name that this patch's lines use and the other patch defines, or None."""
         shared = (self.written - self.defined) & other.defined
         return min(shared)[1].decode("utf-8", "replace") if shared else None

@@ -18,9 +18,9 @@ Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
 
 
 class Piece(Struct):
-    """A patch of the future series: the commit that it comes from, and the changed files by path.
+    """A patch of the linear series: the fork's commit that it is from, and its files afterwards.
 
-    `is_rest` says whether the merge commit itself made the changes.
+    `after` maps changed paths. `is_rest` says whether the merge commit itself made the changes.
     """
 
     commit: str
@@ -29,7 +29,7 @@ class Piece(Struct):
 
 
 class Remark(Struct, frozen=True):
-    """A path that was in conflict when a commit was merged, and how it was resolved."""
+    """A file that was in conflict when a fork's commit was converted, and how it was resolved."""
 
     commit: str
     path: str
@@ -38,7 +38,7 @@ class Remark(Struct, frozen=True):
 
 
 class Line:
-    """A linear series of patches on an upstream tree, which follows a fork commit by commit.
+    """The linear series of patches that a fork's commits, added one by one, are converted to.
 
     `want` is the fork's tree after a commit. Conflicts are resolved as in that tree, and a
     remaining difference from the tree becomes a patch of its own.
@@ -56,7 +56,7 @@ class Line:
         self._homes: dict[str, str] = {}
 
     def paths(self) -> set[str]:
-        """Return the paths that the patches touch."""
+        """Return all paths that patches of the linear series change."""
         return {path for piece in self.pieces for path in piece.after}
 
     def entry(self, path: str) -> Entry | None:

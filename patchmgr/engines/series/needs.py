@@ -35,7 +35,10 @@ Question = Literal["refusal", "failure", "broken promise"]
 
 
 class Views(Struct, frozen=True):
-    """The two states of a rebase to evaluate predicates on, and access to other states."""
+    """The old and the new upstream state of a rebase, on which conditions are evaluated.
+
+    `states` looks up other states that conditions name.
+    """
 
     base: State
     onto: State
@@ -71,7 +74,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Return the patches that a state does not need, with the reason for each."""
+    """Map each patch that an upstream state does not need to the reason why not."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -98,7 +101,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
-    """Raise PatchmgrError "bad-predicate" if a tree with the patch lacks what the patch ensures."""
+    """Raise PatchmgrError "bad-predicate" if a patch's `Ensures` is false after the patch."""
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch, or its Ensures"
@@ -121,7 +124,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Return the items of a rebase after evaluating the conditions of their patches.
+    """Return the patches of a rebase, those left out whose conditions say so.
 
     If any patch has a condition, the changes of all patches that are not left out are computed.
     Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.

@@ -69,14 +69,14 @@ def file_name(given: str) -> str:
 
 
 def beside(names: Sequence[str], name: str, *, other: str, is_behind: bool) -> tuple[str, ...]:
-    """Return the names with one patch moved directly before or after another one."""
+    """Return patch names in a new order: `name` directly before or after `other`."""
     rest = [each for each in names if each != name]
     at = rest.index(other) + is_behind
     return (*rest[:at], name, *rest[at:])
 
 
 def together(names: Sequence[str], name: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return the names with `others` moved next to the patch `name`, in their own order."""
+    """Return patch names in a new order: `others` directly beside `name`, in the order they had."""
     members = [each for each in names if each == name or each in others]
     rest = [each for each in names if each == name or each not in others]
     at = rest.index(name)

@@ -14,7 +14,7 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """The new content, and the line of the old content (from 0) at which each hunk was applied."""
+    """The text after applying hunks, and the line of the old text (from 0) where each fitted."""
 
     content: bytes
     positions: tuple[int, ...]
@@ -41,7 +41,7 @@ class PatchedFile(Struct, frozen=True):
     positions: tuple[int, ...]
 
     def without(self, taken: Collection[int]) -> PatchedFile:
-        """Return the change without the hunks of these numbers, which become part of the base."""
+        """Return the change without the hunks with these numbers, applied to its base instead."""
         base, hunks, positions = take_in(self.base, self.hunks, self.positions, taken)
         return replace(self, base=base, hunks=hunks, positions=positions)
 
@@ -137,7 +137,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether applying the hunks in order, unchanged but at any lines, gives the result."""
+    """Return whether hunks, applied in order at any lines but without fuzz, give the result."""
     old, new = split_lines(content), split_lines(result)
     done, drift = [0], 0
     for hunk in hunks:
@@ -201,9 +201,9 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply some of the hunks, given by number, to the content.
+    """Apply the hunks with the numbers `taken` to a text, and move the other hunks accordingly.
 
-    Returns the new content, and the other hunks with their positions in the new content.
+    Returns the new text, and the other hunks with their positions in the new text.
     """
     lines = split_lines(content)
     kept: list[Hunk] = []

@@ -32,7 +32,7 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 
 class Evaluation(Struct, frozen=True):
-    """Whether a predicate holds, and the facts that decided it."""
+    """Whether a predicate holds on an upstream state, and the facts that decided it."""
 
     holds: bool
     why: str
@@ -70,7 +70,7 @@ def _joined(predicate: AllOf | AnyOf, own: State, states: States) -> Evaluation:
 
 
 def refusal(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return the reason why a state does not need a patch, or None if it does."""
+    """Return the reason why an upstream state does not need a patch, or None if it does."""
     if conditions.needed_when is not None:
         found = evaluate(conditions.needed_when, own, states)
         if not found.holds:
@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return the reason why a state with the patch lacks what the patch ensures, or None."""
+    """Return why a patch's `Ensures` is false on a state that has the patch, or None if true."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
@@ -91,7 +91,7 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
 
 
 def failure(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return the reason why a patch is not valid on an upstream state, or None if it is valid.
+    """Return why a patch's `Valid-While` is false on an upstream state, or None if it is true.
 
     The reason does not contain the ref of the state, so it is the same for every name of the state.
     """

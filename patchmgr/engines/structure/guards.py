@@ -28,7 +28,10 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Facts(Struct, frozen=True):
-    """How often a text defines, imports, binds and assigns each name, and the names it uses."""
+    """What a Python text does with each name: how often it defines, imports, binds, assigns it.
+
+    `names` holds all names that the text uses.
+    """
 
     definitions: Counter[str]
     imports: Counter[str]
@@ -47,7 +50,7 @@ class _Sides(Struct, frozen=True):
 
 
 def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
-    """Return warnings about a merge without conflicts, as sentences; empty if there are none.
+    """Return warnings about a merge that git made without a conflict, one sentence each.
 
     If `names` is false, the faults that `audit.names` reports are left out.
     """
@@ -60,7 +63,7 @@ def suspect(texts: Texts, merged: str, path: str, names: bool = True) -> tuple[s
 
 
 def suspicions(base: str, upstream: str, fork: str, merged: str) -> tuple[str, ...]:
-    """Return warnings about a merge, as sentences; empty if any of the texts does not parse."""
+    """Return warnings about a merge of Python, or none if any text does not parse."""
     texts = base, upstream, fork, merged
     facts = [one for one in map(facts_of, texts) if one is not None]
     flows = [one for one in map(flow_of, texts) if one is not None]
@@ -107,7 +110,7 @@ def _assigned_twice(sides: _Sides) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def facts_of(text: str) -> Facts | None:
-    """Return the facts about a text, or None if it does not parse."""
+    """Return counts of the names in a Python text, or None if the text does not parse."""
     parsed = nodes_of(text)
     if parsed is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def misfit(call: ast.Call, args: ast.arguments, is_method: bool, name: str) -> Iterator[str]:
-    """Yield the reasons, as sentences, why a call of a function with these parameters fails."""
+    """Yield a sentence for each way in which a call does not match the function's parameters."""
     places = [arg.arg for arg in (*args.posonlyargs, *args.args)][int(is_method) :]
     given = {keyword.arg for keyword in call.keywords}
     open_ended = None in given or any(isinstance(arg, ast.Starred) for arg in call.args)

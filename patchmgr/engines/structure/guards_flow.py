@@ -20,7 +20,7 @@ _ACTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete, ast.Expr)
 
 
 class Flow(Struct, frozen=True):
-    """How often each scope of a text contains each statement, and which statements never run.
+    """How often each scope of a Python text has each statement, and which code can never run.
 
     `beside` counts the statements that occur more than once in the same block.
     """
@@ -32,7 +32,7 @@ class Flow(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def flow_of(text: str) -> Flow | None:
-    """Return the statements of a text, or None if it does not parse."""
+    """Return the statements and the unreachable code of a Python text, or None if not parsed."""
     parsed = nodes_of(text)
     if parsed is None:
         return None
@@ -124,13 +124,13 @@ def _first_line(statement: ast.stmt) -> str:
 
 
 def newly_dead(upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
-    """Return sentences about code that can never run in the merge, but could on both sides."""
+    """Return sentences about code that cannot run in the merge, but can run on both sides."""
     sides = upstream.dead, fork.dead
     return tuple(said for (_, said) in _more(merged.dead, sides))
 
 
 def doubled_statements(base: Flow, upstream: Flow, fork: Flow, merged: Flow) -> tuple[str, ...]:
-    """Return the statements that a scope of the merge has more often than on either side.
+    """Return the statements that a function or class has more often than on either side.
 
     Only statements whose number neither side changed, or that are in the same block, count.
     """

@@ -95,7 +95,7 @@ def _is_plainly_imported(content: bytes, word: bytes) -> bool:
 
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
-    """Return the names that a module binds at its top level, or None if it does not parse."""
+    """Return the names that a Python module binds at its top level, or None if not parsed."""
     from patchmgr.engines.structure.python_tree import parse_python
 
     tree = parse_python(content.decode("utf-8", "surrogateescape"))
@@ -103,7 +103,7 @@ def bound_names(content: bytes) -> frozenset[str] | None:
 
 
 def bound_in(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a module binds at its top level, under whatever condition."""
+    """Return the names that a Python module binds at its top level, or in an `if` or `try`."""
     return frozenset(_bound(tree))
 
 
@@ -122,7 +122,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def imported_names(node: ast.AST) -> Iterator[tuple[str, str, str]]:
-    """Yield module, imported name and `as` name for each name that an import statement imports.
+    """Yield, for each name in an import statement, the module, the name and the `as` name.
 
     A name is "" if it is not given. Other statements yield nothing.
     """

@@ -24,7 +24,10 @@ _CONDITION = re.compile(r"[ \t]*(?:el)?if\b[ \t]*(.+?)[ \t]*:(?:[ \t]|$)")
 
 
 class Growths(Struct, frozen=True):
-    """How the counts of lines in each text differ from the base; equal counts are left out."""
+    """How many more copies of each line upstream, fork and merge have than the base.
+
+    Lines with the same count are left out.
+    """
 
     upstream: Mapping[str, int]
     fork: Mapping[str, int]
@@ -32,7 +35,7 @@ class Growths(Struct, frozen=True):
 
 
 def growths(texts: Texts, merged: str) -> Growths:
-    """Count how many more copies of each line the sides and their merge have than the base."""
+    """Return how many more copies of each line upstream, fork and merge have than the base."""
     base, upstream, fork, both = (
         Counter(side.split("\n")) for side in (texts.base, texts.upstream, texts.fork, merged)
     )
@@ -45,7 +48,7 @@ def _growth(old: Counter[str], new: Counter[str]) -> dict[str, int]:
 
 
 def bare(growth: Mapping[str, int]) -> Counter[str]:
-    """Add up the counts of lines that differ only in white space at their ends."""
+    """Return the counts of lines, with lines that differ in outer white space counted as one."""
     found: Counter[str] = Counter()
     for line, count in growth.items():
         found[line.strip()] += count
@@ -82,9 +85,9 @@ def _sentence(lines: list[str], who: str) -> str:
 
 
 def is_worth_a_look(texts: Texts, counted: Growths) -> bool:
-    """Return whether the checks of names, definitions and statements could find anything.
+    """Return whether a merge of Python could have a fault that closer checks would find.
 
-    They could if the merge uses a word that one side removed everywhere, if both sides add the same
+    It could if the merge uses a word that one side removed everywhere, if both sides add the same
     word or the same condition, or if a name that both sides use is no longer bound.
     """
     return _is_condition_twice(counted) or _is_word_suspect(texts.base, counted)

@@ -18,7 +18,7 @@ Name = tuple[str, str, str | None]
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
-    """Return whether a fork only adds imported names that upstream also imports.
+    """Return whether a patch only adds imported names, all of which upstream imports too.
 
     Upstream must bind each of the names only once, by that import. Returns False if a text does not
     parse.

@@ -1,4 +1,4 @@
-"""The input of a structural merge."""
+"""The three versions of a file that a structural merge takes."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class Texts(Struct, frozen=True):
     fork: str
 
     def sides(self) -> tuple[str, str, str]:
-        """Return base, upstream and fork."""
+        """Return the three versions of the file: base, upstream and fork."""
         return self.base, self.upstream, self.fork

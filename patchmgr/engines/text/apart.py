@@ -37,7 +37,7 @@ class Text:
 
     @property
     def single(self) -> dict[bytes, int]:
-        """The index of each line that occurs only once, in order."""
+        """Each line that occurs only once in the text, with its index, in order."""
         if self._single is None:
             self._single = singles(self.lines)
         return self._single
@@ -53,7 +53,7 @@ class Change:
 
 
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
-    """Return the changes from base to one side, or None if they are not certain.
+    """Return the changes from base to one side, or None if diffs could pair lines differently.
 
     Each change is wide enough to cover every way in which a diff can pair the lines.
     """
@@ -136,9 +136,9 @@ def merge_apart(
     our_changes: Sequence[Change] | None,
     their_changes: Sequence[Change] | None,
 ) -> bytes | None:
-    """Merge two sides by their changes from the base.
+    """Return the merge of two sides, or None if their changes meet or are not certain.
 
-    Returns None if the changes of one side are not known, or if changes of both sides meet.
+    `None` as the changes of a side means that they are not certain.
     """
     if our_changes is None or their_changes is None:
         return None

@@ -17,37 +17,37 @@ _MARKERS = tuple(
 
 
 class MarkedRegion(Struct, frozen=True):
-    """A conflict region, and the bytes of the region including its markers."""
+    """A conflict region: its three sides, and its bytes including the conflict markers."""
 
     region: Region
     raw: bytes
 
     @property
     def is_sure(self) -> bool:
-        """Whether no line within a side could itself be a marker."""
+        """Whether the region's bounds are certain: no line in it looks like another marker."""
         sides = (self.region.base, self.region.ours, self.region.theirs)
         return not any(has_marker(side) for side in sides)
 
 
 class MarkedText(Struct, frozen=True):
-    """The regions of a text with conflict markers, and the clean texts between them."""
+    """A text with conflict markers, split into the conflict regions and the texts between them."""
 
     texts: tuple[bytes, ...]
     regions: tuple[MarkedRegion, ...]
 
     @property
     def is_sure(self) -> bool:
-        """Whether no line of the clean texts could be a marker."""
+        """Whether no line outside the conflict regions looks like a conflict marker."""
         return not any(has_marker(text) for text in self.texts)
 
     def with_each(self, parts: tuple[bytes, ...]) -> bytes:
-        """Return the text with one of `parts` in place of each region."""
+        """Return the text with each conflict region replaced by one of `parts`, in order."""
         pairs = zip(self.texts, (*parts, b""), strict=True)
         return b"".join(text + part for text, part in pairs)
 
 
 def sides_of(marked: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the whole base, ours and theirs of a text with conflict markers."""
+    """Return a text with conflict markers three times: with base, ours or theirs in each region."""
     found = split_marked(marked)
     regions = [one.region for one in found.regions]
     every = ([r.base for r in regions], [r.ours for r in regions], [r.theirs for r in regions])

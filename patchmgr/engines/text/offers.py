@@ -17,7 +17,7 @@ Line = bytes
 
 
 class Offer(Struct, frozen=True):
-    """A hunk to choose: both texts of its file, and the blocks of changed lines in the hunk.
+    """A hunk that a person can choose: both texts of its file, and its blocks of changed lines.
 
     `whole` describes a file that can only be chosen as a whole, such as `new file` or `binary
     file`. It is empty for a hunk.
@@ -62,7 +62,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file, or a single offer if it can only be chosen as a whole."""
+    """Return the hunks of a file that can be chosen, or one for the file if it has no parts."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -81,7 +81,7 @@ def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "
 
 
 def mode_words(before: Entry | None, after: Entry | None) -> str:
-    """Describe a change of mode, or an entry that is not a regular file, or return ""."""
+    """Return words for a change of mode, such as "mode 100644 to 100755", or "" for none."""
     if before is None or after is None:
         return ""
     if before.mode == after.mode and before.mode in FILE_MODES:
@@ -91,7 +91,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """A person's choice in one file: the text with the chosen hunks, and the text with the others.
+    """What a person chose in one file: the text with the chosen hunks, and with all other hunks.
 
     `is_whole` says whether the file could only be chosen as a whole.
     """
@@ -117,7 +117,7 @@ def _choice(own: Sequence[Offer]) -> Chosen:
 
 
 def with_taken(old: Sequence[Line], new: Sequence[Line], taken: Iterable[Block]) -> bytes:
-    """Return the old text with the chosen blocks replaced by their new lines."""
+    """Return the old text of a file with the chosen blocks of lines replaced by the new lines."""
     lines = list(old)
     for block in sorted(taken, key=lambda each: each.old_start, reverse=True):
         lines[block.old_start : block.old_end] = new[block.new_start : block.new_end]

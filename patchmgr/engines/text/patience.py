@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def singles(lines: Sequence[T]) -> dict[T, int]:
-    """Map each line that occurs only once to its index, in order."""
+    """Return each line that occurs only once, mapped to its index, in the order of the text."""
     last = dict(zip(lines, count(), strict=False))
     again = set(range(len(lines)))
     again.difference_update(last.values())
@@ -25,7 +25,7 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the indexes, in both texts, of unique lines that are in the same order in both.
+    """Return the indexes of lines unique in two texts and in the same order: old, then new.
 
     As many lines as possible are returned. Other lines may be between them.
     """
@@ -38,7 +38,7 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
 
 
 def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
-    """Return the number of equal items before the first difference, but at most `most`."""
+    """Return how many items are equal from the start of two sequences, at most `most`."""
     return min(most, next(compress(count(), map(ne, old, new)), most))
 
 

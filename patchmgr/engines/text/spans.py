@@ -12,10 +12,11 @@ _CONTEXT = 20  # lines; a longer context says no more
 
 
 def exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
-    """Return the start and end of each region's resolution, if nothing else was changed.
+    """Return where each conflict region's resolution starts and ends in a resolved file.
 
-    `texts` are the clean texts between the regions, as whole lines. A region next to a clean text
-    that occurs in several places gets None. The result is None if a clean text does not occur.
+    It is assumed that nothing else was changed. `texts` are the clean texts between the regions, as
+    whole lines. A region next to a clean text that occurs in several places gets None. The result
+    is None if a clean text does not occur.
     """
     first = _places(texts, resolved)
     if first is None:
@@ -74,7 +75,7 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return the start and end of each region's resolution, found by the lines around the region.
+    """Return where each region's resolution starts and ends, as the lines around it show.
 
     A region gets None if the lines before or after it are not unique in the clean texts and in the
     resolved text. Changes elsewhere do not matter.
