@@ -36,19 +36,19 @@ _TOLD = 60
 
 
 class Part(Struct, frozen=True):
-    """The change that one patch makes to one file, with the engine's claim about each hunk."""
+    """One patch's change to one file, and what became of each hunk according to the rebase."""
 
     patch: Claimed
     diff: Diff
     fates: tuple[Fate, ...]
 
     def hunks(self) -> Iterator[tuple[Hunk, Fate]]:
-        """Yield each hunk of the change, with what the engine claims became of the hunk."""
+        """Yield each hunk of the change, and what became of the hunk according to the rebase."""
         for number, hunk in enumerate(self.diff.hunks):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield the runs of consecutive lines that the hunks carried by a text merge add."""
+        """Yield the runs of consecutive added lines in hunks that a text merge carried."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
@@ -65,7 +65,7 @@ class Part(Struct, frozen=True):
 
 
 class Group(Struct):
-    """The files between which patches or upstream move text, and the patches' changes to them."""
+    """Files between which patches or upstream move text, and the patches' changes to the files."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Deltas:
         self.beside: Counter[Any] = Counter()
 
     def take(self, old: Iterable[Any], new: Iterable[Any], *, is_carried: bool) -> None:
-        """Add to the counts one change, which replaces the old items by the new items."""
+        """Count one change, given as the items that it removes and the items that it adds."""
         come, gone = Counter(new), Counter(old)
         delta = Counter(come)
         delta.subtract(gone)
@@ -383,7 +383,7 @@ class Account:
     # telling
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
-        """Yield a finding for all lines or words that are missing, and one for all surplus."""
+        """Yield findings that name the missing and the surplus items, such as lines."""
         kinds: dict[tuple[bool, bool], list[bytes]] = {}
         for one, number in off.items():
             is_ours = bool((counts.come if number > 0 else counts.gone)[one])
@@ -399,7 +399,7 @@ class Account:
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
     def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a finding, with the patch and the place that the given line probably is from."""
+        """Return a finding, with the patch and the file to which the line probably belongs."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self.parts if part.is_carried] or self.parts
         named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]
@@ -429,7 +429,7 @@ _OFF = {
 
 
 def fault(path: str, line: int, text: str, *, is_certain: bool = True) -> AuditFinding:
-    """Return a finding of the ledger: a wrong line count or order in the file at `path`."""
+    """Return a finding of the ledger about the file at `path`."""
     return AuditFinding("ledger", is_certain, path, line, None, text)
 
 

@@ -333,7 +333,7 @@ class _Sides(Struct, frozen=True):
         return _change(self.base, self.theirs, count)
 
     def carried(self, count: Callable[[_Text], Counter[Any]]) -> Counter[Any]:
-        """Return by how much the count of each item, such as a word, differs from upstream's."""
+        """Return how many more of each item, such as a word, the result has than upstream."""
         return _change(self.ours, self.made, count)
 
 

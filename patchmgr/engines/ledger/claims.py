@@ -10,7 +10,7 @@ from msgspec import Struct
 
 
 class Fate(Enum):
-    """The engine's claim about a hunk: how it was carried, or absorbed, in conflict or given up.
+    """What became of a hunk according to the rebase: carried, absorbed, in conflict or given up.
 
     It decides what the ledger has to prove.
     """
@@ -28,7 +28,7 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """The engine's claim about one file of a patch: its new paths, and what became of each hunk.
+    """What the rebase claims about one file of a patch: its new paths, and each hunk's fate.
 
     `path` is the path in the patch. A file without hunks has one fate.
     """
@@ -39,12 +39,12 @@ class Claim(Struct, frozen=True):
 
 
 class Claimed(Struct, frozen=True):
-    """A patch, and the engine's claims about its files; a file without a claim has the fate `rest`.
+    """A patch, and the claims of the rebase about its files, or one fate (`rest`) for all hunks.
 
-    `diff` is the patch without its header. `on_base` is false if the other patches are not written
-    on top of this patch. `cited` holds the upstream commits that the engine names as evidence,
-    `reworded` the texts of the patch that landed in a different form, and `edited` the files that a
-    person changed in addition to the patch.
+    `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
+    is false if the other patches are not written on top of this patch. `cited` holds the upstream
+    commits that the rebase names as evidence, `reworded` the texts of the patch that landed in a
+    different form, and `edited` the files that a person changed in addition to the patch.
     """
 
     name: str

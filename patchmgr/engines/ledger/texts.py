@@ -103,7 +103,7 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
 
 
 class Searched:
-    """A text that is searched many times for consecutive lines, mostly from start to end."""
+    """A text to be searched for many runs of lines, fastest if they are in the text's order."""
 
     def __init__(self, lines: Lines) -> None:
         self._text, self._at = _joined(lines), 0
@@ -166,7 +166,7 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield each three consecutive lines of a merge that are consecutive in neither side.
+    """Yield each triple of consecutive lines in a merge that is in neither side.
 
     Lines where the text of one side meets that of the other are left out: the first two are
     consecutive on one side, and the last two on the other.

@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True):
     features: dict[str, str]
 
     def is_undone(self, text: str) -> bool:
-        """Return whether a text equals one side, with words that the other side removed."""
+        """Return whether a text equals one side but has words that the other side removed."""
         words = Counter(words_of(said_of(text)))
         pairs = ((self.ours, self.theirs), (self.theirs, self.ours))
         return any(words == a and (self.base - b) - (self.base - a) for a, b in pairs)

@@ -28,7 +28,7 @@ _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.
 
 
 class Language(Struct, frozen=True):
-    """The tokens and the layout of a language, as regular expressions and a keyword.
+    """How texts of a language are split into tokens and statements.
 
     `layout` is what separates statements: lines and their indentation (`indent`), lines (`lines`),
     or signs (`signs`), with which white space is free.
@@ -140,7 +140,7 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 
 
 def framed(lines: Sequence[str], language: Language) -> str:
-    """Return the lines as one text, which starts, not ends, with a line end in C-like languages.
+    """Return lines joined to one text; in C-like languages, the last line end is put first.
 
     Only so does the line end belong to the first statement, as white space before its first token.
     """
@@ -152,7 +152,7 @@ def framed(lines: Sequence[str], language: Language) -> str:
 
 
 def unframed(text: str, language: Language) -> str:
-    """Return a text that `framed` returned with the line end at its end again."""
+    """Return the text that `framed` was given, with the line end at its end again."""
     if language.layout != "signs" or not text:
         return text
     end = _BEFORE.match(text)

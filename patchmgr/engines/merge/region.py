@@ -65,7 +65,7 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Put lines that both sides add, which git's zdiff3 style left out of a conflict, back in.
+    """Put lines that both sides add back into the conflicts, from which zdiff3 left them out.
 
     zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
     """

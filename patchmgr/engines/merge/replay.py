@@ -46,7 +46,7 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
 class Place(Struct, frozen=True):
-    """A syntax node that both sides of a merge changed, by its kind, and how it was merged."""
+    """A place that both sides of a merge changed: the kind of syntax node, and how it merged."""
 
     kind: str
     how: str

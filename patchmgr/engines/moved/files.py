@@ -28,7 +28,7 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the changed files, in which patches applied to `side` are seen as well."""
+        """Return the changed files as they are in `side`, which has the patches so far."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
@@ -60,7 +60,7 @@ class ChangedFiles:
         return all(b"\n%b\n" % line in text for line in lines)
 
     def version(self, path: str) -> Entry | None:
-        """Return a file at the base, or None if it does not exist there."""
+        """Return a file's tree entry at the base, or None if it does not exist there."""
         found = (files[path][0] for files in self._known.values() if path in files)
         return next(found, None)
 

@@ -20,7 +20,7 @@ Climb = Callable[[str, Sides], "Merged | Collided"]
 
 
 class Followed(Struct, frozen=True):
-    """The result of merging a file's hunks at the several places to which upstream moved them.
+    """The result of merging each hunk of a file at the place to which upstream moved its lines.
 
     `changes` holds the files that merged without a conflict. `collision` is the path, the sides and
     the conflict of the one file that did not, or None. `answers` has one answer per hunk. `places`
@@ -34,7 +34,7 @@ class Followed(Struct, frozen=True):
 
 
 class NewSide(Struct, frozen=True):
-    """Upstream's files with the patches applied so far, as far as moved hunks need them.
+    """What merging moved hunks needs: upstream's files with the patches applied so far.
 
     `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
     `busy` holds the files that must not be changed here, and `climb` merges a file.

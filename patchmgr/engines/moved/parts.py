@@ -43,7 +43,7 @@ class Guest(Struct, frozen=True):
 
 
 class Removal(Struct, frozen=True):
-    """The symbols that upstream moved to one other file, and the patch's changes that follow.
+    """The symbols that upstream moved to one other file, and the patch's changes to them.
 
     `moves` pairs each symbol with its new place, and `changes` each change with the symbol that it
     edits. `guests` are new symbols that go beside a moved one.
@@ -55,7 +55,7 @@ class Removal(Struct, frozen=True):
 
     @property
     def file(self) -> Outline:
-        """The other file, to which upstream moved the symbols."""
+        """The file to which upstream moved the symbols."""
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:

@@ -45,7 +45,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return the new place of a patch's change, or None if the change stays or is lost."""
+        """Return the new place of a patch's change, or None if it stays or is uncertain."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -178,7 +178,7 @@ class _Finder:
 
 
 class Place(Struct, frozen=True):
-    """The place to which a hunk moved: the file, the symbol, and the line where that starts.
+    """The place to which a hunk moved: the path, the symbol, and the line where the symbol starts.
 
     Lines count from 1.
     """
@@ -196,7 +196,7 @@ class Astray(Struct, frozen=True):
 
 
 class Relocation(Struct, frozen=True):
-    """The places to which upstream moved the lines of a file's hunks, and the merges there.
+    """The places to which upstream moved the lines of a file's hunks, and the merges to do.
 
     `parts` holds one merge for each file that gets hunks, in place of the merge of the whole file.
     It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk to

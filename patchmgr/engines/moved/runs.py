@@ -116,7 +116,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text in which each run of lines, in order, is replaced by its added lines.
+    """Return a text in which the removed lines of each run are replaced by the added lines.
 
     The numbers are ignored.
     """

@@ -36,7 +36,7 @@ class Elsewhere(Protocol):
 
 
 class Home(Struct, frozen=True):
-    """The place to which a symbol moved, and how alike it is to the symbol before.
+    """The place to which a symbol moved, and how similar the code there is.
 
     `likeness` is the share of the symbol's distinctive lines found there.
     """

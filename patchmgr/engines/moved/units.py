@@ -163,7 +163,7 @@ def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
 
 
 def indent_of(lines: Sequence[bytes]) -> bytes:
-    """Return the white space before the first of some lines that is not blank."""
+    """Return the indentation of the first line in `lines` that is not blank."""
     for line in lines:
         if not is_blank(line):
             return line[: len(line) - len(line.lstrip())]

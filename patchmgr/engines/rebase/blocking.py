@@ -105,7 +105,7 @@ def paths_of(step: FileStep) -> tuple[str, ...]:
 
 
 def touched_by(result: FileResult) -> frozenset[str]:
-    """Return all paths of the rebased tree that a patch's change to one file changes or needs."""
+    """Return all paths that a patch's change to one file reads, writes or leaves in conflict."""
     conflict = () if result.conflict is None else (result.conflict.new_path,)
     return frozenset((result.home, *result.changes, *conflict))
 

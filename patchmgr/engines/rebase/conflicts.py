@@ -97,7 +97,7 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Return a conflict with the hunks that upstream seems to have in another form named in it.
+    """Return a conflict that names the hunks that upstream seems to have in another form.
 
     If upstream seems to have all of them, it is proposed that they are absorbed.
     """

@@ -144,7 +144,7 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Return the text merge of a file after formatting as upstream does, or None.
+    """Return a file merged as text, with base and fork formatted as upstream does, or None.
 
     The result is None if there is a conflict or any doubt. Base and fork are formatted; upstream's
     own text is not. The merge must differ from it and mean the same as a text merge of all three

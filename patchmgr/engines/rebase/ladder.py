@@ -62,7 +62,7 @@ class Sides(Struct, frozen=True):
         return texts[0], texts[1], texts[2]
 
     def each(self, answer: Answer) -> tuple[Answer, ...]:
-        """Return a tuple that has the same verdict once for each hunk, but at least once."""
+        """Return the given verdict once for each hunk, or once if there are no hunks."""
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str, marked: bytes | None = None) -> Collided:

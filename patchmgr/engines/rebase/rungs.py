@@ -82,7 +82,7 @@ class Open(Struct, frozen=True):
 
 
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
-    """Resolve the regions of a conflict that a person resolved in the same way before.
+    """Replay recorded resolutions in the conflict regions that a person resolved before.
 
     Returns the merged text, or the conflict with the regions that are left.
     """
@@ -159,7 +159,7 @@ def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved
 def climb_on(
     sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
 ) -> Merged | Collided:
-    """Merge a file that git's text merge left in conflict by further methods, if one of them can.
+    """Return a patch's file, merged by further methods than git's text merge, or its conflict.
 
     If the result is upstream's own text in all regions, they stay in conflict: no merge may decide
     that an edit is not needed. Imports are the exception, as upstream may have the same names in

@@ -128,10 +128,11 @@ class NewSide(Struct, frozen=True):
 
 
 class Work(Struct, frozen=True):
-    """A patch to apply to upstream's new files. `leaving` holds the paths that it frees.
+    """A patch that is being applied to upstream's new files.
 
-    If a file changes its type, `replaced` maps its path to the deletion and the creation. `taken`
-    holds the paths of other files to which hunks of the patch were moved.
+    `leaving` holds the paths that the patch deletes or moves away. If a file changes its type,
+    `replaced` maps its path to the deletion and the creation. `taken` holds the paths of other
+    files to which hunks of the patch were moved.
     """
 
     patch: str

@@ -329,7 +329,7 @@ State = tuple[Footprint, Sequence[OwnCommit]]
 
 
 def compared(name: str, before: State | None, after: State | None) -> ComparedFootprint:
-    """Return how the footprint of a series changed, where None stands for no series."""
+    """Compare the footprint of a series before and after, where None means no series."""
     (old, then), (new, now) = before or (None, ()), after or (None, ())
     was, touched = ({*_touched(old)}, {*_touched(new)})
     only = (

@@ -93,7 +93,7 @@ def parts_of_patches(
 
 
 class Judge(Struct, frozen=True):
-    """A function that finds the sites that a series changes in a file, for use in any process.
+    """Finds the sites that a series changes in one file. It can be pickled for another process.
 
     `defaults` holds the values of the project's settings if no environment variable is set.
     """
@@ -145,7 +145,7 @@ def texts_of(
 def with_owners(
     footprint: Footprint, found: Iterable[Sequence[ChangedSite]]
 ) -> tuple[ChangedSite, ...]:
-    """Return the sites with the patches that change them, the sites that all users run first."""
+    """Return the changed sites with their patches' names, beginning with shared sites."""
     owners = _owners(footprint)
     by_path = {file.path: file.patches for file in footprint.files}
     sites = [
@@ -173,7 +173,7 @@ def hotspots(
     changes: Sequence[tuple[str, str, str]],
     names: Mapping[str, str],
 ) -> tuple[Hotspot, ...]:
-    """Return the upstream symbols that the patches touch, the one that upstream changes most first.
+    """Return the upstream symbols that patches touch, those with most upstream commits first.
 
     Each of `changes` is a commit, a path and a hunk heading. `names` maps a path to the file's
     latest path.

@@ -24,7 +24,7 @@ _NAMESAKES = 16
 
 
 class Source(Protocol):
-    """The files of a repository, or only those that patches name, unless `is_whole`."""
+    """The files of a repository: all if `is_whole`, or else only the files that patches name."""
 
     @property
     def is_whole(self) -> bool:

@@ -42,7 +42,7 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """The files at the pin, to which states of the series are compared, and access to contents."""
+    """The files at the pin, on which all states of a series are based, and access to contents."""
 
     pin: Tree
     blobs: Blobs
@@ -53,7 +53,7 @@ class Ground(Struct, frozen=True):
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
-        """Return the content of a regular file, or nothing for a link, a submodule or None."""
+        """Return the content of a regular file, or empty bytes for anything else."""
         is_file = entry is not None and entry.mode in FILE_MODES
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
@@ -88,7 +88,7 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a patch's change to other files than its own, with git's merge where they differ.
+    """Apply a patch's change to another state of the files, with git's merge where they differ.
 
     Returns the new state, or the file in conflict.
     """

@@ -74,7 +74,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Map each patch that an upstream state does not need to the reason why not."""
+    """Return the patches that an upstream state does not need, each with the reason."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -109,7 +109,7 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
-    """Yield the patches whose `Valid-While` fails on the target, even if they merged.
+    """Yield a finding for each patch whose `Valid-While` is false on the target, even if merged.
 
     Patches that the target does not need are not checked. On the pin, all were checked before.
     """
@@ -124,7 +124,7 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Return the patches of a rebase, those left out whose conditions say so.
+    """Return the patches of a rebase, marking those that their conditions leave out.
 
     If any patch has a condition, the changes of all patches that are not left out are computed.
     Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.

@@ -14,7 +14,7 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """The text after applying hunks, and the line of the old text (from 0) where each fitted."""
+    """The text that hunks give, and the line of the old text (from 0) where each was applied."""
 
     content: bytes
     positions: tuple[int, ...]
@@ -192,7 +192,7 @@ def _occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -
 
 
 def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
-    """Apply one hunk at a known line of the content (from 0)."""
+    """Return the content with one hunk applied at a known line (from 0)."""
     lines = split_lines(content)
     lines[position : position + len(hunk.old())] = hunk.new()
     return b"".join(lines)

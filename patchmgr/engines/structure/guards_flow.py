@@ -32,7 +32,7 @@ class Flow(Struct, frozen=True):
 
 @lru_cache(maxsize=8)
 def flow_of(text: str) -> Flow | None:
-    """Return the statements and the unreachable code of a Python text, or None if not parsed."""
+    """Return the statements and dead code of a Python text, or None if it does not parse."""
     parsed = nodes_of(text)
     if parsed is None:
         return None

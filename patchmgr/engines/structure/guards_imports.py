@@ -95,7 +95,7 @@ def _is_plainly_imported(content: bytes, word: bytes) -> bool:
 
 @lru_cache(maxsize=512)
 def bound_names(content: bytes) -> frozenset[str] | None:
-    """Return the names that a Python module binds at its top level, or None if not parsed."""
+    """Return the names bound at a Python module's top level, or None if it does not parse."""
     from patchmgr.engines.structure.python_tree import parse_python
 
     tree = parse_python(content.decode("utf-8", "surrogateescape"))

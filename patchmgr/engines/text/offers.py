@@ -62,7 +62,7 @@ Chooser = Callable[[Sequence[Offer]], Sequence[Offer]]
 
 
 def offers_of(path: str, old: bytes | None, new: bytes | None, *, whole: str = "") -> list[Offer]:
-    """Return the hunks of a file that can be chosen, or one for the file if it has no parts."""
+    """Return the hunks of a file, or one offer if only the whole file can be chosen."""
     lines = tuple(split_lines(old or b"")), tuple(split_lines(new or b""))
     if old is None or new is None:
         whole = whole or ("new file" if old is None else "deleted file")
@@ -91,7 +91,7 @@ def mode_words(before: Entry | None, after: Entry | None) -> str:
 
 
 class Chosen(Struct, frozen=True):
-    """What a person chose in one file: the text with the chosen hunks, and with all other hunks.
+    """What a person chose in one file: its text with the chosen hunks, and with the other hunks.
 
     `is_whole` says whether the file could only be chosen as a whole.
     """

@@ -75,7 +75,7 @@ def _find_last(text: bytes, part: bytes, end: int) -> int:
 
 
 def nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
-    """Return where each region's resolution starts and ends, as the lines around it show.
+    """Return where each conflict region's resolution starts and ends, by the lines around it.
 
     A region gets None if the lines before or after it are not unique in the clean texts and in the
     resolved text. Changes elsewhere do not matter.
