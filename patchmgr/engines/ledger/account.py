@@ -74,9 +74,9 @@ class Group(Struct):
 class Deltas:
     """How often the patches add and remove each item: a line, a pair of lines, or a word.
 
-    `net` is the sum of all changes, and `left` that of the changes that must not be in the result.
-    `come` and `gone` count added and removed items separately, because one change may undo another;
-    `come_left` and `gone_left` do so for the changes that must not be in the result.
+    `net` is the sum of all changes, and `left` is the sum of the changes that must not be in the
+    result. `come` and `gone` count added and removed items separately, because one change may undo
+    another; `come_left` and `gone_left` count those of the changes that must not be in the result.
 
     If `is_exact`, the result may contain none of the items in `left`. Otherwise it may contain
     some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is

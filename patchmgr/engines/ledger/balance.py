@@ -147,8 +147,8 @@ class Evidence(Struct, frozen=True):
     """The lines of an absorbed patch that were searched for upstream, and those that are missing.
 
     `numbers` counts the added and the removed lines that were searched for. `lacks` holds the added
-    lines that upstream does not have, and `still` the removed lines that it still has. Layout,
-    comments and imports are ignored.
+    lines that upstream does not have, and `still` holds the removed lines that upstream still has.
+    Layout, comments and imports are ignored.
     """
 
     patch: str

@@ -12,7 +12,7 @@ from msgspec import Struct
 class Fate(Enum):
     """What became of a hunk according to the rebase: carried, absorbed, in conflict or given up.
 
-    It decides what the ledger has to prove.
+    This claim decides what the ledger has to prove.
     """
 
     TEXT = "text"
@@ -43,8 +43,9 @@ class Claimed(Struct, frozen=True):
 
     `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
     is false if the other patches are not written on top of this patch. `cited` holds the upstream
-    commits that the rebase names as evidence, `reworded` the texts of the patch that landed in a
-    different form, and `edited` the files that a person changed in addition to the patch.
+    commits that the rebase names as evidence, `reworded` holds the texts of the patch that landed
+    in a different form, and `edited` holds the files that a person changed in addition to the
+    patch.
     """
 
     name: str

@@ -58,7 +58,7 @@ def subject_of(
 ) -> Subject:
     """Return what is known about a conflict region, by which its candidates are judged.
 
-    `sides` are its sides as syntax trees, and `flat` are its sides as tokens.
+    `sides` are the region's sides as syntax trees, and `flat` are the same sides as tokens.
     """
     base, ours, theirs = (Counter(words_of(said_of("".join(lines)))) for lines in region.sides)
     features = {
@@ -122,7 +122,7 @@ class FileWords(Struct, frozen=True):
     def stale(self, region: Subject) -> str:
         """Return whether one side adds names in the region that the other side removes in the file.
 
-        Returns "no", "fewer" if some occurrences remain, or "gone" if none remain of such a name.
+        Returns "no", "gone" if no occurrence of such a name remains, or "fewer" if some remain.
         """
         names = region.names
         added = ((names.theirs - names.base, self.ours), (names.ours - names.base, self.theirs))

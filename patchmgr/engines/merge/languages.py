@@ -30,8 +30,8 @@ _SIGN = r"\*\*=?|//=?|::|->|:=|<<=?|>>=?|&&|\|\||\+\+|--|[<>=!+\-*/%&|^@~]=|\.\.
 class Language(Struct, frozen=True):
     """How texts of a language are split into tokens and statements.
 
-    `layout` is what separates statements: lines and their indentation (`indent`), lines (`lines`),
-    or signs (`signs`), with which white space is free.
+    `layout` says what separates statements: `indent` (lines and their indentation), `lines`, or
+    `signs` (such as semicolons; white space does not matter).
     """
 
     family: str

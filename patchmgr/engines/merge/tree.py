@@ -18,9 +18,9 @@ SEQUENCES = frozenset({"block", "clauses", "code", "list", "lines", "tokens"})
 class Node(Struct, frozen=True, eq=False):
     """A syntax node: its kind, its exact text, and a key that tells it apart from its siblings.
 
-    `lead` is the white space and the comments before it, `tail` the separator after it with the
-    comment on the same line. `text` is the rest, and equals the joined parts. `said` is its content
-    without layout.
+    `lead` is the white space and the comments before the node. `tail` is the separator after it,
+    with the comment on the same line. `text` is the rest, and equals the joined parts. `said` is
+    the content without layout.
     """
 
     kind: str

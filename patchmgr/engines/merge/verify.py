@@ -31,7 +31,8 @@ class Surroundings(Struct, frozen=True):
     """The lines before and after a conflict region, with which its candidates are parsed.
 
     Other regions are as in ours. `in_sides` are the names that a side binds anywhere in the file,
-    `elsewhere` those bound outside the region, `certain` those bound outside all regions.
+    `elsewhere` are the names bound outside the region, and `certain` are the names bound outside
+    all regions.
     """
 
     before: str

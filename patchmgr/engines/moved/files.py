@@ -18,8 +18,8 @@ Find = Callable[[str], Versions]
 class ChangedFiles:
     """The files that differ between base and target, looked up one language at a time.
 
-    `find` returns the changed files of a language by path, each at the base and at the target. It
-    is called once per language, when first needed.
+    `find` returns the changed files of a language by path, each at the base and at the target.
+    `find` is called once per language, when first needed.
     """
 
     def __init__(self, find: Find, blobs: Blobs) -> None:

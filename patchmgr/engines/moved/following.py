@@ -23,8 +23,8 @@ class Followed(Struct, frozen=True):
     """The result of merging each hunk of a file at the place to which upstream moved its lines.
 
     `changes` holds the files that merged without a conflict. `collision` is the path, the sides and
-    the conflict of the one file that did not, or None. `answers` has one answer per hunk. `places`
-    maps the number of each moved hunk to its new place.
+    the conflict of the one file that is in conflict, or None. `answers` has one verdict per hunk.
+    `places` maps the number of each moved hunk to its new place.
     """
 
     changes: Mapping[str, Entry]

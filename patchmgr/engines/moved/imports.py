@@ -168,9 +168,9 @@ def missing_imports(
 ) -> bytes | None:
     """Return a merged file with imports for the patch's names that nothing there binds, or None.
 
-    `base` and `home` are the paths of the file before and after the rebase, and `names` the names
-    that the patch's lines may use. The imports are those of the patched file. Returns None if no
-    import is needed or if one is not certain: the audit then reports the undefined name.
+    `base` and `home` are the paths of the file before and after the rebase, and `names` are the
+    names that the patch's lines may use. The imports are those of the patched file. Returns None if
+    no import is needed or if one is not certain: the audit then reports the undefined name.
     """
     content = merged
     try:

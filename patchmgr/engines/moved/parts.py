@@ -34,7 +34,7 @@ class Part(PatchedFile, frozen=True):
 class Guest(Struct, frozen=True):
     """New symbols of a patch, and the existing symbol before or after which they belong.
 
-    `change` adds the new symbols. They follow the `neighbour` wherever upstream moved it.
+    `change` adds the new symbols. The symbols follow the `neighbour` wherever upstream moved it.
     """
 
     change: Change
@@ -45,8 +45,8 @@ class Guest(Struct, frozen=True):
 class Removal(Struct, frozen=True):
     """The symbols that upstream moved to one other file, and the patch's changes to them.
 
-    `moves` pairs each symbol with its new place, and `changes` each change with the symbol that it
-    edits. `guests` are new symbols that go beside a moved one.
+    `moves` pairs each symbol with its new place, and `changes` pairs each change with the symbol
+    that it edits. `guests` are new symbols that go beside a moved symbol.
     """
 
     moves: tuple[tuple[Unit, Home], ...]

@@ -220,8 +220,8 @@ def relocate(
     """Find where upstream moved the lines of those hunks of a file that are in conflict.
 
     `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
-    and `ours` its text, or None if upstream deleted it. Returns None if no lines of these hunks
-    moved.
+    and `ours` is its text there, or None if upstream deleted it. Returns None if no lines of these
+    hunks moved.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)

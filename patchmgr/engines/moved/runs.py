@@ -18,8 +18,8 @@ CONTEXT = 3
 class Change(Struct, frozen=True):
     """A run of consecutive changed lines of a patch, with the number of the hunk it is from.
 
-    `unit` is the symbol or paragraph of the base that it edits, or None if that is not certain.
-    `brings` holds the new symbols or paragraphs, if the change adds only whole ones.
+    `unit` is the symbol or paragraph of the base that the run edits, or None if that is not
+    certain. `brings` holds the new symbols or paragraphs, if the run adds only whole ones.
     """
 
     number: int
@@ -118,7 +118,7 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
     """Return a text in which the removed lines of each run are replaced by the added lines.
 
-    The numbers are ignored.
+    The hunk numbers of the runs are ignored.
     """
     out: list[bytes] = []
     done = 0
@@ -134,7 +134,7 @@ def hunks_of(
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
     """Make hunks from runs of changed lines, with the context from `lines`.
 
-    Returns the hunks, the line (from 0) where each starts, and the number that its runs share.
+    Returns the hunks, the line (from 0) where each hunk starts, and the number that its runs share.
     """
     hunks: list[Hunk] = []
     positions: list[int] = []

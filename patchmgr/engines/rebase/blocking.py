@@ -44,10 +44,10 @@ _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace
 class Left(Struct, frozen=True):
     """A conflict that the rebase left in the file at `path`, to be resolved by a person later.
 
-    `origin` is the patch in conflict, and the path where it arose. `theirs` is the rebased file
-    with the patch's lines at the places in conflict, or None if the whole file is unknown. `whole`
-    holds the paths that no later patch may touch, and `causes` the upstream commits that caused the
-    conflict, once they are known.
+    `origin` is the patch in conflict, and the path where the conflict arose. `theirs` is the
+    rebased file with the patch's lines at the places in conflict, or None if the whole file is
+    unknown. `whole` holds the paths that no later patch may touch, and `causes` holds the upstream
+    commits that caused the conflict, once they are known.
     """
 
     origin: Origin
@@ -62,7 +62,7 @@ def leave(
 ) -> tuple[Left, Entry | None]:
     """Return a conflict to be resolved later, and the file with which the rebase goes on.
 
-    The file has upstream's lines at the places in conflict. It is None if all of it is unknown.
+    The file has upstream's lines at the places in conflict. It is None if nothing in it is known.
     """
     step, conflict = result.step, result.conflict
     assert conflict is not None
@@ -115,10 +115,10 @@ def met_by(
 ) -> str | None:
     """Return why an earlier conflict in a file blocks a later change to the file, or None.
 
-    `ours` is the file with upstream's lines in the conflict, `result` the change applied to it, and
-    `other` the change applied to the file with the patch's lines. The change must not touch the
-    lines in conflict, have them in its context, touch their function, or use a name that they
-    define.
+    `ours` is the file with upstream's lines in the conflict. `result` is the result of the change
+    on this file, and `other` is its result on the file with the patch's lines. The change must not
+    touch the lines in conflict, have them in its context, touch their function, or use a name that
+    they define.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -258,8 +258,8 @@ def pass_on_causes(
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
     """Return the patches; a blocked patch gets the causes of the conflicts that block it.
 
-    `before` holds the conflicts left before the first patch. Those left after the last patch are
-    returned as well, with their causes.
+    `before` holds the conflicts left before the first patch. The conflicts left after the last
+    patch are returned as well, with their causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []

@@ -43,8 +43,8 @@ def carry_files(
 ) -> tuple[FileResult, ...]:
     """Apply a patch to upstream's files, and return the result for each file of the patch.
 
-    `side` is not changed. A path that one file of the patch leaves is free for the others, unless
-    its change is in conflict.
+    `side` is not changed. A path that the patch deletes or renames is free for its other files,
+    unless that deletion or rename is in conflict.
     """
     leaving = {home for step in steps for home in _left(step.change, side)}
     stuck: set[str] = set()

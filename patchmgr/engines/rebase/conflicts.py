@@ -152,9 +152,9 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
     """Return the tree entry, with content and mode, that a person's resolution makes of a file.
 
-    It is a link if the content is the link of one side, or if every side is a link; the last line
-    feed is not part of the link. Its mode is that of the side that changed the mode. Raises
-    PatchmgrError "bad-resolution" if it must be a link and the content is not one.
+    The file is a link if the content is the link of one side, or if every side is a link; the last
+    line feed is not part of the link. Otherwise, its mode is that of the side that changed the
+    mode. Raises PatchmgrError "bad-resolution" if it must be a link and the content is not one.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")

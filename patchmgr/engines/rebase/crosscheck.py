@@ -46,9 +46,10 @@ def check_merged(
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
     """Start to check cleanly merged files, and return a function that waits for the warnings.
 
-    The function takes the findings of other checks, and leaves out names that these already report.
-    Each finding comes with the last patch that changes the file. `suspect_all` starts the checks of
-    merges, and returns a function for their findings. Files in conflict are not checked.
+    The returned function takes the findings of other checks, and leaves out names that these
+    findings already report. Each finding comes with the last patch that changes the file.
+    `suspect_all` starts the checks of merges, and returns a function for their findings. Files in
+    conflict are not checked.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)

@@ -165,9 +165,10 @@ def merge_formatted(
 def may_be_layout(marked: bytes) -> bool:
     """Return whether formatting might resolve all conflict regions of a text.
 
-    It cannot if both sides replace the same words by different ones, or if both change words but
-    keep what is between them. Brackets, commas and quotes do not count as words here, as formatters
-    add and remove them. A region with imports is never ruled out, as formatters sort imports.
+    It cannot resolve them if both sides replace the same words by different ones, or if both change
+    words but keep what is between them. Brackets, commas and quotes do not count as words here, as
+    formatters add and remove them. A region with imports is never ruled out, as formatters sort
+    imports.
     """
     for found in split_marked(marked).regions:
         region = found.region

@@ -15,7 +15,7 @@ _DECLARATIVE = ("include", "define", "pragma", "import")
 
 
 def is_sound(merged: str, texts: Texts) -> bool:
-    """Return whether a merged C++ text has each token as often as both sides' edits imply.
+    """Return whether a merged C++ text neither lost nor doubled anything of its sides.
 
     Brackets and `#if`s must close as they do in the sides. Each token, include, macro and
     definition must occur as often as the edits of both sides imply. None may occur twice if it
@@ -50,8 +50,8 @@ def _counted(tokens: Sequence[Token]) -> Counter[str]:
 def is_possible(now: Counter[str], sides: Sequence[Counter[str]]) -> bool:
     """Return whether each token occurs as often in a merge (`now`) as both sides' edits allow.
 
-    If one side left a count of the base unchanged, the merge must have the other side's. If both
-    changed it, their edits may be the same or may add up.
+    If one side left a count of the base unchanged, the merge must have the other side's count. If
+    both sides changed a count, their edits may be the same or may add up.
     """
     base, upstream, fork = sides
     for thing in now | base | upstream | fork:

@@ -73,8 +73,8 @@ class Sides(Struct, frozen=True):
 class Merged(Struct, frozen=True):
     """The merged file (None if deleted), and the verdict of each hunk or of the whole change.
 
-    If there are hunks, the answers are about them and not about a change of mode. `reliability` is
-    the measured reliability of a structural merge, for each region.
+    If there are hunks, `answers` has the verdicts of the hunks, and none for a change of mode.
+    `reliability` is the measured reliability of a structural merge, for each region.
     """
 
     entry: Entry | None

@@ -40,10 +40,10 @@ class Item(Struct, frozen=True):
     """A patch to rebase. `refusal` is the reason why a condition leaves it out, or None.
 
     `absorption` says which part of the patch upstream has, or is None if that is not known. `steps`
-    are its changes to the state that it is written against, or None if they are not computed yet;
-    of the patches that are not left out, all have them or none. `is_on_base` says whether later
-    patches are written on top of it. `promise` returns what the patch ensures but a tree with the
-    patch lacks, or None.
+    are the patch's changes to the state that it is written against, or None before they are
+    computed, which is done for all patches that are not left out at once. `is_on_base` says whether
+    later patches are written on top of the patch. `promise` returns what a tree with the patch
+    lacks although the patch ensures it, or None.
     """
 
     patch: Patch
@@ -60,7 +60,7 @@ class Judged(Struct, frozen=True):
     """What became of a patch and its files in a rebase, with evidence and causes.
 
     `decision` is the person's decision that was applied. `blockers` holds the conflicts that block
-    the patch, and `left` all conflicts left after it. `edited` holds the files that a person
+    the patch, and `left` holds all conflicts left after it. `edited` holds the files that a person
     changed in addition to the patch.
     """
 
@@ -119,7 +119,7 @@ def rebase_series(
     The merge bases are the states of the series after each patch. Returns the outcomes of the
     patches, in order, and the rebased files that differ from upstream's (None: deleted). After a
     conflict, the rebase goes on with upstream's lines. Later changes that touch these lines, or the
-    conflicts `left` before, are blocked. All others are applied.
+    conflicts `left` before, are blocked. All other changes are applied.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})

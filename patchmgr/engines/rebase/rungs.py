@@ -42,7 +42,7 @@ _ANSWERS: dict[How, Answer] = {
 class Solved(Struct, frozen=True):
     """A file's text merged without a conflict, and the method that merged it.
 
-    `used` holds the ids of the recorded resolutions in it, and `reliability` the measured
+    `used` holds the ids of the recorded resolutions in the text, and `reliability` is the measured
     reliability of a structural merge, for each region.
     """
 
@@ -55,8 +55,8 @@ class Solved(Struct, frozen=True):
 class Unsolved(Struct, frozen=True):
     """A file's text with markers at the conflicts left to a person, or None for a binary file.
 
-    `used` holds the ids of the recorded resolutions in the text, and `suggestions` the possible
-    texts of each region, the likeliest first.
+    `used` holds the ids of the recorded resolutions in the text, and `suggestions` holds the
+    possible texts of each region, the likeliest first.
     """
 
     marked: bytes | None
@@ -161,9 +161,9 @@ def climb_on(
 ) -> Merged | Collided:
     """Return a patch's file, merged by further methods than git's text merge, or its conflict.
 
-    If the result is upstream's own text in all regions, they stay in conflict: no merge may decide
-    that an edit is not needed. Imports are the exception, as upstream may have the same names in
-    another form.
+    If the result is upstream's own text in all regions, the regions stay in conflict: no merge may
+    decide that an edit is not needed. Imports are the exception, as upstream may have the same
+    names in another form.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -238,7 +238,8 @@ def solve_text(
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
     """Return whether a merge of three texts ends with a line feed.
 
-    It does if the side that changed the end does, or if base does and no side changed it.
+    It does if the side that changed the end of the text does, or if no side changed the end and
+    base does.
     """
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours

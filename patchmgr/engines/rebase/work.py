@@ -54,11 +54,11 @@ class Tools(Mergers, frozen=True):
     """What a rebase needs besides the series and the upstream states: tools, and a person's input.
 
     `nobody` is the author of patches that name none. `solved` holds a person's resolutions, by
-    patch name and path (None deletes the file), and `solved_on` upstream's side as the person saw
-    it. `on_patch` is called before each patch. `asks` says whether a person is asked about hunks
-    that upstream seems to have in a different form. `elsewhere` holds the files to which upstream
-    may have moved lines, and `offers` looks up resolutions by others. `edits` holds, by patch, a
-    person's changes to other files, before and after.
+    patch name and path (None deletes the file), and `solved_on` holds upstream's side as the person
+    saw it. `on_patch` is called before each patch. `asks` says whether a person is asked about
+    hunks that upstream seems to have in a different form. `elsewhere` holds the files to which
+    upstream may have moved lines, and `offers` looks up resolutions by others. `edits` holds, by
+    patch, a person's changes to other files, before and after.
     """
 
     blobs: Blobs
@@ -76,11 +76,11 @@ class Tools(Mergers, frozen=True):
 class FileResult(Struct, frozen=True):
     """The result of a rebase for one file of a patch: verdicts, and changed files or a conflict.
 
-    `changes` is empty if the file is in conflict. There is one answer for each hunk, or one for a
-    change without hunks, and one more for a mode or a move with another verdict than the hunks.
-    `proposals` concern the hunks in conflict that upstream seems to have. `reliability` is the
-    measured reliability of a structural merge, for each region. `places` maps the number of a hunk
-    to the place to which upstream moved its lines.
+    `changes` is empty if the file is in conflict. `answers` has one verdict for each hunk, or one
+    for a change without hunks, and one more for a mode or a move with another verdict than the
+    hunks. `proposals` concern the hunks in conflict that upstream seems to have. `reliability` is
+    the measured reliability of a structural merge, for each region. `places` maps the number of a
+    hunk to the place to which upstream moved its lines.
     """
 
     step: FileStep
@@ -95,9 +95,9 @@ class FileResult(Struct, frozen=True):
 
 
 class UpstreamRange(Struct, frozen=True):
-    """Two states of upstream, and the files that it moved between them.
+    """Two states of upstream, and the new paths of files that upstream moved between them.
 
-    `renames` maps the old path of a moved file to its path in `onto`. `arrivals` does so for new
+    `renames` maps the old path of a moved file to its path in `onto`. `arrivals` maps paths of new
     files of the series in a folder that upstream moved.
     """
 
@@ -110,7 +110,7 @@ class UpstreamRange(Struct, frozen=True):
 class NewSide(Struct, frozen=True):
     """Upstream's new files with the patches so far, and the new paths of files that moved.
 
-    `homes` maps the old path of a moved file to its new path. `arrivals` does so for new files of
+    `homes` maps the old path of a moved file to its new path. `arrivals` maps paths of new files of
     the series in a folder that upstream moved.
     """
 

@@ -95,7 +95,7 @@ def parts_of_patches(
 class Judge(Struct, frozen=True):
     """Finds the sites that a series changes in one file. It can be pickled for another process.
 
-    `defaults` holds the values of the project's settings if no environment variable is set.
+    `defaults` holds the values that the project's settings have without environment variables.
     """
 
     words: Words
@@ -116,7 +116,7 @@ class Judge(Struct, frozen=True):
 def judge_of(changes: Sequence[FileChange], words: Words) -> Judge:
     """Return the function that finds the sites that a series changes in a file.
 
-    It knows the defaults of the project's settings.
+    The function knows the default values of the project's settings.
     """
     settings = (c for c in changes if c.path.rpartition("/")[2] in words.settings_files)
     return Judge(words, settings_defaults(c.after for c in settings if c.after is not None))

@@ -88,7 +88,7 @@ _KEYS = (
 def read_codeowners(content: bytes) -> Rules:
     """Return a name and a glob for each line of CODEOWNERS. For a path, the last match counts.
 
-    The name is that of the section, or else the path at the start of the glob.
+    The name is the section's name, or else the path at the start of the glob.
     """
     found: list[tuple[str, tuple[str, ...]]] = []
     section = ""
@@ -158,8 +158,8 @@ def subsystems(
 ) -> Subsystems:
     """Return the rule that names subsystems: from series.toml, labels, CODEOWNERS or folders.
 
-    `own` holds the globs in series.toml. `read` returns a file at the pin, and `fallback` the top
-    folder of a path.
+    `own` holds the globs in series.toml. `read` returns a file at the pin, and `fallback` returns
+    the top folder of a path.
     """
     if own:
         rules: Rules = tuple((name, tuple(globs)) for name, globs in own.items())
@@ -184,8 +184,8 @@ def _made(source: str, rules: Rules, fallback: Callable[[str], str]) -> Subsyste
 def folders_of(paths: Sequence[str], among: int | None = None) -> Callable[[str], str]:
     """Return a function that names the top folder of a path, or its top two folders.
 
-    It names two if most paths share the first. If `paths` are only some of the paths, `among` is
-    the number of all.
+    The function names two folders if most paths share the first. If `paths` are only some of the
+    paths, `among` is the number of all paths.
     """
     tops = [_top(path, 1) for path in paths]
     whole = len(tops) if among is None else among

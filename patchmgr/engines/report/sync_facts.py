@@ -66,7 +66,7 @@ def dropped_of(rows: Sequence[Row]) -> Iterator[Dropped]:
 def reliabilities(found: Sequence[Row]) -> tuple[Reliability, ...]:
     """Return the measured reliability of each kind of evidence or proposal, without repetition.
 
-    Facts saved by an older version have none.
+    Facts saved by an older version have no reliability.
     """
     rows = (one.get("reliability") for one in found)
     return tuple(dict.fromkeys(convert(row, Reliability) for row in rows if row is not None))

@@ -174,7 +174,7 @@ def dependencies(
 ) -> dict[str, tuple[Need, ...]]:
     """Return, for each patch, the patches that it directly depends on, nearest first.
 
-    `states` are those before the first layer and after each.
+    `states` are the states before the first patch and after each patch.
     """
     names = [_Names.of(ground, layer) for layer in layers]
     every: dict[str, set[str]] = {}

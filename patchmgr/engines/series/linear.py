@@ -20,7 +20,8 @@ Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
 class Piece(Struct):
     """A patch of the linear series: the fork's commit that it is from, and its files afterwards.
 
-    `after` maps changed paths. `is_rest` says whether the merge commit itself made the changes.
+    `after` maps each changed path to its file, or to None if the file is deleted. `is_rest` says
+    whether the merge commit itself made the changes.
     """
 
     commit: str
@@ -176,7 +177,7 @@ class Closest(Struct, frozen=True):
     """The upstream commit most similar to a tree, and the number of commits up to it.
 
     `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
-    them at which the tree has upstream's file.
+    these paths at which the tree has upstream's file.
     """
 
     commit: str
