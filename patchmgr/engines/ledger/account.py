@@ -399,7 +399,7 @@ class Account:
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
     def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a finding, with the patch and the file to which the line probably belongs."""
+        """Return the patch that a line is probably from, and a finding at the line's place."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self.parts if part.is_carried] or self.parts
         named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]

@@ -159,7 +159,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Yield, for each absorbed patch, which of its lines upstream or cited commits do not have."""
+    """Yield, for each absorbed patch, the lines that neither upstream nor a cited commit has."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -263,7 +263,7 @@ def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple
 
 
 def unproved(evidence: Sequence[Evidence]) -> Iterator[Told]:
-    """Yield a finding for each absorbed patch of which upstream does not have all lines.
+    """Yield a finding for each absorbed patch with lines that were not found upstream.
 
     As upstream often changes a patch in review, the finding is a warning. It is certain only if
     upstream lacks more than half of the added lines, or still has more than half of the removed

@@ -28,7 +28,7 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """What the rebase claims about one file of a patch: its new paths, and each hunk's fate.
+    """What the rebase claims about a patch's file: new paths, and what became of each hunk.
 
     `path` is the path in the patch. A file without hunks has one fate.
     """
@@ -39,7 +39,7 @@ class Claim(Struct, frozen=True):
 
 
 class Claimed(Struct, frozen=True):
-    """A patch, and the claims of the rebase about its files, or one fate (`rest`) for all hunks.
+    """A patch, with what the rebase claims about its files.
 
     `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
     is false if the other patches are not written on top of this patch. `cited` holds the upstream

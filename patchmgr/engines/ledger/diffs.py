@@ -15,7 +15,7 @@ class Hunk(Struct, frozen=True):
     lines: tuple[bytes, ...]  # with their kind, without their line end
 
     def side(self, other: bytes) -> list[bytes]:
-        """Return the lines of one side of the hunk: all but those that start with `other`."""
+        """Return one side's lines: all lines of the hunk except those that start with `other`."""
         return [line[1:] for line in self.lines if line[:1] != other]
 
     def only(self, kind: bytes) -> list[bytes]:

@@ -29,7 +29,7 @@ Candidates = tuple[Candidate, ...]
 
 
 class FileCandidates(Struct, frozen=True):
-    """The clean texts of a file, and between them the candidates for each conflict region."""
+    """The clean texts of a file, and between them the candidate resolutions of each conflict."""
 
     pieces: tuple[str | Candidates, ...]
 

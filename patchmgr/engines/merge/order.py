@@ -59,7 +59,7 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
 
 
 def asks_beside(chunk: Chunk, at: int, merged: Nodes) -> str:
-    """Return why a person must look at two changes that meet at a place in base, or "".
+    """Return why a person must look at two changes that meet in base, or "" for no reason.
 
     There is a reason if an operator changes next to its operand within one statement or, in a list
     ordered by position, if one side adds or removes an item. `merged` are the merged nodes before
@@ -170,7 +170,7 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 
 
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
-    """Return two insertions as one, with the blank lines that end them put in between.
+    """Return two insertions in order, with the blank lines that end one of them put in between.
 
     An insertion with `if __name__ == ...` comes last.
     """

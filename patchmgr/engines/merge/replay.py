@@ -227,7 +227,7 @@ class Replay:
         return theirs if self.is_theirs else ours
 
     def join(self, chunk: Chunk, ours: Nodes, theirs: Nodes) -> Nodes:
-        """Return what both sides insert at one place, with nodes that both insert only once."""
+        """Return what both sides insert at one place; a node that both insert is kept once."""
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)

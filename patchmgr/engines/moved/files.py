@@ -28,7 +28,7 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the changed files as they are in `side`, which has the patches so far."""
+        """Return the changed files as they are in `side`, with the patches applied so far."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
@@ -40,7 +40,7 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the paths of files in the same language that gained all of `lines` upstream.
+        """Return the paths of files in `path`'s language that gained all `lines` upstream.
 
         A file gained the lines if it has them at the target but not at the base. If `beside` lines
         are given, only the files that contain most of them are returned, and none if no file
@@ -93,9 +93,9 @@ class FilesOnSide:
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a path is of a language; C, C++ and CUDA count as one.
+    """Return a function that tells whether a path's language is `wanted`; C and C++ count as one.
 
-    If the language is unknown, the function returns false for every path.
+    CUDA counts as C++. If the language is unknown, the function returns false for every path.
     """
     family = _FAMILY if wanted in _FAMILY else {wanted} - {OTHER}
     return lambda path: language(path) in family

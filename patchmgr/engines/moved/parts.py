@@ -68,12 +68,12 @@ class Removal(Struct, frozen=True):
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
     def added(self) -> list[bytes]:
-        """Return all lines that the patch's changes add to the file where symbols moved."""
+        """Return all lines that the patch's changes add to the symbols in their new file."""
         return [line for change in self.every() for line in change.run.added]
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
-    """Return the three sides of a merge that applies changes in the file where symbols moved.
+    """Return the three sides of a merge that applies changes to symbols in their new file.
 
     The new places must not overlap. Raises Unsure if an import is needed that cannot be added.
     """

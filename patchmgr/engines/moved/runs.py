@@ -132,7 +132,7 @@ def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes
 def hunks_of(
     lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
-    """Make hunks from runs of changed lines, with the context from `lines`.
+    """Make hunks from runs of changed lines, with context lines taken from `lines`.
 
     Returns the hunks, the line (from 0) where each hunk starts, and the number that its runs share.
     """

@@ -251,7 +251,7 @@ def _called(unit: Unit) -> str:
 
 
 def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
-    """Return whether upstream moved a symbol before or after other symbols of its file."""
+    """Return whether upstream moved a symbol past other symbols of its file."""
     old, new = _places(base), _places(own)
     return any(
         (old[key] < unit.start) != (new[key] < there.start)

@@ -114,7 +114,7 @@ def rebase_series(
     stops_at_conflict: bool = False,
     left: Sequence[Left] = (),
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
-    """Rebase a series from one upstream state to another, in memory.
+    """Rebase a series in memory, and return what became of each patch and file.
 
     The merge bases are the states of the series after each patch. Returns the outcomes of the
     patches, in order, and the rebased files that differ from upstream's (None: deleted). After a

@@ -43,7 +43,7 @@ _HEADING_NAMES = (
 
 
 def parts_of(files: Sequence[FileFootprint], rule: Subsystems) -> tuple[Part, ...]:
-    """Return the counts of files and lines in each subsystem, the most changed lines first.
+    """Return the number of files and changed lines of each subsystem, the most changed first.
 
     Each file is counted in one subsystem.
     """

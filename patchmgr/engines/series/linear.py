@@ -39,7 +39,7 @@ class Remark(Struct, frozen=True):
 
 
 class Line:
-    """The linear series of patches that a fork's commits, added one by one, are converted to.
+    """A linear series of patches on upstream, made from a fork's commits one by one.
 
     `want` is the fork's tree after a commit. Conflicts are resolved as in that tree, and a
     remaining difference from the tree becomes a patch of its own.

@@ -61,7 +61,7 @@ def _conditions(patch: Patch) -> Conditions:
 
 
 def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
-    """Raise PatchmgrError "bad-predicate" if a header names an unknown upstream."""
+    """Raise PatchmgrError "bad-predicate" if a patch's header names an unknown upstream."""
     for patch in patches:
         conditions = _conditions(patch)
         for predicate in conditions.predicates():

@@ -61,7 +61,7 @@ def has_marker(text: bytes) -> bool:
 
 
 def split_marked(marked: bytes) -> MarkedText:
-    """Parse a text with conflict markers.
+    """Split a text with conflict markers into conflict regions and the texts between them.
 
     Markers in the wrong order, and a region without an end, count as clean text.
     """

@@ -25,7 +25,7 @@ def singles(lines: Sequence[T]) -> dict[T, int]:
 
 
 def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]:
-    """Return the indexes of lines unique in two texts and in the same order: old, then new.
+    """Return the indexes, in each text, of lines that are unique in both and in the same order.
 
     As many lines as possible are returned. Other lines may be between them.
     """
