@@ -26,17 +26,17 @@ BREAKS = frozenset({"syntax", "undefined-name", "defined-twice", "key-twice", "n
 
 
 class Points(Struct, frozen=True):
-    """The points for a candidate whose features include all of `when`."""
+    """The points that a candidate resolution gets if its features include all those in `when`."""
 
     when: dict[str, str]
     points: float
 
 
 class Step(Struct, frozen=True):
-    """A measurement: of the `of` candidates at least as likely as `likelihood`, `right` were right.
+    """A measurement: of the candidate resolutions at least this likely, how many were right.
 
-    A candidate is right if it is the person's text, or differs from it only in order or by what the
-    person dropped.
+    Of the `of` candidates with at least `likelihood`, `right` were right. A candidate is right if
+    it is the person's text, or differs from it only in order or by what the person dropped.
     """
 
     likelihood: float
@@ -45,14 +45,18 @@ class Step(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """The learned points, and how often candidates were right in each family of languages."""
+    """What was learned from people's merges: points, and how often candidates were right.
+
+    `points` holds the points for features. `measured` says, for each family of languages, how often
+    candidate resolutions of at least some likelihood were right.
+    """
 
     points: tuple[Points, ...]
     measured: dict[str, tuple[Step, ...]]
 
 
 class Ranked(Struct, frozen=True):
-    """A candidate, its likelihood, and the share of candidates as likely as it that were right."""
+    """A candidate resolution, its likelihood, and how often candidates as likely were right."""
 
     candidate: Candidate
     likelihood: float
@@ -60,7 +64,7 @@ class Ranked(Struct, frozen=True):
 
 
 class Choice(Struct, frozen=True):
-    """The candidates for one region, the best first.
+    """The candidate resolutions of one conflict region, the best first.
 
     `taken` is the first candidate that no person must confirm, if it is likely enough, or None.
     """
@@ -71,7 +75,7 @@ class Choice(Struct, frozen=True):
 
 @cache
 def table() -> Table:
-    """Return the learned points and measurements that come with the program."""
+    """Return the points and measurements learned from people's merges, as in `choice.json`."""
     return msgspec.json.decode(FILE.read_bytes(), type=Table)
 
 
@@ -84,7 +88,7 @@ def likelihood_of(features: Mapping[str, str], points: tuple[Points, ...]) -> fl
 def choose(
     file: FileCandidates, *, least: float = LEAST, known: Table | None = None
 ) -> tuple[Choice, ...]:
-    """Rank the candidates for each region, and take one if it is likely enough."""
+    """Rank the candidates for each conflict region, and accept the best if it is likely enough."""
     return tuple(_choice(region, least, known or table()) for region in file.regions)
 
 
@@ -105,9 +109,9 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return how many of the candidates that are at least this likely were right.
+    """Return how many of the measured candidates at least as likely as `likelihood` were right.
 
-    Returns None if the likelihood is below all steps. Between two steps the counts are
+    Returns None if no measurement covers so low a likelihood. Between two steps the counts are
     interpolated; each step is a twentieth of the candidates.
     """
     below = [step for step in steps if step.likelihood <= likelihood]
@@ -124,7 +128,7 @@ def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
 
 
 def breaks(one: Candidate) -> bool:
-    """Return whether a candidate has one of the faults in `BREAKS`."""
+    """Return whether a candidate has a fault that keeps it from being proposed first."""
     return one.features["fails"] in BREAKS
 
 
@@ -134,7 +138,7 @@ def _is_sure(one: Ranked, least: float) -> bool:
 
 
 def text_of(file: FileCandidates, choices: tuple[Choice, ...]) -> str | None:
-    """Return the whole merged text, or None if a person must resolve a region."""
+    """Return the merged text of the file, or None if a person must resolve a conflict region."""
     taken = [one.taken for one in choices]
     texts = tuple(one.candidate.text for one in taken if one is not None)
     return file.joined(texts) if len(texts) == len(taken) else None

@@ -39,16 +39,16 @@ class Run(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The first line of the base after the run."""
+        """The number of the first line of the base after the changed lines."""
         return self.start + len(self.removed)
 
     def gap(self, block: Block) -> int:
-        """Return the number of base lines between the run and a block, or 0 if they touch."""
+        """Return the number of base lines between the changed lines and a block, or 0."""
         return max(0, block.old_start - self.end, self.start - block.old_end)
 
     @property
     def says_something(self) -> bool:
-        """Whether the run adds a line that is neither blank nor an import."""
+        """Whether the changed lines add any line that is neither blank nor an import."""
         return any(not is_blank(line) and not is_import(line) for line in self.added)
 
 
@@ -82,7 +82,7 @@ def changed_blocks(old: Sequence[T], new: Sequence[T]) -> tuple[Block, ...]:
 
 
 def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of numbers (from 0) of matching equal lines, in order on both sides.
+    """Return pairs of the numbers (from 0) of equal lines: in the old and in the new text.
 
     Lines that occur once in both texts are matched first, as in a patience diff. Between them, the
     longest runs of equal lines are matched.
@@ -92,7 +92,7 @@ def matched_lines(old: Sequence[T], new: Sequence[T]) -> tuple[tuple[int, int], 
 
 
 def matched_runs(old: Sequence[T], new: Sequence[T]) -> Iterator[_Run]:
-    """Yield the pairs of `matched_lines` as runs: first line in each text, and number of lines."""
+    """Yield the runs of equal lines in two texts: start in each text, and number of lines."""
     return _runs(old, new, (0, 0), 0)
 
 
@@ -139,5 +139,5 @@ def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:
-    """Return the indexes, in both texts, of unique lines that are in the same order in both."""
+    """Return the index pairs of lines that are unique in both texts and in the same order."""
     return [*zip(*anchors(singles(old), singles(new)), strict=True)]
