@@ -14,11 +14,13 @@ class AuditFinding(Struct, frozen=True):
 
     `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
     puts its patch in conflict; any other finding is a warning. `path` and `line` are a place in the
-    result; `line` counts from 1, and is 0 if the finding is about the whole file. `text` is one
+    result; `line` counts from 1, and is 0 if the finding concerns the whole file. `text` is one
     sentence for a person: what is wrong, and what to look at. `commit` is the upstream commit (or
-    release) that caused the fault, and `proposal` the name or text to use instead; each is None if
-    unknown. A certain finding has an `id` that stays the same as long as the patch and the fault
-    do. A person accepts the finding by this id; `accepted` is then the reason that the person gave.
+    release) that caused the fault, or None if unknown. `proposal` is the name or text to use
+    instead, or None if unknown.
+
+    A certain finding has an `id` that stays the same as long as the patch and the fault do. A
+    person accepts the finding by this id; `accepted` is then the reason that the person gave.
     """
 
     kind: str
@@ -41,7 +43,7 @@ class AuditFinding(Struct, frozen=True):
         return self.kind != ENSURES
 
     def sentence(self) -> str:
-        """Return the finding on one line that begins with its place."""
+        """Return the finding as one line: its path and line number, if any, and its text."""
         place = f"{self.path}:{self.line}" if self.line else self.path
         since = f" (upstream: {self.commit[:12]})" if self.commit else ""
         return f"{place}: {self.text}{since}" if place else f"{self.text}{since}"
@@ -58,7 +60,7 @@ class Accepted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Sums(Struct, frozen=True):
-    """The numbers of patch lines that are carried, landed by upstream, in conflict, or given up."""
+    """The numbers of patch lines that are carried, in upstream, in conflict, or given up."""
 
     carried: int = 0
     upstream: int = 0
@@ -67,15 +69,15 @@ class Sums(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """Return the sum of the four numbers."""
+        """Return the total number of patch lines."""
         return self.carried + self.upstream + self.conflict + self.given_up
 
 
 class Ledger(Struct, frozen=True):
-    """The account of each added and each removed line of a series' patches.
+    """What became of each added and each removed line of a series' patches.
 
-    `faults` are lines, with their patches, that none of the sums counts. A fault that is not
-    certain concerns a patch that upstream landed without those lines.
+    `faults` pairs patches with findings about lines that are not accounted for. A finding that is
+    not certain concerns a patch that upstream landed without those lines.
     """
 
     added: Sums
@@ -84,5 +86,5 @@ class Ledger(Struct, frozen=True):
 
     @property
     def is_balanced(self) -> bool:
-        """Return whether every line is accounted for; faults that are not certain do not count."""
+        """Return whether the ledger has no certain fault."""
         return not any(fault.is_certain for _, fault in self.faults)

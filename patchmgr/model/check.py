@@ -63,11 +63,11 @@ class Checked(Struct, frozen=True):
 
 
 def gate_of(name: str, looked_at: int, problems: tuple[Problem, ...], *, note: str = "") -> Gate:
-    """Return the result of a gate: failed if there are problems, otherwise passed."""
+    """Return the result of a gate that was run: failed if there are problems, otherwise passed."""
     standing = Standing.FAILED if problems else Standing.PASSED
     return Gate(name, standing, looked_at, problems, note)
 
 
 def skipped(name: str, why: str) -> Gate:
-    """Return the result of a gate that was skipped, with the reason."""
+    """Return the result of a gate that was skipped for the given reason."""
     return Gate(name, Standing.SKIPPED, 0, (), why)

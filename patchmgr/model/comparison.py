@@ -34,15 +34,16 @@ class ComparedPatch(Struct, frozen=True):
 
     @property
     def is_other(self) -> bool:
-        """Return whether the patch makes another change now, or only one state has the patch."""
+        """Return whether the states differ in the patch's change, or one state lacks the patch."""
         return self.sameness in (Sameness.CHANGED, Sameness.ADDED, Sameness.DROPPED)
 
 
 class ComparedSeries(Struct, frozen=True):
-    """Two states of a series, each given as the user's name for it and a commit id.
+    """A series compared between two states.
 
-    `identical` lists the paths that the series touches in either state and whose content is the
-    same in both branches; `different` lists the other paths that it touches.
+    `start` and `end` are the states, each as the user's name for it and a commit id. `identical`
+    lists the paths that the series touches in either state and whose content is the same in both;
+    `different` lists the other paths that the series touches.
     """
 
     series: str

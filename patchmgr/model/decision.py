@@ -35,7 +35,7 @@ class Passage(Struct, frozen=True, order=True, forbid_unknown_fields=True):
 
 
 class Finding(Struct, frozen=True):
-    """What a decision is about: a digest of the patch's change, and passages of upstream's text."""
+    """What a decision rests on: a digest of the patch's change, and passages of upstream's text."""
 
     change: str
     passages: tuple[Passage, ...]
@@ -47,9 +47,9 @@ _KEYS = {"ruling": "verdict", "passages": "text"}
 class Decision(Struct, frozen=True, forbid_unknown_fields=True, rename=_KEYS):
     """A person's decision about a patch, valid while its change and the passages stay the same.
 
-    `by` is the reason in the person's words; `commit` and `pull` are the upstream commit and pull
-    request that it names. A decision without passages acknowledges `commit`: a later upstream
-    commit that names the upstream commit of the patch.
+    `by` is the reason in the person's words. `commit` and `pull` are the upstream commit and pull
+    request that the reason names. A decision without passages says that the person knows of
+    `commit`, a later upstream commit that refers to the upstream commit of the patch.
     """
 
     series: _Text

@@ -40,9 +40,9 @@ class Build(str, Enum):
 class FileChange(Struct, frozen=True):
     """The change of one file from the pin to the head of the series, all patches together.
 
-    `path` is the path on the new side, or the old path if the file was deleted. A mode is None on a
-    side without the file, and so is its content, which is also None if it was not read. A file with
-    the same content on both sides may be included; it is not part of the footprint.
+    `path` is the path at the head, or the old path if the file was deleted. Modes and contents are
+    None where the file does not exist; a content is also None if it was not read. A file whose
+    content is the same at the pin and the head may be included; it is not part of the footprint.
     """
 
     path: str
@@ -75,7 +75,7 @@ class Touch(Struct, frozen=True, rename={"is_new": "new", "is_upstream": "upstre
     """What a patch changes within one symbol.
 
     `symbol` is None for code outside of symbols, or if the symbols are unknown. `is_new` is true if
-    the patch adds the symbol to the file, and `is_upstream` if the symbol is in the file at the
+    the patch adds the symbol to the file. `is_upstream` is true if the file has the symbol at the
     pin.
     """
 
@@ -90,7 +90,8 @@ class PatchFile(Struct, frozen=True, rename={"is_binary": "binary", "is_upstream
     """The change of one file by one patch, counted from the hunks.
 
     `is_upstream` is true if the file exists at the pin. `touches` lists the changed symbols, and
-    `edits` the edits in words; both are empty for a file that the patch creates or deletes.
+    `edits` describes the changes in words; both are empty for a file that the patch creates or
+    deletes.
     """
 
     path: str
@@ -130,7 +131,7 @@ class PatchFootprint(Struct, frozen=True):
 
 
 class Tally(Struct, frozen=True):
-    """The net number of files and lines in a group; `binaries` is the number of binary files."""
+    """A row of a footprint: the net numbers of files and lines in a group of files."""
 
     name: str
     files: int
@@ -143,10 +144,10 @@ class Footprint(Struct, frozen=True):
     """What a series changes in its upstream.
 
     The rows of `kinds` add up to `total`, and so do those of `areas`, `builds`, `languages` and
-    `folders`; in the last two, all vendored files are one row with the name of their area.
-    `passing` lists the paths that patches change but whose final content is the same as at the pin.
-    `skipped` lists the patches that are not carried, each with the reason. `review` answers a
-    reviewer's questions, and is None if only numbers were asked for.
+    `folders`. In `languages` and `folders`, vendored files share one row, which has the name of
+    their area. `passing` lists the paths that patches change but whose final content is the same as
+    at the pin. `skipped` lists the patches that are not carried, each with the reason. `review`
+    answers a reviewer's questions, and is None if only numbers were asked for.
     """
 
     series: str
@@ -181,8 +182,9 @@ Touched = tuple[str, "str | None"]
 class ComparedFootprint(Struct, frozen=True):
     """The footprint of a series at a commit of the patch repository, and its footprint now.
 
-    A footprint is None if the series does not exist in that state. `touched` is what only the later
-    state touches, and `left` what only the earlier state touches.
+    A footprint is None if the series does not exist in that state. `touched` lists the files and
+    symbols that only the later state touches, and `left` lists those that only the earlier state
+    touches.
     """
 
     series: str

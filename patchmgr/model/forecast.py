@@ -10,10 +10,10 @@ from patchmgr.model.plan import Assumption, PlannedPatch, PlannedState
 
 
 class PullEffect(str, Enum):
-    """The effect of a pull request on a series; of several effects, the one listed first.
+    """The effect of a pull request on a series; if it has several, the first one in this list.
 
-    The effect is `UNKNOWN` if the pull request changes files of the series, but no longer merges
-    into upstream.
+    `UNKNOWN` means that the pull request changes files of the series, but no longer merges into
+    upstream.
     """
 
     BREAKS = "breaks"

@@ -1,4 +1,4 @@
-"""The note on a sync: what a rebase did, and what upstream brought."""
+"""The facts about a sync: what a rebase did with each patch, and what upstream changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Carried(Struct, frozen=True):
-    """What became of a patch of the series; `how` lists how verdicts on its hunks were reached."""
+    """The verdict on a patch in a sync; `how` lists how the verdicts on its hunks were reached."""
 
     name: str
     subject: str
@@ -29,11 +29,12 @@ class Arrival(Struct, frozen=True):
 
 
 class Solved(Struct, frozen=True, rename={"is_open": "open"}):
-    """A file of a patch that git's text merge could not merge, and how it was resolved.
+    """A file of a patch that git's text merge could not merge, and how the conflict was resolved.
 
-    `is_open` is true if it still has a conflict. `collided` are the upstream commits that the patch
-    collided with. `reliability` says how often proposals like the one made were right, and is None
-    without a proposal. `edits` describe in words what the patch does in the file.
+    `is_open` is true if the file is still in conflict. `collided` lists the upstream commits that
+    the patch collided with. `reliability` says how often proposals like the one made were right,
+    and is None if there was no proposal. `edits` describes in words what the patch does in the
+    file.
     """
 
     patch: str
@@ -70,7 +71,7 @@ class Brought(Struct, frozen=True, rename={"arrivals": "commits"}):
 
 
 class GateLine(Struct, frozen=True):
-    """The result of a gate when this state was last checked, and the number of its problems."""
+    """The result of a gate in the last check of the series, and the number of problems found."""
 
     name: str
     standing: str
@@ -89,10 +90,11 @@ _KEYS = {
 class SyncNote(Struct, frozen=True, rename=_KEYS):
     """The facts about a sync that a maintainer records.
 
-    `upstream_commits` is the number of commits that are new in upstream, `commits_back` the number
-    that only the old state has, and `unit` the word for one of them. `identical` lists the files of
-    the series whose content is the same as before, `changed` the other ones. `is_complete` is true
-    if facts were available for every hunk. `preview` and `fallback` are names of tags.
+    `upstream_commits` is the number of commits that only the new upstream state has, and
+    `commits_back` is the number that only the old state has. `unit` says what these numbers count,
+    for example "commit". `identical` lists the files of the series whose content is the same as
+    before, and `changed` lists the others. `is_complete` is true if facts were available for every
+    hunk. `preview` and `fallback` are names of tags.
     """
 
     series: str

@@ -28,19 +28,19 @@ class Turned(Struct, frozen=True, array_like=True):
 
 
 class KeptFile(Struct, frozen=True, array_like=True):
-    """A file of a target: its mode in git, its sha256, and its permission bits if known."""
+    """A file of a checkout or package: its git mode, sha256 and, if known, permission bits."""
 
     mode: Annotated[str, Meta(pattern=r"^(100644|100755|120000)\Z")]
     sha256: Sha256
     permissions: Annotated[int, Meta(ge=0, le=0o777)] | None = None
 
     def is_like(self, other: KeptFile | None) -> bool:
-        """Return whether the other file has the same mode and content."""
+        """Return whether another file has the same mode and content."""
         return other is not None and (self.mode, self.sha256) == (other.mode, other.sha256)
 
 
 class TurnedFile(Struct, frozen=True, array_like=True):
-    """A changed file of a target: its state before and after, or None if it is missing."""
+    """A file that changed in a checkout or package; a state is None if the file did not exist."""
 
     path: str
     before: KeptFile | None
@@ -48,7 +48,10 @@ class TurnedFile(Struct, frozen=True, array_like=True):
 
 
 class TurnedTarget(Struct, frozen=True):
-    """The changes to a target; `before` and `after` are the sha256 of its record, or None."""
+    """The files that changed in a checkout or package.
+
+    `before` and `after` are the sha256 of the record of applied patches, or None without a record.
+    """
 
     root: str
     files: tuple[TurnedFile, ...]
@@ -66,7 +69,7 @@ class TurnedRef(Struct, frozen=True, array_like=True):
 
 
 class Operation(Struct, frozen=True):
-    """A change to a workspace, and to the targets that changed together with it.
+    """A change to a workspace, and to the checkouts and packages that changed together with it.
 
     `of` lists the numbers of the operations that an undo reverted or a redo repeated. `at` is the
     time in seconds since 1970.

@@ -15,7 +15,7 @@ from patchmgr.model.upstream import Pin
 
 
 class Verdict(str, Enum):
-    """What became of a patch; hunks have no `partial`, `blocked` or `skipped`."""
+    """The result for a patch or a hunk; only a patch can be `partial`, `blocked` or `skipped`."""
 
     UNCHANGED = "unchanged"
     MODIFIED = "modified"
@@ -82,13 +82,13 @@ class Suggestion(Struct, frozen=True):
 
 
 class HunkOutcome(Struct, frozen=True):
-    """What became of one hunk.
+    """The verdict on one hunk, and how it was reached.
 
-    `path` is the path in the patch, `new_path` the path in the new upstream state. `line`, counted
-    from 1, is where the hunk starts on the patch's own new side. A change without hunks (mode,
-    binary, rename, empty file) has one outcome with line 0. `how` is None for a conflict.
-    `evidence` is the id of the upstream commit that the verdict rests on. For a structural merge,
-    `reliability` is a lower bound of how often such merges were right.
+    `path` is the path in the patch, and `new_path` is the path in the new upstream state. `line` is
+    the first line, counted from 1, that the hunk's header gives for its new side. A change without
+    hunks (mode, binary, rename, empty file) has one outcome with line 0. `how` is None for a
+    conflict. `evidence` is the id of the upstream commit that the verdict rests on. For a
+    structural merge, `reliability` is a lower bound of how often such merges were right.
     """
 
     path: str
@@ -104,7 +104,7 @@ class HunkOutcome(Struct, frozen=True):
 class Sighting(Struct, frozen=True):
     """An upstream commit that is the evidence for verdicts on hunks, or the cause of conflicts.
 
-    For evidence, `reliability` says how often such a verdict was right.
+    If the commit is evidence, `reliability` says how often such a verdict was right.
     """
 
     commit: str
@@ -133,9 +133,10 @@ class Likely(Struct, frozen=True):
 
 
 class Resemblance(Struct, frozen=True):
-    """Lines of upstream that start at `line` (from 1), and the lines of a hunk that they resemble.
+    """Lines of upstream, and the lines of a hunk that they resemble.
 
-    `commit` is the upstream state with these lines, or None if it is the new state.
+    `line` is the number, from 1, of the first of these lines of upstream. `commit` is the upstream
+    state that contains them, or None for the new state.
     """
 
     confidence: float
@@ -156,13 +157,13 @@ class Wording(Struct, frozen=True):
 class FileConflict(Struct, frozen=True):
     """A file that a person must merge.
 
-    `base`, `ours` and `theirs` are contents, None on a side without the file. `marked` is the text
-    with git's markers, or None for binary files and deletions. `reason` says what collided.
+    `base`, `ours` and `theirs` are contents, each None if that side lacks the file. `marked` is the
+    text with git's markers, or None for binary files and deletions. `reason` says what collided.
     `proposal` is the decision that a person is likely to make, judging by `resemblances` or by the
     patch's header. `suggestions` lists possible resolutions for each region, the likeliest first.
     `shown` lists, for each region or for the whole file, the upstream commit that wrote the
     displayed part of `ours`, or None if it is unknown. `stages` are base, ours and theirs as
-    entries of git's index, and `home` is the path of the file in the new upstream state.
+    entries of git's index. `home` is the path of the file in the new upstream state.
     """
 
     id: str
@@ -183,17 +184,18 @@ class FileConflict(Struct, frozen=True):
 
 
 class PatchOutcome(Struct, frozen=True):
-    """What became of one patch.
+    """The verdict on one patch, and everything that the rebase found out about it.
 
-    `changes` maps paths to what the new commit changes in the tree of the new side, None for a
-    deleted file; for a patch in conflict, it holds the part that merged. `reuses_diff` is true if
+    `changes` maps each path that the new commit changes to its new entry, or to None if the file is
+    deleted; for a patch in conflict, these are the changes that merged. `reuses_diff` is true if
     the patch file stays as it is. `history` lists upstream commits and what each did to the patch's
     change: landed, evolved, reverted or gone. If upstream moved the landed lines, `now_in` is the
-    file that contains them now. `superseded` lists the parts that landed in a different form, and
-    `likely` the commits that seem to do the same as the patch. `finding` is what a person can
-    decide about. `warnings` are suspicious places in a merge without conflict, each beginning with
-    the path, and `findings` come from the audit of the result. `description` and `drop_when` are
-    taken from the header: why the patch exists, and when it may be dropped.
+    file that contains them now. `superseded` lists the parts that landed in a different form.
+    `likely` lists the commits that seem to do the same as the patch. `finding` is what a person's
+    decision about the patch would rest on. `warnings` are suspicious places in a merge without
+    conflict, each beginning with the path, and `findings` come from the audit of the result.
+    `description` and `drop_when` are taken from the header: why the patch exists, and when it may
+    be dropped.
     """
 
     name: str
@@ -220,7 +222,7 @@ class PatchOutcome(Struct, frozen=True):
 
     @property
     def open_findings(self) -> tuple[AuditFinding, ...]:
-        """Return the certain findings that nobody has accepted; a person has to look at each."""
+        """Return the certain findings that nobody has accepted yet."""
         return tuple(f for f in self.findings if f.is_certain and f.accepted is None)
 
     @property
@@ -235,12 +237,12 @@ class PatchOutcome(Struct, frozen=True):
 
 
 class SeriesOutcome(Struct, frozen=True):
-    """What became of one series; `head` is None if conflicts remain.
+    """The result of a rebase for one series; `head` is None if conflicts remain.
 
     `upstream_commits` is the number of commits (or releases) that are only in the new upstream
-    state, and `commits_back` the number that are only in the old one. `commits` lists the new
-    commit of each patch, None for a patch without one. `tree` is the tree with all carried patches.
-    `ledger` accounts for every line of the patches.
+    state, and `commits_back` is the number that are only in the old one. `commits` lists the new
+    commit of each patch, or None if a patch has no commit. `tree` is the tree with all carried
+    patches. `ledger` accounts for every line of the patches.
     """
 
     name: str
@@ -266,7 +268,7 @@ class SeriesOutcome(Struct, frozen=True):
 
 
 class TargetOutcome(Struct, frozen=True):
-    """What became of some series on one of several targets; `onto` is the target's name."""
+    """The results of a rebase of some series onto one of several targets, which `onto` names."""
 
     onto: str
     series: tuple[SeriesOutcome, ...]

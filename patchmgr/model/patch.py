@@ -98,7 +98,7 @@ class Author(Struct, frozen=True):
 class Patch(Struct, frozen=True):
     """One patch file.
 
-    `raw` is the file, byte for byte. `header` is the part before the first diff line, and `diff`
+    `raw` is the file, byte for byte. `header` is the part before the first diff line, and `diff` is
     the rest without a mail signature. `message` is the commit message made from the header.
     `author` is None if the header names no author. `fields` maps the names of the header's DEP-3
     fields, as written, to their values. If `is_reversed`, `files` are the reverse of `diff`.
@@ -132,7 +132,7 @@ class Patch(Struct, frozen=True):
         return self.says("Description") or next(plain, None)
 
     def author_or(self, nobody: Author) -> Author:
-        """Return the author and date of the header, with `nobody` for what the header lacks."""
+        """Return the author and date in the header; `nobody` supplies what the header lacks."""
         author = self.author or nobody
         return author if author.date else replace(author, date=nobody.date)
 

@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
 
 
 class PlannedPatch(Struct, frozen=True):
-    """What a step does to a patch; `places` and `reason` are set if a person must resolve it."""
+    """The verdict of a step on a patch; `places` and `reason` are set for a patch to resolve."""
 
     series: str
     name: str
@@ -61,9 +61,10 @@ class BreakingCommit(Struct, frozen=True):
 
 
 class Assumption(Struct, frozen=True, rename={"is_skipped": "skipped"}):
-    """What the rest of a plan assumes about a patch in conflict: that its own lines are taken.
+    """A patch in conflict; the rest of a plan assumes that the patch's own lines are taken.
 
-    If the series conflicts even then, `is_skipped` is true: the patch is assumed to be skipped.
+    If the series conflicts even then, `is_skipped` is true, and the rest of the plan assumes that
+    the patch is skipped.
     """
 
     series: str
@@ -91,7 +92,7 @@ class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
 
 
 class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
-    """A trial rebase for a plan; `start` and `end` are numbers of commits after the pin."""
+    """A trial rebase for a plan; `start` and `end` count the upstream commits since the pin."""
 
     start: int
     end: int

@@ -65,7 +65,7 @@ class Formatter(Protocol):
     """The formatters that upstream's own files configure."""
 
     def styles(self, path: str) -> Sequence[Style]:
-        """Return the styles that upstream may use for a file, the likeliest first."""
+        """Return the functions by which upstream may format a file, the likeliest first."""
 
 
 class Step(Struct, frozen=True):

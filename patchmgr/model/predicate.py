@@ -26,10 +26,10 @@ class WrittenRef(Struct, frozen=True):
 
 
 class Where(Struct, frozen=True):
-    """The upstream and the state that a claim is about.
+    """The upstream and the state that a claim refers to.
 
-    `upstream` is None for the series' own upstream. Without a `ref`, it is the current state of the
-    series' own upstream, and the tracked state of another one.
+    `upstream` is None for the series' own upstream. If `ref` is None, the state is the current
+    state of the series' own upstream, or the tracked state of any other upstream.
     """
 
     upstream: str | None = None
@@ -89,7 +89,7 @@ class Conditions(Struct, frozen=True):
     valid_while: Predicate | None = None
 
     def predicates(self) -> tuple[Predicate | None, ...]:
-        """Return the predicate of each of the three fields, None for a missing field."""
+        """Return the predicates of Needed-When, Ensures and Valid-While; None for any not given."""
         return (self.needed_when, self.ensures, self.valid_while)
 
     @property
@@ -129,7 +129,7 @@ class State(Struct, frozen=True):
 
 
 class States(Protocol):
-    """Access to the states of upstreams other than the current one."""
+    """Access to the states that predicates name."""
 
     def state(self, upstream: str, ref: str | None) -> State:
         """Return a state of an upstream, or the tracked state if `ref` is None.

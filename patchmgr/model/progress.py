@@ -22,10 +22,10 @@ class Quiet:
     """A receiver of progress that shows nothing."""
 
     def start(self, label: str, total: int | None) -> None:
-        """Do nothing."""
+        """Ignore the start of a task."""
 
     def advance(self, amount: int) -> None:
-        """Do nothing."""
+        """Ignore progress."""
 
     def done(self) -> None:
-        """Do nothing."""
+        """Ignore the end of a task."""

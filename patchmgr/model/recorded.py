@@ -36,10 +36,10 @@ class Origin(str, Enum):
 class Resolution(Struct, frozen=True):
     """The resolution of a conflict; if `content` is None, the file is deleted.
 
-    `source` says what the command `origin` worked on: a series and its patch, a merge commit, or a
-    side. For a proposed resolution, `proposed_by` and `accepted_by` name people, `rests_on` lists
-    the commits it was checked on, and `because` is the reason for accepting one that fails its
-    checks.
+    `source` says what the command `origin` worked on: a series and its patch, or a merge commit;
+    for an accepted side, it names the side. For a proposed resolution, `proposed_by` and
+    `accepted_by` name people, `rests_on` lists the commits that the checks used, and `because` is
+    the reason for accepting a resolution that fails its checks.
     """
 
     content: bytes | None
@@ -54,9 +54,10 @@ class Resolution(Struct, frozen=True):
 class Recorded(Struct, frozen=True):
     """A conflict in the folder `conflicts/`.
 
-    For a whole file, a side is None if it does not contain the file. A group has no sides, only the
-    ids of its conflicts in `parts`. `path` is the file where the conflict was first seen, and
-    `seen` the series and patch, or the merge; neither is part of the conflict's identity.
+    If a whole file is in conflict, `base`, `ours` or `theirs` is None if that side lacks the file.
+    A group has none of these; `parts` lists the ids of its conflicts. `path` is the file in which
+    the conflict was first seen, and `seen` names the series and patch, or the merge, in which it
+    was. Neither is part of the conflict's identity.
     """
 
     id: str

@@ -65,8 +65,8 @@ class Resolving(Struct, frozen=True):
     """A person's choices for the regions of all open conflicts.
 
     `at` is the index of the current region in `places`. `accepted` lists the ids of the conflicts
-    that have been recorded, and `left_out` the patches to skip, each as series and patch. `before`
-    is the state before the last choice.
+    that have been recorded, and `left_out` lists the patches to skip, each as series and patch.
+    `before` is the state before the last choice.
     """
 
     conflicts: tuple[OpenConflict, ...] = ()
@@ -124,9 +124,9 @@ class Resolving(Struct, frozen=True):
         return tuple(one for one in self.conflicts if not self.is_done(one))
 
     def moved(self, step: int, *, is_conflict: bool) -> Resolving:
-        """Return the state `step` regions (or conflicts) further on, or back if `step` is negative.
+        """Return the state in which the region (or conflict) `step` places further on is current.
 
-        After the last one comes the first one again.
+        A negative `step` goes back. After the last region comes the first one again.
         """
         if not self.places:
             return self
@@ -136,7 +136,7 @@ class Resolving(Struct, frozen=True):
         return replace(self, at=self.places.index((number, 0)))
 
     def chosen(self, choice: Choice) -> Resolving:
-        """Return the state with this choice for the current region."""
+        """Return the state after this choice for the current region."""
         assert self.name is not None
         return replace(self, choices={**self.choices, self.name: choice}, before=self)
 
@@ -148,7 +148,7 @@ class Resolving(Struct, frozen=True):
     def with_left_out(self) -> Resolving:
         """Return the state in which the current patch is skipped and the next conflict is current.
 
-        If the patch is skipped already, it is no longer skipped, and the place stays the same.
+        If the patch is skipped already, return the state in which it is not, at the same region.
         """
         patch, others = self.conflict.patch, self.left_out
         if patch in others:

@@ -110,7 +110,8 @@ class Review(Struct, frozen=True):
     `parts_by` says where the names of the subsystems come from. `parts_of_patches` lists, in series
     order, each patch and its number of changed lines in each part; `part_of_files` maps each path
     to the name of its part. `window` is the number of upstream steps in which changes to hotspots
-    are counted, or None if the history is not available; `step` is the word for one of these steps.
+    are counted, or None if the history is not available. `step` says what a step is, for example
+    "upstream commit".
     """
 
     parts_by: str

@@ -65,7 +65,7 @@ class SeriesFile(Struct, frozen=True):
 
 
 class Need(Struct, frozen=True):
-    """A patch that another patch needs, for lines of a file or for a name that it defines."""
+    """A patch that another patch needs, for lines of the file `path` or for the name `symbol`."""
 
     patch: str
     path: str | None = None

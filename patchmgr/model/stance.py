@@ -19,9 +19,10 @@ class Stance(str, Enum):
 
 
 class Standing(Struct, frozen=True):
-    """The upstream status of a patch; `detail` is where it was sent, its commit, or the reason.
+    """The upstream status of a patch.
 
-    `field` is the header field that states it, or None if no field does.
+    `detail` says where the patch was sent, which commit contains it, or why it has this status.
+    `field` is the header field that states the status, or None if no field does.
     """
 
     stance: Stance = Stance.PENDING
@@ -47,7 +48,7 @@ class FollowUp(Struct, frozen=True):
         return f"upstream {self.kind} {self.of} in {self.commit[:12]} {self.subject}"
 
     def answers(self, series: str) -> str:
-        """Return the commands to choose from: import the commit, or mark it as known."""
+        """Return the commands that answer the commit: import the commit, or mark it as known."""
         short, where = self.commit[:12], f"--series {series}"
         taken = f"patchmgr import --commit {short} {where}, or " if self.kind != "brings" else ""
         return f"{taken}patchmgr decide {self.patch} needed --by {short} {where}"

@@ -27,8 +27,8 @@ class CarriedSeries(Struct, frozen=True):
 class Proposal(Struct, frozen=True):
     """A plan, and the results of its steps up to the first one that causes a conflict.
 
-    `outcomes` has one entry for each step without conflict and, if going on from there leaves
-    conflicts, one for the rebase to the end of the plan; `orders` are the work orders for these
+    `outcomes` has one entry for each step without conflict. If the rebase to the end of the plan
+    leaves conflicts, its results are the last entry, and `orders` are the work orders for these
     conflicts. `files` are the changes to the workspace.
     """
 
@@ -56,7 +56,8 @@ class Standing(str, Enum):
 class PushedBranch(Struct, frozen=True):
     """A branch of a remote.
 
-    `commit` is the commit it should point to, and `there` the one it pointed to before the sync.
+    `commit` is the commit that the branch should point to, and `there` is the commit that it
+    pointed to before the sync.
     """
 
     name: str
@@ -77,8 +78,8 @@ class PullRequest(Struct, frozen=True):
 class PullCheck(Struct, frozen=True):
     """What a rebase onto the current pin of the base branch does to an open pull request.
 
-    `patches` are the patches that change. `fault` says why this is unknown, or could not be
-    reported.
+    `patches` are the patches that change. `fault` says why the result is unknown, or why it could
+    not be reported.
     """
 
     number: int

@@ -18,7 +18,7 @@ class SideText(Struct, frozen=True):
 
 
 class OrderedCandidate(Struct, frozen=True):
-    """A text offered for a region: its number, from 1, and how often such texts were right."""
+    """A text offered for a region, its number (from 1), and how often such texts were right."""
 
     number: int
     text: str
@@ -26,7 +26,7 @@ class OrderedCandidate(Struct, frozen=True):
 
 
 class OrderedRegion(Struct, frozen=True):
-    """A conflicting region; a side is None if it does not contain the file.
+    """A conflicting region; `base`, `ours` or `theirs` is None if that side lacks the file.
 
     `line` counts from 1 in the file with markers, and is 0 if the whole file is in conflict.
     `written_by` is the upstream commit that wrote the text shown for ours.
@@ -86,7 +86,7 @@ class Earlier(Struct, frozen=True):
 
 
 class Requirement(Struct, frozen=True):
-    """A requirement for a solution: a sentence, and the name of the check that tests it."""
+    """A requirement for a proposed resolution, and the name of the check that tests it."""
 
     check: str
     text: str
@@ -95,11 +95,11 @@ class Requirement(Struct, frozen=True):
 class WorkOrder(Struct, frozen=True):
     """A conflict, and everything that is known about it.
 
-    `why` is the reason for the patch from its header, `message` the whole commit message. `uses` is
-    None if the store cannot be searched. `offered` names whoever proposed a solution that passed
-    its checks and is not accepted yet. `proposal` is the decision that a person is likely to make,
-    and `likely` the evidence for it. `cut` lists what was left out to shorten the order, and how
-    long each omitted part is.
+    `why` is the reason for the patch from its header, and `message` is the whole commit message.
+    `uses` is None if the store cannot be searched. `offered` names whoever proposed a resolution
+    that passed its checks and is not accepted yet. `proposal` is the decision that a person is
+    likely to make, and `likely` lists the evidence for it. `cut` lists what was left out to shorten
+    the order, and how long each omitted part is.
     """
 
     id: str
@@ -130,7 +130,7 @@ class WorkOrder(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """A check that a solution fails: the name of the check, and why it fails."""
+    """A check that a proposed resolution fails: the name of the check, and why it fails."""
 
     check: str
     text: str
@@ -147,7 +147,7 @@ class Solution(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True, rename={"has_passed": "passed"}):
-    """A proposed solution, the results of its checks, and the commits that the checks used."""
+    """A proposed resolution, the results of its checks, and the commits that the checks used."""
 
     id: str
     series: str
