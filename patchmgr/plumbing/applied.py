@@ -1,4 +1,4 @@
-"""The record of the patches applied in a target, and its JSON form."""
+"""The record of the patches applied in a checkout or package, and its JSON form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def state_of(mode: str, content: bytes) -> FileState:
 
 
 class Content(Struct, frozen=True):
-    """A file to write: its mode and blob in git, and its content in git or in the checkout."""
+    """A file to write: its git mode and blob id, and its content, as in git or in the checkout."""
 
     entry: Entry
     content: bytes
@@ -51,12 +51,12 @@ def found_state(file: Content | WorkFile | None) -> FileState | None:
 
 
 class AppliedFile(Struct, frozen=True):
-    """A file that patches changed in a target.
+    """A file that patches changed in a checkout or package.
 
-    `before` and `after` are its states; a state is None if the file does not exist then. `original`
-    is the name under which the old content is kept, and `permissions` are the permission bits of
-    the old file. `blob` is git's id of the new content, which may have other line ends in the
-    checkout.
+    `before` and `after` are the states of the file; a state is None if the file does not exist
+    then. `original` is the name under which the old content is kept, or None. `permissions` are the
+    permission bits of the old file. `blob` is git's id of the new content, which may have other
+    line ends in the checkout.
     """
 
     path: str
@@ -79,13 +79,14 @@ class PushedPatch(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """The patches that are applied in a target.
+    """The patches that are applied in a checkout or package.
 
-    `digest` is the digest of the series with the guards in `selected`. `onto` is the commit that
-    the patches were applied to; `head` is the commit with the patches, or None if files were
-    changed without a commit. `pushed` lists the patches, in order, that were pushed one by one, and
-    is None if `apply` was used. `workspace` is the path of the workspace with the patches.
-    `rejects` lists the files with hunks that did not apply.
+    `digest` is the sha256 of the series as it was applied, and `selected` are the guard symbols
+    that were selected for it. `onto` is the commit that the patches were applied to; `head` is the
+    commit with the patches, or None if files were changed without a commit. `pushed` lists the
+    patches, in order, that were pushed one by one, and is None if `apply` was used. `workspace` is
+    the path of the workspace with the patches. `rejects` lists the files with hunks that did not
+    apply.
     """
 
     series: str

@@ -25,7 +25,7 @@ from patchmgr.plumbing.work_tree import WorkFile
 
 
 class Edit(Struct, frozen=True):
-    """A file that a person edited since the last command: its old content, and the file now."""
+    """A file that a person edited since the last command: its content before, and the file now."""
 
     path: str
     before: Content | None
@@ -49,15 +49,15 @@ class CheckoutStep(Struct, frozen=True):
         return self.checkout.root
 
     def prepare(self, decider: Path) -> str:
-        """Write the new files next to the old ones, and return a token for the change."""
+        """Write the new files next to the old ones, and return a token that names the change."""
         return self.checkout.prepare(self.exchange, decider=decider)
 
     def finish(self, token: str) -> None:
-        """Move the files prepared under this token into place."""
+        """Finish the change that the token names by moving its new files into place."""
         self.checkout.finish(token)
 
     def abandon(self) -> None:
-        """Delete the prepared files."""
+        """Give up the change: delete the new files that `prepare` wrote."""
         self.checkout.abandon()
 
 
@@ -82,13 +82,13 @@ _NOTED = "workspaces"
 
 
 def serves(target: Target, workspace: Path) -> bool:
-    """Return whether the user allowed the workspace's commands to change files in the target."""
+    """Return whether the user allowed a workspace's commands to change files in this folder."""
     known = target.private / _NOTED
     return known.is_file() and os.fsencode(workspace) in known.read_bytes().split(b"\0")
 
 
 def serve(target: Target, workspace: Path) -> None:
-    """Record that the user allowed the workspace's commands to change files in the target."""
+    """Record that the user allowed a workspace's commands to change files in this folder."""
     if not serves(target, workspace):
         with open(target.private / _NOTED, "ab") as file:
             file.write(os.fsencode(workspace) + b"\0")
@@ -98,7 +98,7 @@ __all__ = ["Checkout", "Exchange", "Replacement", "Standing"]
 
 
 class Standing(str, Enum):
-    """Whether a file of the target is patched, original, or edited since."""
+    """Whether a file of a checkout is patched, original, or edited since."""
 
     PATCHED = "patched"
     ORIGINAL = "original"

@@ -31,11 +31,11 @@ from patchmgr.plumbing.work_tree import WorkFile, permissions_for
 
 
 class Move(Struct, frozen=True):
-    """A change to a file: its path in three states, without patches, as pushed, and as wanted.
+    """A change to a file, with its content in three states: without patches, as pushed, as wanted.
 
     The contents are those that git stores. `is_kept` is true if the checkout already has the wanted
-    state, `is_apart` if the wanted state does not come from a patch, and `is_given_up` if an edit
-    of the file may be overwritten.
+    state, `is_apart` is true if the wanted state does not come from a patch, and `is_given_up` is
+    true if an edit of the file may be overwritten.
     """
 
     path: str
@@ -107,9 +107,9 @@ def _as_git(
 
 
 def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> WorkFile | None:
-    """Return a file of the checkout, or None if there is none.
+    """Return the file at a path of the checkout, or None if there is none.
 
-    Also returns None if a file in `leaving`, which the change deletes, is a parent of the path.
+    Also returns None if only files in `leaving`, which the same change deletes, are in the way.
     """
     if checkout.is_below_file(path, leaving):
         return None
@@ -121,7 +121,7 @@ def found_file(checkout: Checkout, path: str, leaving: Collection[str] = ()) -> 
 
 
 def as_content(found: WorkFile | None) -> Content | None:
-    """Return a file of the checkout as content to write, or None for no file."""
+    """Return a file that was read from the checkout as a file to write; None stays None."""
     return None if found is None else content_of(found.mode, found.content)
 
 
@@ -301,7 +301,7 @@ def plan_files(
     *,
     replaced: Collection[str],
 ) -> Exchange:
-    """Plan how to replace the applied files with the wanted ones in a target without git.
+    """Plan how to replace the applied files with the wanted ones in an installed package.
 
     The files in `replaced` were written by somebody else since the series was applied, and count as
     originals.

@@ -38,8 +38,8 @@ class Indexed(Struct, frozen=True):
 class Clone(Struct, frozen=True, dict=True):
     """A repository of the user; `root` is its work tree, or the repository itself if it is bare.
 
-    `git_dir` is the git directory with the refs and objects, and `private` the one with the HEAD
-    and index of this work tree.
+    `git_dir` is the git directory with the refs and objects. `private` is the git directory with
+    the HEAD and index of this work tree.
     """
 
     root: Path
@@ -122,7 +122,7 @@ class Clone(Struct, frozen=True, dict=True):
         return tuple(filter(None, git_process.text(printed).split("\0")))
 
     def author(self) -> Author | None:
-        """Return the user's name and email in git, with the current date, or None if unknown."""
+        """Return the user's name and email from git's configuration, with the date, or None."""
         return author_of(self.private)
 
     def write_index(
@@ -211,9 +211,9 @@ def find_clone(folder: Path) -> Clone | None:
 
 
 def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
-    """Return the user's identity in git as `name <email> seconds zone`, or None if unknown.
+    """Return the user's identity from git's configuration and environment, or None if unknown.
 
-    `role` is AUTHOR or COMMITTER.
+    The identity is written as `name <email> seconds zone`. `role` is AUTHOR or COMMITTER.
     """
     env = {n: v for n, v in os.environ.items() if n.startswith(f"GIT_{role}_")}
     code, printed = git_process.run(
@@ -224,7 +224,7 @@ def identity(git_dir: Path, role: str = "AUTHOR") -> str | None:
 
 
 def author_of(git_dir: Path) -> Author | None:
-    """Return the user's name and email in a repository, with the current date, or None."""
+    """Return the user's name and email for commits in a repository, with the date, or None."""
     known = _IDENTITY.fullmatch(identity(git_dir) or "")
     return None if known is None else Author(known[1], known[2], known[3])
 

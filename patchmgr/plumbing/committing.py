@@ -21,9 +21,9 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
-    """Return the content of a tag object for a commit; the tagger is patchmgr.
+    """Return the content of a tag object for a commit, with patchmgr as the tagger.
 
-    The tag gets the date of `dated`.
+    The date of the tag is that of the author `dated`.
     """
     tagger = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> {dated.date}"
     head = f"object {commit}\ntype commit\ntag {name}\ntagger {tagger}\n\n"
@@ -41,7 +41,7 @@ def write_tag(git_dir: Path, tag: bytes) -> None:
 
 
 def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str, str]:
-    """Return the ids of the named refs, without those that do not exist on the remote.
+    """Return the ids of the named refs of a remote; refs that do not exist are left out.
 
     Raises PatchmgrError "push" if the remote cannot be read.
     """

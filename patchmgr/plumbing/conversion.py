@@ -51,7 +51,7 @@ class Settings(Struct, frozen=True):
 
 
 def read_settings(git_dir: Path, private: Path) -> Settings:
-    """Return the settings for a checkout, as git's configuration gives them."""
+    """Return the part of the user's git configuration that affects the files of a checkout."""
     line = ["config", "--show-scope", "-z", "--get-regexp", _SETTINGS]
     _, printed = git_process.run(
         line, git_dir=private, good=(0, 1), env=git_process.user_environment()
@@ -94,7 +94,7 @@ def is_attributes(path: str) -> bool:
 class Conversion:
     """Git's conversions in one checkout.
 
-    As for git, the attributes come from the .gitattributes files of the new state, or else from
+    As in git, the attributes come from the .gitattributes files of the new state, or else from
     those on disk, or else from those of HEAD.
     """
 
@@ -172,11 +172,11 @@ class Conversion:
         state: Callable[[], Mapping[str, Content | None]],
         applied: Record | None = None,
     ) -> dict[str, Content | None]:
-        """Return files of the checkout as git stores them, compared with a wanted state.
+        """Return files of the checkout as git stores them.
 
-        If git would write exactly this file for the state, or if the file has not changed since it
-        was `applied`, it gets the state's content, even if converting it back gives different
-        content. `state` is called only if something may be converted.
+        A file gets its content in `state` if git would write exactly this file for that content, or
+        if the file has not changed since it was `applied`, even if converting the file back gives
+        different content. `state` is called only if something may be converted.
         """
         there = {path: file for path, file in found.items() if file is not None}
         done: dict[str, Content | None] = dict.fromkeys(found)

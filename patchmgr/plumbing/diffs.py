@@ -51,10 +51,10 @@ def readable_files(
     is_wanted: Callable[[str], bool],
     bring: Callable[[set[str]], None] = lambda blobs: None,
 ) -> Versions:
-    """Return those changed files that are wanted and whose contents can be read.
+    """Return the wanted files that changed between two states and whose contents can be read.
 
-    They are read from the temporary repository `bench`. `bring` fetches, where possible, the blobs
-    with these ids that the store lacks.
+    Contents are read from the temporary repository `bench`. `bring` fetches, where possible, the
+    blobs with these ids that the store lacks.
     """
     files = {p: v for p, v in changed_files(bench.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
@@ -93,7 +93,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return which of the words occur in a commit's files, or none if git cannot search."""
+    """Return those of the words that occur in a commit's files, or none if git cannot search."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]

@@ -63,7 +63,7 @@ def make_folders(folder: Path, made: list[Path]) -> None:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove those folders that are empty, the last one first."""
+    """Remove each of the folders that is empty, beginning with the last one."""
     for folder in reversed(folders):
         with suppress(OSError):
             folder.rmdir()

@@ -214,7 +214,10 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Map each path that another distribution in the same folder lists to that one's name."""
+    """Map each path that another distribution's RECORD lists to the name of that distribution.
+
+    Only distributions in the same folder are searched.
+    """
     needles = {path: (path + ",").encode("utf-8", "surrogateescape") for path in paths}
     found: dict[str, str] = {}
     for record in sorted(distribution.site.glob("*.dist-info/RECORD")):

@@ -48,9 +48,9 @@ def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft])
 def commits_writer(
     bench: Workbench, parent: str | None, drafts: Sequence[Draft]
 ) -> Callable[[], tuple[str, ...]]:
-    """Return a function that writes one commit per draft and returns their ids.
+    """Return a function that writes one commit per draft and returns the ids of the commits.
 
-    The function does not access the object `bench`, so that it can run in another thread.
+    The function does not use `bench`, so that it can run in another thread.
     """
     if not drafts:
         return lambda: ()

@@ -24,7 +24,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits that were merged in the past, and the commit `made` with a person's result.
+    """Two commits that were merged in the past, and the commit `made`, which has a person's result.
 
     `base` is the merge base, or None to let git find it.
     """
@@ -50,7 +50,7 @@ class Clash(Struct, frozen=True):
 
 
 def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the git directory, and the named merge commit or all merges in a range `A..B`.
+    """Return the repository's git directory, and the merge `name` or all merges in a range `A..B`.
 
     Raises PatchmgrError "unknown-ref" if there is no such commit or range, and "usage" if the
     commit does not have two parents.
@@ -77,10 +77,10 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
 
 
 def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[PastMerge, ...]]:
-    """Return the git directory, and each old commit of a branch with its rebased version.
+    """Return the repository's git directory, and each rebased commit of a branch as a past merge.
 
-    `was` is the range of the old commits, and `name` that of the rebased ones. Commits are matched
-    by author, author date and subject; ambiguous ones are left out.
+    `was` is the range of the commits before the rebase, and `name` is the range after it. Commits
+    are matched by author, author date and subject; ambiguous ones are left out.
     """
     for given in (name, was):
         if not given or given.startswith("-") or "\n" in given or "\0" in given:
@@ -165,7 +165,7 @@ def _on(bench: Workbench, commit: str, base: str) -> str:
 
 
 def is_plain(clash: Clash) -> bool:
-    """Return whether every existing side is a regular file, not a link or submodule."""
+    """Return whether the path is a regular file, not a link or submodule, wherever it exists."""
     entries = (clash.base, clash.ours, clash.theirs, clash.made)
     return all(entry is None or entry.mode in FILE_MODES for entry in entries)
 
@@ -231,9 +231,10 @@ def tree_named(git_dir: Path, name: str) -> str:
 
 
 def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
-    """Return the git directory, and the StGit stack of a branch (by default, the current branch).
+    """Return the repository's git directory, and the StGit stack of a branch.
 
-    Raises PatchmgrError "usage" if the branch has no stack.
+    If `branch` is None, the current branch is used. Raises PatchmgrError "usage" if the branch has
+    no stack.
     """
     git_dir = find_git_dir(repository)
     name = branch or _checked_out(repository)
@@ -313,7 +314,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
 
 
 def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
-    """Return the commits without those that are ancestors of others among them."""
+    """Return the commits that are not ancestors of any other commit in the list."""
     if len(set(commits)) == 1:
         return (commits[0],)
     printed = git_process.output(["merge-base", "--independent", *commits], git_dir=git_dir)
@@ -347,9 +348,9 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
-    """Return the changed paths between the trees of each pair, using a single git process.
+    """Return the paths that differ between the two trees of each pair, with both entries.
 
-    Contents are not read.
+    A single git process is used, and contents are not read.
     """
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()

@@ -71,7 +71,7 @@ class Toolbox(Closing):
         return self._paths[tool]
 
     def miss(self, tool: str, path: str) -> None:
-        """Record that the formatter for a file is not installed."""
+        """Record that a formatter is not installed, and the path of a file to be formatted."""
         self._missed.setdefault(tool, set()).add(path)
 
     def notes(self, paths: Collection[str]) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class GitHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return both ends, by which the history is identified."""
+        """Return the ids of the base and the target, which identify the history."""
         return self.base, self.target
 
     def before(self, commit: str) -> str:
@@ -132,7 +132,8 @@ def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, st
 class KnownHistory:
     """A history that is read once, for a known set of paths.
 
-    `prepare` is called with the steps when they have been read, and returns the steps to use.
+    `prepare` is called with upstream's steps when they have been read, and returns the steps to
+    use.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class KnownHistory:
         return self._history.before(commit)
 
     def known(self) -> tuple[Step, ...]:
-        """Return the steps that change any of this history's paths."""
+        """Return the steps that change any of the known paths, oldest first."""
         return self.steps(tuple(self._paths))
 
 
@@ -195,7 +196,7 @@ class ReleaseHistory(Struct, frozen=True):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the base and the versions, by which the history is identified."""
+        """Return the base and the versions, which identify the history."""
         return self.base, *self.versions
 
     def before(self, commit: str) -> str:
@@ -276,7 +277,7 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
 
 
 def not_in(git_dir: Path, commits: Sequence[str], tip: str) -> frozenset[str]:
-    """Return those of the commits and their ancestors that the tip does not contain."""
+    """Return the commits that are reachable from the given commits but not from the tip."""
     data = "".join(f"{line}\n" for line in (f"^{tip}", *commits))
     printed = git_process.output(["rev-list", "--stdin"], git_dir=git_dir, data=data.encode())
     return frozenset(printed.decode().split())

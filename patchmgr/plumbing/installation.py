@@ -136,7 +136,7 @@ def _cache_of(path: str) -> str:
 
 
 def replaced_paths(target: Installation, record: Record | None) -> Collection[str]:
-    """Return the recorded paths whose files an installer has replaced since."""
+    """Return the paths of patched files that an installer has replaced since they were patched."""
     is_current = record is not None and record.onto == target.distribution.version
     return {
         file.path

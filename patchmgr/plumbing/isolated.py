@@ -72,7 +72,7 @@ class StructureApart:
         return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
 
     def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
-        """Return the edits that the hunks of a patch make; none for a new or deleted file."""
+        """Return the edits that a patch makes to a file; none for a new or deleted file."""
         if None in (change.old_path, change.new_path) or not change.hunks:
             return ()
         sides = ((hunk.old(), hunk.new()) for hunk in change.hunks)
@@ -100,7 +100,7 @@ class StructureApart:
     def suspect_all(
         self, questions: Sequence[tuple[Texts, str, str]]
     ) -> Callable[[], Sequence[tuple[str, ...]]]:
-        """Start to examine several merges, and return a function that waits for the results.
+        """Start examining several merges, and return a function that waits for the results.
 
         Each result lists the suspicious places of one merge. Undefined names are not included, as
         the audit finds them. No other request may be made before the function returns.

@@ -54,7 +54,7 @@ _Spent = Annotated[str, Meta(pattern=rf"^{re.escape(PRIVATE)}/[a-z]+/[a-z.]+\Z")
 
 
 class RefPlan(Struct, frozen=True, array_like=True):
-    """A ref of a store to move together with a change, from any value if `old` is None."""
+    """A ref of a store to move together with a change; any old value will do if `old` is None."""
 
     store: str
     name: Annotated[str, Meta(pattern="^refs/heads/patchmgr/")]
@@ -216,7 +216,10 @@ class Journal:
 
 
 def is_decided(root: str, token: str) -> bool:
-    """Return whether a workspace's journal names the token, so that its step must be finished."""
+    """Return whether a workspace's journal contains the token of a change to a checkout.
+
+    If it does, the change must be finished.
+    """
     try:
         document = read_json(Path(root), _JOURNAL) or {}
         return any(named == token for _, named in document.get("steps", ()))

@@ -43,10 +43,10 @@ Changes = Mapping[str, "tuple[Entry | None, Entry | None]"]
 class Stand(Struct, frozen=True):
     """What a worktree shows: the first patch that stops a rebase, or a whole series.
 
-    `head` is the commit of HEAD, and `left` a commit with the files as the last command left them.
-    `files` are the files in conflict, each as its path in the patch and its path in the worktree.
-    `moving_from` is the tree that is being replaced while a command changes the worktree, and is
-    empty otherwise.
+    `head` is the commit of HEAD, and `left` is a commit with the files as the last command left
+    them. `files` are the files in conflict, each as its path in the patch and its path in the
+    worktree. `moving_from` is the tree that is being replaced while a command changes the worktree,
+    and is empty otherwise.
     """
 
     workspace: str
@@ -141,7 +141,7 @@ class LinkedWorktree:
         return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Map those paths that the tree contains to their entries."""
+        """Map those of the paths that exist in the tree to their modes and blob ids."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)
@@ -155,7 +155,7 @@ class LinkedWorktree:
         return frozenset(row.partition("\t")[2] for row in rows)
 
     def blob(self, entry: Entry) -> bytes:
-        """Return the content of an entry."""
+        """Return the content of the file with this mode and blob id."""
         return self._ask("cat-file", "blob", entry.blob)
 
     def with_entries(self, tree: str, entries: Mapping[str, Entry | None]) -> str:
@@ -165,7 +165,7 @@ class LinkedWorktree:
         return self._ask("write-tree", index=True).decode().strip()
 
     def show(self, stand: Stand, stages: Stages) -> bool:
-        """Make the worktree show a state; return whether edits were saved with `git stash`."""
+        """Show a state of a rebase in the worktree; return whether `git stash` saved edits."""
         before, has_edits = self.stand(), False
         if before is not None:
             self.require_branch(before)
@@ -201,7 +201,7 @@ class LinkedWorktree:
         return not self._beyond([stand.left, stand.moving_from], self.snapshot())
 
     def edits(self, stand: Stand) -> Changes:
-        """Return the changes made since the last command changed the worktree."""
+        """Return the files that changed since the last command wrote to the worktree."""
         return self.changes(stand.left, self.snapshot())
 
     def _beyond(self, known: Sequence[str], now: str) -> dict[str, Entry | None]:

@@ -42,10 +42,10 @@ def installed(repository: Path) -> Installation:
 
 
 def install(found: Installation, wanted: Installation) -> None:
-    """Change the merge-driver settings of a repository from the found to the wanted ones.
+    """Install, change or remove the merge driver of a repository.
 
-    Attributes are added after the configuration and removed before it, so that they never name a
-    driver that is not configured.
+    `found` are the present settings, and `wanted` are the new ones. Attributes are added after the
+    configuration and removed before it, so that they never name a driver that is not configured.
     """
     before, _, after = _split(_attributes(found.git_dir))
     if not wanted.lines:

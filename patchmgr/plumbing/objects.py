@@ -204,9 +204,9 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield the other files of the tree whose paths have the same key in each component.
+        """Yield other files of the tree that have the same path if `key` is applied to each name.
 
-        `key` maps the name of a folder or file to its key.
+        `key` maps the name of a folder or file to the form to compare.
         """
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):

@@ -44,7 +44,7 @@ _WORK = ".patchmgr/rebase/"
 
 
 def write_operation(operation: Operation) -> bytes:
-    """Return the content of an operation's file in the log."""
+    """Return the content of the file that describes an operation in the log."""
     document = {"format": FORMAT, **msgspec.to_builtins(operation)}
     return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
 
@@ -268,7 +268,7 @@ class OperationLog:
         return KeptFile(found.mode, self.contents.keep(found.content), found.permissions)
 
     def keep_record(self, record: Record) -> str:
-        """Save a target's record as JSON, and return the sha256 of the JSON."""
+        """Save the record of a checkout or package as JSON, and return the sha256 of the JSON."""
         return self.contents.keep(_record_bytes(record))
 
     def prune(self) -> None:

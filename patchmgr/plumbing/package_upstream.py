@@ -216,8 +216,8 @@ class PackageUpstream:
     ) -> tuple[Resolved, ...]:
         """Return the final releases between two releases, as the index lists them now.
 
-        Those that the store lacks are imported; `say` gets a line that lists them. Raises
-        PatchmgrError "usage" if `every` is given.
+        Releases that the store lacks are imported; `say` is called with a line that lists them.
+        Raises PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
             raise PatchmgrError(
@@ -236,7 +236,7 @@ class PackageUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many steps between releases were examined, and their changed hunks.
+        """Return the number of steps between releases examined, and the hunks they change.
 
         Only final releases in the store are examined, for the given paths. Returns None if there is
         no step.

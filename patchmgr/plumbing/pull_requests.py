@@ -45,8 +45,8 @@ class Request(Struct, frozen=True):
 class Forge(Struct, frozen=True):
     """How to talk to a kind of server: the program, the paths of its API, and the names of fields.
 
-    `others` is the query for all open pull requests onto a base, and `head` the name of the ref of
-    a pull request. `checks` is None if the server does not support neutral check runs.
+    `others` is the query for all open pull requests onto a base. `head` is the ref of a pull
+    request. `checks` is None if the server does not support neutral check runs.
     """
 
     program: str

@@ -29,11 +29,11 @@ def find_renames(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Map old to new paths of those files that upstream moved (50 % the same).
+    """Map the old paths of files that upstream moved to their new paths.
 
-    A file without a match at the other end is followed one move at a time through the history
-    `way`, because several moves may change it too much. A path that no patch may use is never a new
-    path. `bring` fetches blobs that the store lacks.
+    As in git, a file counts as moved if at least 50 % of its content is the same. A file for which
+    the two trees alone show no move is followed one move at a time through the history `way`. A
+    path that no patch may use is never a new path. `bring` fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(bench, base, onto, gone, bring)
@@ -152,5 +152,5 @@ def _name(path: str) -> str:
 
 
 def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
-    """Return which of the blobs the temporary repository can read."""
+    """Return those of the blobs that a temporary repository can read."""
     return {blob for blob, kind in bench.reader.kinds(blobs).items() if kind == "blob"}

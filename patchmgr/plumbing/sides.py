@@ -41,7 +41,7 @@ class Side(Protocol):
         ...
 
     def tip(self) -> str | None:
-        """Return the tracked branch's commit as of the last fetch, or None."""
+        """Return the tracked branch's commit as of the last fetch, or None if there is none."""
         ...
 
     def version_of(self, pin: Pin) -> str | None:
@@ -66,9 +66,10 @@ class Side(Protocol):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return how many of the last steps were examined, and their changed hunks.
+        """Return the number of upstream's last steps examined, and the hunks they change.
 
-        Only changes to the given paths are returned. Returns None if the steps are unknown.
+        A step is a commit or a release. Only changes to the given paths are returned. Returns None
+        if the steps are unknown.
         """
         ...
 

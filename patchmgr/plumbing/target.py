@@ -57,11 +57,11 @@ class Replacement(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """All changes that one command makes in a target.
+    """All changes that one command makes in a checkout or package.
 
-    `originals` maps the names used in the record to contents. In a checkout, `head` is the old and
-    the new commit of HEAD (the same if HEAD stays), `index` maps paths to new index entries, and
-    the `hidden` paths are marked skip-worktree.
+    `originals` maps names, as the record uses them, to the old contents to keep. In a checkout,
+    `head` is the old and the new commit of HEAD (the same if HEAD stays), `index` maps paths to new
+    index entries, and the `hidden` paths are marked skip-worktree.
     """
 
     files: tuple[Replacement, ...]
@@ -219,11 +219,11 @@ class Target:
 
     @uninterrupted()
     def recover(self) -> str | None:
-        """Finish or discard an interrupted change; return a sentence that says which, or None.
+        """Finish or discard an interrupted change.
 
-        None means that there was no interrupted change. Raises PatchmgrError if a file was edited
-        since, or if only some of the files were put back: finishing the change would undo a
-        person's work.
+        Returns a sentence that says what was done, or None if no change was interrupted. Raises
+        PatchmgrError if a file was edited since, or if only some of the files were put back:
+        finishing the change would undo a person's work.
         """
         path = self._folder / _JOURNAL
         try:
@@ -311,10 +311,10 @@ class Target:
 
     @uninterrupted()
     def prepare(self, exchange: Exchange, *, decider: Path) -> str:
-        """Write the new files next to the old ones, and return a token for the change.
+        """Write the new files next to the old ones, and return a token that names the change.
 
-        `finish` moves them into place once the journal of the workspace `decider` contains the
-        token.
+        `finish` moves the new files into place once the journal of the workspace `decider` contains
+        the token.
         """
         journal, token = _planned(self.tree, exchange), secrets.token_hex(8)
         journal |= {"token": token, "decider": str(decider)}
@@ -323,13 +323,13 @@ class Target:
         return token
 
     def finish(self, token: str) -> None:
-        """Move the files prepared under this token into place."""
+        """Finish the change that the token names by moving its new files into place."""
         journal = parse_json((self._folder / _JOURNAL).read_bytes())
         if journal.get("token") == token:
             self._finish_now(journal)
 
     def abandon(self) -> None:
-        """Delete the prepared files."""
+        """Give up the change: delete the new files that `prepare` wrote."""
         self._drop(parse_json((self._folder / _JOURNAL).read_bytes()))
 
     def _stage_or_drop(self, exchange: Exchange, journal: dict[str, Any], phase: str) -> None:
@@ -430,7 +430,7 @@ class Target:
         return _short_state(found_state(self.tree.read(path)))
 
     def is_below_file(self, path: str, changed: Collection[str]) -> bool:
-        """Return whether the change has, or had, a file where the path needs a folder."""
+        """Return whether a parent of the path is one of the changed paths but not a folder."""
         return any(p in changed and not self.tree.is_folder(p) for p in parents_of(path))
 
     def _finish(self, journal: Mapping[str, Any], *, is_fresh: bool) -> None:

@@ -26,8 +26,8 @@ class GitTextMerge:
     """Merges texts as the files of three temporary commits.
 
     This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
-    choose the algorithm before git 2.44. If `spares_git`, git is not run for merges with only one
-    possible result, nor for those that an earlier run put into `kept`.
+    choose the algorithm before git 2.44. With `spares_git`, git is not run for merges with only one
+    possible result, nor for merges whose result `kept` has from an earlier run.
     """
 
     def __init__(

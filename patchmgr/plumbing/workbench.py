@@ -21,7 +21,7 @@ MOST_HELD = 1 << 24  # bytes
 
 
 class Made(Closing):
-    """Contents by id, in memory; above a size limit, the oldest are moved to a file."""
+    """File contents by blob id, in memory; above a size limit, the oldest are moved to a file."""
 
     def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
         self._folder = folder
@@ -68,7 +68,7 @@ class Made(Closing):
         del self._held[name]
 
     def close(self) -> None:
-        """Delete all contents."""
+        """Delete all contents, in memory and on disk."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
@@ -162,7 +162,7 @@ _CONFIG = """\
 
 
 class Workbench(Closing):
-    """A temporary bare repository that reads the objects of others and writes only to itself.
+    """A temporary bare repository that borrows objects of others, and writes only to itself.
 
     Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write the
     objects that git needs into the repository. The repository is deleted at the end of the `with`
