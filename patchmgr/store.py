@@ -103,7 +103,7 @@ class Workspace:
         return read_plain(self.root, path, limit=_LARGEST)
 
     def keep(self, path: str, value: object) -> None:
-        """Replace a file with a value written as JSON; raise OSError if that fails."""
+        """Write a value to a file as JSON, replacing the file; raise OSError if that fails."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
@@ -130,7 +130,7 @@ class Workspace:
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return the series file of a series; each line lists its patch's disabled groups."""
+        """Return the series file of a series; the line of a patch lists its groups that are off."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(
@@ -289,14 +289,17 @@ class Workspace:
 
 
 class Foreseen(Workspace):
-    """A read-only view of a workspace after a change to `files` (None: deleted)."""
+    """A read-only view of a workspace as a change will leave it.
+
+    `files` maps the changed paths to their new contents (None: deleted).
+    """
 
     def __init__(self, workspace: Workspace, files: Mapping[str, bytes | None]) -> None:
         super().__init__(workspace.root)
         self._files = files
 
     def find(self, path: str) -> bytes | None:
-        """Return the content that a file will have after the change, or None."""
+        """Return the content that a file will have after the change, or None without a file."""
         return self._files[path] if path in self._files else super().find(path)
 
 

@@ -28,7 +28,7 @@ Place = tuple[str, str]
 def going_on(
     workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
 ) -> CarryOptions:
-    """Return the options that continue a rebase, including resolved files and skipped patches."""
+    """Return the options for continuing a rebase, with the resolved files and skipped patches."""
     left_out: dict[str, dict[str, str]] = {}
     for series, patch in in_progress.skipped:
         left_out.setdefault(series, {})[patch] = SKIPPED
@@ -82,10 +82,10 @@ def carried_again(
     place: Place | None = None,
     solution: tuple[bytes | None] | None = None,
 ) -> Iterator[CarriedAgain]:
-    """Repeat the rebase in progress for a series and the series below it.
+    """Repeat the rebase in progress for a series, and for those that it is based on.
 
-    If `place` is given, `solution` replaces the resolution of that file: its content in a tuple,
-    with None for a deleted file. Without a solution, the file is left in conflict.
+    If `place` is given, `solution` replaces the resolution of that file; it is a tuple of the
+    content, or of None to delete the file. If `solution` is None, the file is left in conflict.
     """
     options = going_on(session.workspace, in_progress, wants_detail=True)
     solved = {name: dict(files) for name, files in options.solved.items()}

@@ -61,7 +61,8 @@ FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less
 class Search(Struct, frozen=True):
     """A search for changes of patches that upstream already contains.
 
-    `items` are the patches, `folded` their changes, and `way` upstream's commits since the base.
+    `items` are the patches, `folded` holds their changes, and `way` holds upstream's commits since
+    the base.
     """
 
     items: tuple[Item, ...]
@@ -77,9 +78,10 @@ def search_of(
     renames: Mapping[str, str],
     history: KnownHistory,
 ) -> Search:
-    """Return the search for the patches that later ones build on and that no guard excludes.
+    """Return the search for changes of patches that upstream already contains.
 
-    A patch that a guard excludes is included if its steps are known.
+    The search includes the patches that later ones are written on top of. Patches that a condition
+    leaves out are included only if their changes have been computed.
     """
     kept = tuple(i for i in items if i.is_on_base and (i.refusal is None or i.steps is not None))
     paths = touched_paths([item.patch for item in kept])
@@ -140,9 +142,9 @@ class CarryOptions(Struct, frozen=True):
     `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out` maps
     series, then patch, to the reason for skipping the patch. `accepted` maps the ids of accepted
     findings to the reasons for accepting them. A structural merge is used only if its reliability
-    is at least `confidence` percent; None stands for the value in the series' settings.
-    `audits_conflicts` asks for audit and ledger even if a conflict remains. `edits` maps series,
-    then patch, to a person's changes to files without a conflict.
+    is at least `confidence` percent; if `confidence` is None, the value in the series' settings is
+    used. `audits_conflicts` asks for audit and ledger even if a conflict remains. `edits` maps
+    series, then patch, to a person's changes to files without a conflict.
     """
 
     selected: frozenset[str] = frozenset()
@@ -160,9 +162,9 @@ class CarryOptions(Struct, frozen=True):
 class Carried(Struct, frozen=True):
     """The result of a rebase: its patches, and the files that differ from the target state.
 
-    In `changes`, None stands for a deleted file. `left` lists the conflicts after the last patch,
-    with their causes if there is a history. `ledger` accounts for every line, and is None if there
-    is no history.
+    `changes` maps paths to the new entries of files, or to None if the file is deleted. `left`
+    lists the conflicts after the last patch, with their causes if there is a history. `ledger`
+    accounts for every line, and is None if there is no history.
     """
 
     judged: tuple[Judged, ...]
@@ -205,8 +207,9 @@ class CarryInput(Struct, frozen=True):
     missing. If `views` is None, conditions in patch headers are not evaluated. `decisions` are a
     person's decisions about patches of the series. `memory` finds earlier resolutions of conflicts.
     `formatters` are run with upstream's settings. `on_carried` is called with the result before
-    causes and warnings are added to it. `left` lists the remaining conflicts of the series below.
-    `repository` is upstream's URL, by which pull requests in headers are recognized.
+    causes and warnings are added to it. `left` lists the conflicts that remain in the series that
+    this one is based on. `repository` is upstream's URL, by which pull requests in headers are
+    recognized.
     """
 
     session: Session
@@ -228,7 +231,7 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Advance the progress bar, and attribute further look-ups of resolutions to a patch."""
+        """Begin a patch: advance the progress bar, and note later resolutions as used by it."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")
@@ -428,7 +431,7 @@ def ledger_of(
     blobs: Blobs,
     history: History,
 ) -> Ledger:
-    """Return the ledger of a rebase, which checks the claims about the patches line by line."""
+    """Return the ledger of a rebase, which checks line by line what the rebase says of patches."""
 
     def cited(commit: str, path: str) -> Iterator[tuple[bytes, bytes]]:
         before = base.entry(path)
@@ -442,7 +445,7 @@ def ledger_of(
 
 
 def claimed(item: Item, judged: Judged) -> Claimed:
-    """Return what a rebase claims about a patch: the fate of each hunk, and the evidence."""
+    """Return what a rebase says of a patch, for the ledger: each hunk's fate, and the evidence."""
     outcome = judged.outcome
     rest = Fate.CONFLICT if outcome.is_left else Fate.GIVEN_UP
     cited = [sighting.commit for sighting in outcome.evidence]
@@ -513,7 +516,7 @@ class Auditor(Struct, frozen=True):
         return self._known(question, states, Moves, lambda: moves_in(states))
 
     def begin(self, states: States) -> Callable[[], tuple[Told, ...]]:
-        """Start the checks; return a function that waits for them and returns their findings."""
+        """Start the checks of the audit; return a function that waits and returns the findings."""
         question = ("audit", self._about(states))
         known = self._recalled(question, tuple[Told, ...])
         if known is not None:
@@ -537,7 +540,7 @@ class Auditor(Struct, frozen=True):
     def ledger(
         self, merged: States, items: Sequence[Item], judged: Sequence[Judged], blobs: Blobs
     ) -> Ledger:
-        """Return the ledger of the merged state."""
+        """Return the ledger of a rebase, from the cache if an earlier run made the same rebase."""
         claims = [claimed(item, one) for item, one in zip(items, judged, strict=True)]
         return self._known(
             ("ledger", self._about(merged), repr(claims)),

@@ -29,7 +29,7 @@ RULINGS = {ruling.value: ruling for ruling in Ruling}
 
 
 def read_decisions(workspace: Workspace) -> tuple[Decision, ...]:
-    """Return the decisions in a workspace, or none if the file does not exist."""
+    """Return the decisions recorded in a workspace, or none if nobody made a decision yet."""
     if not (workspace.root / DECISIONS).exists():
         return ()
     return parse_decisions(workspace.read(DECISIONS))
@@ -46,9 +46,9 @@ _FILE = f"{PRIVATE}/findings.json"
 class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
     """A patch that a rebase left in conflict or undecided.
 
-    `onto` is the commit rebased onto, and `change` identifies the patch's change. `rows` are the
-    passages as tuples. `commit` is the upstream commit that seems to contain the patch or conflicts
-    with it, and `subject` its subject; they are None and "" if no commit is known.
+    `onto` is the target of the rebase, and `change` identifies the patch's change. `rows` holds the
+    passages of upstream's text as tuples. `commit` is the upstream commit that seems to contain the
+    patch or conflicts with it, or None if unknown; `subject` is the subject of that commit.
     """
 
     series: str
@@ -66,7 +66,7 @@ class Undecided(Struct, frozen=True, rename={"rows": "passages"}):
 
 
 def keep_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the patches that a rebase left undecided, replacing those of the last rebase."""
+    """Save the patches that a rebase left undecided, replacing those saved for the same series."""
     again = {outcome.name for outcome in outcomes}
     found = [item for item in read_findings(workspace) if item.series not in again]
     found += [item for outcome in outcomes for item in _found(outcome)]
@@ -117,7 +117,7 @@ class OpenFinding(Struct, frozen=True):
 
 
 def read_accepted(workspace: Workspace) -> tuple[Accepted, ...]:
-    """Return the accepted findings, or none if the file does not exist."""
+    """Return the findings accepted in a workspace, or none if nobody accepted a finding yet."""
     if not (workspace.root / ACCEPTED).exists():
         return ()
     return parse_accepted(workspace.read(ACCEPTED))
@@ -129,7 +129,7 @@ def reasons_to_accept(workspace: Workspace) -> Mapping[str, str]:
 
 
 def keep_open_findings(workspace: Workspace, outcomes: Sequence[SeriesOutcome]) -> None:
-    """Save the findings that stopped a rebase, replacing those of the last rebase."""
+    """Save the findings that stopped a rebase, replacing those saved for the same series."""
     again = {outcome.name for outcome in outcomes}
     found = [one for one in open_findings(workspace) if one.series not in again]
     found += [
@@ -148,7 +148,7 @@ def _shown(one: OpenFinding) -> OpenFinding:
 
 
 def open_findings(workspace: Workspace) -> tuple[OpenFinding, ...]:
-    """Return the findings that stopped each series' last rebase, if they can be read."""
+    """Return the findings that stopped the last rebase of each series, or none if unreadable."""
     return workspace.kept(_OPEN, tuple[OpenFinding, ...]) or ()
 
 

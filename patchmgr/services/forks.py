@@ -47,8 +47,8 @@ class Fork(Struct, frozen=True):
     `commits` and `merges` count the fork's commits. `files` maps paths to the fork's differences
     from the base. `rests` lists the indexes of patches with changes made in a merge itself.
     `dropped` lists the subjects of commits that became no patch. `learned` counts the new
-    resolutions, and `lessons` maps paths to the files with them. `is_whole` is true if every commit
-    became a patch; otherwise some commits were marked to be left out.
+    resolutions, and `lessons` maps paths to the files that record them. `is_whole` is true if every
+    commit became a patch; otherwise some commits were marked to be left out.
     """
 
     base: str
@@ -69,10 +69,11 @@ class Fork(Struct, frozen=True):
 def read_fork(
     session: Session, record: SeriesRecord, repository: Path, commits: str, form: str | None
 ) -> Fork | None:
-    """Return a fork as patches, or None if its commits already apply in order.
+    """Return a fork as patches, or None if its commits apply in order as they are.
 
-    Raises PatchmgrError "merges" if the commits do not apply in order and no form is given, and
-    "base" if the series is not on the upstream state that the fork merged last.
+    `form` is FIRST_PARENT, LINEARIZE, SQUASH, or None if the user named none of them. Raises
+    PatchmgrError "merges" if it is None and the commits do not apply in order, and "base" if the
+    series is not on the upstream state that the fork merged last.
     """
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)

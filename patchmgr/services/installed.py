@@ -111,7 +111,7 @@ def find_installed(
 
 
 def path_map(session: Session, name: str) -> PathMap:
-    """Return the path map of a series: `[paths]` in series.toml, or an empty one."""
+    """Return the pairs of repository path and installed path in `[paths]` of a series.toml."""
     path = f"series/{name}/series.toml"
     if not (session.workspace.root / path).exists():
         return PathMap()
@@ -119,7 +119,7 @@ def path_map(session: Session, name: str) -> PathMap:
 
 
 def package_digest(session: Session, record: SeriesRecord, selected: Collection[str]) -> str:
-    """Return a sha256 (64 hex digits) of a series and its path map."""
+    """Return a sha256 (64 hex digits) of a series and of `[paths]` in its series.toml."""
     digest = series_digest(session, record, selected)
     pairs = path_map(session, record.name).pairs
     return hashlib.sha256(f"{digest}{pairs}".encode()).hexdigest() if pairs else digest
@@ -148,7 +148,10 @@ def _word(states: Collection[FileState], *, is_same: bool, is_current: bool) -> 
 
 
 def unpatched_state(session: Session, record: SeriesRecord, target: Installation) -> InstalledState:
-    """Return the state of a package without the series, from the files its patches name."""
+    """Return the state of a package to which the series is not applied.
+
+    Only files that the patches name are examined.
+    """
     patches, _ = whole_series(session, record)
     layout = InstalledPaths(
         target.distribution.record,

@@ -55,8 +55,8 @@ def learn_from(
 ) -> Learned:
     """Record how the conflicts of finished merges or of a finished rebase were resolved.
 
-    `name` is a merge or a range of merges. For a rebase, `was` is the range of commits before it,
-    and `name` the range after it.
+    `name` is a merge or a range of merges. For a rebase, `was` is the range of commits before the
+    rebase, and `name` is the range after it.
     """
     with session.writing():
         git_dir, merges = (

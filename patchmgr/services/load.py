@@ -37,8 +37,8 @@ from patchmgr.services.upstream_states import End, UpstreamStates
 class Written(Struct, frozen=True):
     """The commits of a series, one for each patch; None for a patch without a commit.
 
-    `top` is the commit that the series above starts from, and `tree` the id of its tree. `head` is
-    the last commit, or None if a conflict remains. `diffs` maps commits to the diffs of patches
+    `top` is the commit that the series above starts from, and `tree` is the id of its tree. `head`
+    is the last commit, or None if a conflict remains. `diffs` maps commits to the diffs of patches
     whose diff changes.
     """
 
@@ -50,7 +50,7 @@ class Written(Struct, frozen=True):
 
 
 class Writing(Closing):
-    """A writer of one series' commits into the temporary repository, on top of a parent."""
+    """Writes the commits of one series into the temporary repository, in the background."""
 
     def __init__(self, bench: Workbench, parent: str, *, wants_diffs: bool) -> None:
         self._bench = bench
@@ -61,7 +61,7 @@ class Writing(Closing):
         self._ahead: Ahead[tuple[tuple[str, ...], Mapping[str, bytes]]] | None = None
 
     def start(self, carried: Carried) -> None:
-        """Start to write the commits, or one commit of all changes if a conflict remains."""
+        """Start writing the commits, or a single commit of all changes if a conflict remains."""
         self._outcomes, self._has_conflicts = carried.outcomes, carried.has_conflicts
         drafts = carried.drafts()
         if self._has_conflicts:
@@ -150,7 +150,7 @@ ANY = CarryOptions()
 
 
 class RebaseRun(Struct, frozen=True):
-    """One run of a command that rebases series, and what all its rebases share."""
+    """One run of a command that rebases series, and the objects that all its rebases share."""
 
     session: Session
     options: CarryOptions
@@ -164,10 +164,9 @@ class RebaseRun(Struct, frozen=True):
     ) -> SeriesOutcome:
         """Rebase a series onto a state, and write its commits into the temporary repository.
 
-        A series in a stack is rebased from the old state of the series below onto the result of
-        rebasing that series. `parents` maps the name of each series rebased onto this target to the
-        parent for the series above; this series is added to the map. If the series below is not in
-        the map, it is rebased first.
+        A series in a stack is rebased onto the result of rebasing the series below, which is
+        rebased first if `parents` lacks it. `parents` maps each series that was rebased onto this
+        target to the commit for the series above; this series is added to `parents`.
         """
         bench, record = self.bench, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:

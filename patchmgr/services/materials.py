@@ -46,7 +46,7 @@ def materials_of(
 ) -> Materials:
     """Return the materials of a component that was built from an upstream version.
 
-    `base` is the upstream version, `version` that of the component, and `used` its patches.
+    `base` is the upstream version, `version` is that of the component, and `used` are its patches.
     """
     pin, dates = record.pin, [nobody(session.side_of(record), record.pin).date]
     dates += [one.author.date for one in used]

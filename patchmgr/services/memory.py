@@ -122,9 +122,10 @@ class Memory:
     def offers(
         self, base: bytes, ours: bytes, theirs: bytes
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
-        """Return the pulled resolutions of a region, those from the most sources first.
+        """Return the pulled resolutions of a region, in two tuples.
 
-        The second tuple contains the resolutions that drop a change of one side.
+        The second tuple contains the resolutions that drop a change of one side. In each, the
+        resolutions from the most sources come first.
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):
@@ -143,11 +144,11 @@ class Memory:
         return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
-        """Set the place ("series/patch") to which the following look-ups are attributed."""
+        """Set the patch, as "series/patch", that later resolutions are recorded as used by."""
         self._place = place
 
     def used(self) -> tuple[Recalled, ...]:
-        """Return the conflicts whose resolution was found, each with the patches that used it."""
+        """Return the recorded conflicts whose resolutions were used, each with the patches."""
         return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
 
 
@@ -169,7 +170,7 @@ class Additions:
 
     @staticmethod
     def files_of(recorded: Iterable[Recorded]) -> dict[str, bytes | None]:
-        """Return the content of the files of some conflicts, by path below the workspace."""
+        """Return the files that record these conflicts: contents by path below the workspace."""
         return {
             f"{CONFLICTS}/{one.id}/{file}": content
             for one in recorded
@@ -195,7 +196,7 @@ class Additions:
         return self._memory.find_file(base, ours, theirs)
 
     def add(self, recorded: Recorded) -> str | None:
-        """Add a conflict, and return None; or return the reason why it is refused."""
+        """Add a conflict; return why it is refused, or None if it is added."""
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a clone may have names that no workspace has
@@ -372,10 +373,10 @@ def _told(reason: str | None, name: str = "") -> list[str]:
 def closed_files(
     memory: Memory, opened: Sequence[str], kept: Additions | None = None
 ) -> dict[str, bytes | None]:
-    """Return the files to delete for conflicts that a rebase recorded and nobody resolved.
+    """Return a change that deletes the conflicts that a rebase recorded and nobody resolved.
 
-    `opened` lists the ids of the recorded conflicts, and `kept` the new resolutions. A group is
-    kept if one of its regions is resolved. The result maps each path to None.
+    `opened` lists the ids of the recorded conflicts, and `kept` holds the new resolutions. A group
+    is not deleted if one of its regions is resolved. The change maps each path to None.
     """
     added = kept.recorded() if kept is not None else ()
     solved = {recorded.id for recorded in added if recorded.resolution is not None}
@@ -395,5 +396,5 @@ def closed_files(
 
 
 def folder_files(name: str) -> dict[str, bytes | None]:
-    """Return the change that deletes a conflict's folder: None for each of its paths."""
+    """Return a change that deletes the folder of a conflict, as a map from each path to None."""
     return {f"{CONFLICTS}/{name}/{file}": None for file in FILES}

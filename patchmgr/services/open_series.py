@@ -50,10 +50,11 @@ class CheckoutOptions(Struct, frozen=True):
 class OpenSeries(Struct, frozen=True):
     """The series that a command works on, and its pushed patches.
 
-    `states` are the states before the first pushed patch and after each of them, as differences
-    from the parent. `head` is the commit that is checked out. `parent` is the commit that the first
-    patch applies to: the pin, or the head of the series below. `hidden` maps patches to the reason
-    not to push them; a pushed patch is never hidden. Without a checkout no patch is pushed.
+    `states` are the states of the files before the first pushed patch and after each pushed patch,
+    as differences from `parent`. `parent` is the commit that the first patch applies to: the pin,
+    or the head of the series below. `head` is the commit that is checked out. `hidden` maps patches
+    to the reason not to push them; a pushed patch is never hidden. Without a checkout no patch is
+    pushed.
     """
 
     session: Session

@@ -162,7 +162,7 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return both states; one that is None is made from the pin or the version."""
+        """Return the start and the target; a missing one is made from the pin or the version."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
@@ -204,7 +204,11 @@ _ROUNDS = 4
 
 
 class Package(Struct, frozen=True):
-    """A package: `record` maps its files to their hashes, `read` returns a file's original."""
+    """An installed package or a wheel.
+
+    `record` maps the paths of its files to their hashes, and `read` returns a file of the package
+    as it was without patches.
+    """
 
     name: str
     version: str

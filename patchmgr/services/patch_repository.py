@@ -76,9 +76,9 @@ class PatchRepository(Struct, frozen=True):
     ) -> PushedBranch:
         """Push a commit to a branch, unless somebody else has moved the branch.
 
-        The standing of the result is `HELD` if somebody did. The remote records the commit pushed
-        last in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch.
-        `git_dir` is the repository with the commit, by default this one.
+        In that case, the result's `standing` is `HELD`. The remote records the commit pushed last
+        in a ref below `refs/patchmgr/pushed/`, which is updated together with the branch. `git_dir`
+        is the repository with the commit, by default this one.
         """
         git_dir, name, last = git_dir or self.clone.git_dir, f"refs/heads/{branch}", PUSHED + branch
         there = remote_refs(git_dir, remote, (name, last))

@@ -70,7 +70,7 @@ class SourcePatch(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """How to read sources: `say` is called for each mail left out, `strip` is the user's -pN."""
+    """How to read a source; `strip` is the user's -pN, and `say` is told of each mail left out."""
 
     say: Callable[[str], None]
     strip: int | None = None

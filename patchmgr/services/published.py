@@ -39,8 +39,8 @@ _MOST_PUBLISHED = 200
 class Published(Struct, frozen=True):
     """A branch that was built, with its repository, tags and commits.
 
-    `tag` is the tag on its head, and `fallback` the tag on the head that it replaced. `digest` is
-    the sha256 of the series at that time.
+    `tag` is the tag on its head, and `fallback` is the tag on the head that it replaced. `digest`
+    is the sha256 of the series when the branch was built.
     """
 
     series: str

@@ -59,7 +59,7 @@ from patchmgr.store import Change
 class Revision(Struct, frozen=True):
     """A planned change to a series and its checkout.
 
-    `pushed` are the patches to be pushed, and `state` the state after them. `raws` maps names to
+    `pushed` are the patches to be pushed, and `state` is the state after them. `raws` maps names to
     new patch files (None: deleted), `file` is the new series file (None: unchanged), and `others`
     are further files of the workspace. The files in `kept` already have their new content in the
     checkout. `forced` names a pushed patch with hunks that did not apply, and `rejects` are the
@@ -222,10 +222,11 @@ def rewritten(
     fresh: Collection[str] = (),
     anew: Collection[str] = (),
 ) -> dict[str, bytes]:
-    """Return new files, by name, for patches that no longer lead from one state to the next.
+    """Return new files, by patch name, for the patches whose diff has to be made again.
 
-    Patch n leads from state n to state n + 1. A patch in `fresh` gets git's diff of its states if
-    that differs, even only in positions. A patch also in `anew` gets git's diff in any case.
+    The diff of patch n must turn state n into state n + 1. A patch in `fresh` gets git's diff of
+    its states if that differs, even only in positions. A patch also in `anew` gets git's diff in
+    any case.
     """
     ground = opened.ground
     stale = [
@@ -317,7 +318,7 @@ def _refuse_forced(opened: OpenSeries) -> None:
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the states that result from applying `layers` in order, with the one before them.
+    """Return the state before the first of these layers, and the states after each of them.
 
     Raises a "depends" error if a layer needs a patch that is no longer below it or, with
     `same_end`, if the last state differs from the chain's. Raises an "empty" error if a patch would

@@ -64,9 +64,10 @@ class Session(Struct, frozen=True):
             self.say("Finished the change that an interrupted command had begun.")
 
     def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
-        """Return an upstream as a git repository, package or archive, by default what it tracks.
+        """Return an upstream as a git repository, a package or an archive, as `tracks` says.
 
-        Its store is created if it does not exist.
+        Without `tracks`, the upstream's own setting is used. Its store is created if it does not
+        exist.
         """
         kind = tracks or upstream.track
         store = create_store(store_path(kind, getattr(upstream, kind)))
@@ -86,18 +87,18 @@ class Session(Struct, frozen=True):
 
 
 def make_pin(side: Side, found: Resolved) -> Pin:
-    """Return the pin for a resolved upstream state."""
+    """Return an upstream state as a pin."""
     return pin_of(side.reader, found)
 
 
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
-    """Return the pin for a resolved upstream state in the reader's repository."""
+    """Return a state in the reader's repository as a pin."""
     tree = reader.tree_of(found.commit)
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
 
 def pinned_state(side: Side, pin: Pin) -> Resolved:
-    """Return the pinned state, with its version if the store has it, without fetching."""
+    """Return the pinned state, and its version if it is a release, without fetching anything."""
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, side.version_of(pin))
 
 

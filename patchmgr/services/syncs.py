@@ -50,7 +50,7 @@ def sync_facts(
     old_head: str | None,
     known: Sequence[Recorded | Recalled],
 ) -> dict[str, Any]:
-    """Return the results of a rebase as the JSON value to save."""
+    """Return the results of a rebase as the JSON value that `keep_syncs` saves."""
     value = {
         "format": FORMAT,
         "dry_run": is_dry_run,

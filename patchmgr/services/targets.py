@@ -93,7 +93,10 @@ def series_digest(
 def open_checkout(
     session: Session, target: Path, *, is_dry_run: bool
 ) -> AbstractContextManager[Checkout]:
-    """Open a checkout, and lock it unless this is a dry run without an interrupted change."""
+    """Open and lock a checkout, and finish a change that was interrupted in it.
+
+    In a dry run, the checkout is locked only if there is such a change.
+    """
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
@@ -101,7 +104,7 @@ def open_checkout(
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
     """Lock a target, and finish a change that was interrupted in it.
 
-    A dry run does neither if there is no such change.
+    In a dry run, the target is locked only if there is such a change.
     """
     if is_dry_run and not target.is_interrupted:
         yield target
@@ -116,8 +119,8 @@ def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_K
 def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> Record | None:
     """Return the record of the applied series, or None if it is no longer applied.
 
-    A series applied as commits counts as applied as long as HEAD contains them. Any other counts as
-    applied as long as one of its files differs from HEAD as recorded.
+    If the series was applied as commits, it is applied as long as HEAD contains them. Otherwise it
+    is applied as long as one of its files is as recorded and differs from HEAD.
     """
     record = checkout.record()
     if record is None:
@@ -250,11 +253,11 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return where to look for a workspace, and the checkout to work in, or None.
+    """Return the folder in or above which the workspace is, and the checkout to work in, or None.
 
-    `named` is the workspace that the user named, and `to` the checkout. If no workspace is named,
-    the record in a checkout with pushed patches names it. A command that `begins` to push also
-    accepts a checkout around `cwd` that has no such record.
+    `named` is the workspace that the user named, and `to` is the checkout. If no workspace is
+    named, the record in a checkout with pushed patches names it. If `begins` is true, the command
+    can begin to push, and a checkout around `cwd` that has no such record is accepted, too.
     """
     clone = _around(cwd) if to is None else _opened(to)
     checkout = to if to is not None or clone is None else clone.root

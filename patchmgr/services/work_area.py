@@ -41,8 +41,8 @@ _EDITS = ".edits"  # contents of what was changed beside conflicts
 class Waiting(Struct, frozen=True, array_like=True):
     """A file in conflict that a person has to resolve.
 
-    `path` is its path in the patch, and `file` its path below the work area. `conflict` is the id
-    of the conflict, or "" if an older patchmgr wrote the file.
+    `path` is its path in the patch, and `file` is its path below the work area. `conflict` is the
+    id of the conflict, or "" if an older patchmgr wrote the file.
     """
 
     series: str
@@ -74,13 +74,13 @@ class Added(Struct, frozen=True, array_like=True):
 class InProgress(Struct, frozen=True):
     """A rebase that stopped at conflicts: its options, and the files to resolve.
 
-    `stuck` are the patches in conflict, and `skipped` those to leave out, each as a pair of series
-    and patch. `opened` lists the ids of the conflicts that the rebase recorded. `confidence` is the
-    reliability (in percent) required of structural merges. `checkout` is the worktree with the
-    conflict, of `repository` or else of the store. `command` runs on each rebased patch. `ran`
-    lists the commits on which it succeeded, and `failed` is the one on which it failed. `edits` are
-    a person's changes to files without a conflict, `added` the new patches for such edits, and
-    `accepted` the files to take as they are.
+    `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as a
+    pair of series and patch. `opened` lists the ids of the conflicts that the rebase recorded.
+    `confidence` is the reliability (in percent) required of structural merges. `checkout` is the
+    worktree with the conflict, of `repository` or else of the store. `command` runs on each rebased
+    patch. `ran` lists the commits on which the command succeeded, and `failed` is the one on which
+    it failed. `edits` are a person's changes to files without a conflict, `added` are the new
+    patches for such edits, and `accepted` are the files to take as they are.
     """
 
     series: tuple[str, ...]
@@ -220,7 +220,7 @@ Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     """Return the files that a person resolved, by series, then by patch and path.
 
-    None stands for a file that was deleted. A file with conflict markers is not resolved.
+    The content of a deleted file is None. A file with conflict markers is not resolved.
     """
     solved: Solved = {}
     for item in in_progress.waiting:
@@ -368,7 +368,7 @@ def has_marker(content: bytes) -> bool:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return the change that deletes the files of the work area, for the log to record it."""
+    """Return a change that deletes the files of the work area, as a map from each path to None."""
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}

@@ -187,7 +187,7 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
 
 
 def shorter(order: WorkOrder, value: Mapping[str, Any]) -> tuple[WorkOrder, dict[str, Any]]:
-    """Return a work order and its conflict's JSON value, both shortened to `MOST` bytes."""
+    """Return a work order and its conflict's JSON value, shortened to `MOST` bytes together."""
     known = without_sides(value, MOST // 3)
     cut = () if len(known.get("conflict", ())) == len(value.get("conflict", ())) else (_RECORD,)
     left = MOST - value_size(known)
