@@ -18,7 +18,7 @@ class Standing(str, Enum):
 class Problem(Struct, frozen=True):
     """A problem that a gate found.
 
-    `patch` and `path` are None if the problem is not about one patch or one file. `line` counts
+    `patch` and `path` are None if the problem does not concern one patch or one file. `line` counts
     from 1 in the file as the patch leaves it, or in the patch's header if `path` is None.
     """
 

@@ -21,8 +21,8 @@ class Sameness(str, Enum):
 class ComparedPatch(Struct, frozen=True):
     """One patch in two states of a series.
 
-    `before` and `after` are the ids of its commits, or None in a state without the patch. `diff`
-    lists the lines that differ; it is empty if both states make the same change.
+    `before` and `after` are the ids of the patch's commits; an id is None if the state lacks the
+    patch. `diff` lists the lines that differ; it is empty if both states make the same change.
     """
 
     subject: str

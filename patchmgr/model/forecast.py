@@ -39,8 +39,9 @@ class PullHead(Struct, frozen=True):
 class PullFacts(Struct, frozen=True):
     """What is known about the head of a pull request.
 
-    `subject` and `author` are those of its first commit that upstream lacks, `date` is that of its
-    last commit, and `paths` are the paths changed since it branched off from upstream.
+    `subject` and `author` are those of the first commit that upstream lacks, `date` is that of the
+    last commit, and `paths` are the paths changed since the pull request branched off from
+    upstream.
     """
 
     subject: str

@@ -34,8 +34,8 @@ class Entry(Struct, frozen=True):
 class CommandPage(Struct, frozen=True):
     """The manual page of a command.
 
-    `words` are what a user types to run the command. If it is a group, `below` lists the name and
-    summary of each of its commands.
+    `words` are what a user types to run the command. For a group of commands, `below` lists the
+    name and summary of each of its commands.
     """
 
     words: tuple[str, ...]

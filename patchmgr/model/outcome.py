@@ -48,8 +48,9 @@ class How(str, Enum):
 class ConflictKind(str, Enum):
     """The kind of a conflict: one of git's own kinds, or one specific to patch series.
 
-    `moved` is for lines that upstream moved elsewhere, `mode` for links, submodules and other kinds
-    of file. A `condition` in a header and a `finding` of the audit or the ledger concern no text.
+    `moved` is for lines that upstream moved elsewhere; `mode` is for links, submodules and other
+    kinds of file. A `condition` in a header and a `finding` of the audit or the ledger concern no
+    text.
     """
 
     TEXT = "text"

@@ -61,8 +61,8 @@ class Part(Struct, frozen=True):
 class Hotspot(Struct, frozen=True):
     """A symbol of upstream that the series touches and that upstream changed recently.
 
-    `commits` is the number of upstream commits that changed the symbol, `file_commits` the number
-    that changed the file. `symbol` is None for code outside of symbols.
+    `commits` is the number of upstream commits that changed the symbol, and `file_commits` is the
+    number that changed the file. `symbol` is None for code outside of symbols.
     """
 
     path: str

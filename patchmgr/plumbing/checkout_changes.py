@@ -259,7 +259,7 @@ def plan_exchange(
     goal: Goal,
     record: Record | None,
 ) -> Exchange:
-    """Plan how to replace the files of the applied record with the wanted ones.
+    """Plan how to replace the applied files with the wanted ones in a checkout.
 
     Raises PatchmgrError "dirty-checkout" if the change would overwrite a file that is untracked, or
     an edited file that is marked skip-worktree or assume-unchanged. `record` is the new record,

@@ -53,7 +53,7 @@ class Clone(Struct, frozen=True, dict=True):
         return Conversion(self.root, self.git_dir, self.private)
 
     def ask(self, *arguments: str, data: bytes = b"", index: Path | None = None) -> bytes:
-        """Run git on this work tree and return its output."""
+        """Run git on this work tree and return git's output."""
         env = git_process.clean_environment(
             None if index is None else {"GIT_INDEX_FILE": str(index)}
         )
@@ -85,7 +85,7 @@ class Clone(Struct, frozen=True, dict=True):
         return None
 
     def index(self) -> Mapping[str, Indexed]:
-        """Return the index entries by path; for a path in conflict, the entry of one side."""
+        """Return the index entries by path; an unmerged path has the entry of its highest stage."""
         listed: dict[str, Indexed] = {}
         for line in self.ask("ls-files", "--stage", "-v", "-z").split(b"\0")[:-1]:
             facts, _, path = line.partition(b"\t")
@@ -154,7 +154,7 @@ class Clone(Struct, frozen=True, dict=True):
     def take(self, bench: Path, head: str, base: str) -> None:
         """Copy the commits from base to head, with their objects, into the clone.
 
-        They are read from the temporary repository `bench`. If the clone contains base, only
+        The commits are read from the temporary repository `bench`. If the clone contains base, only
         objects that are not reachable from base are sent. Otherwise the objects of base are sent
         too, and the store must have all of them.
         """

@@ -51,14 +51,14 @@ def remote_refs(git_dir: Path, remote: str, names: Sequence[str]) -> Mapping[str
 
 
 def fetch_ref(git_dir: Path, remote: str, name: str) -> None:
-    """Fetch the objects of a remote's ref, and move no ref; a shallow clone stays shallow."""
+    """Fetch the objects of a remote's ref and update no ref; a shallow clone stays shallow."""
     arguments = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
     arguments += ["--depth=1"] * (git_dir / "shallow").exists()
     _ask(git_dir, remote, [*arguments, "--recurse-submodules=no", "--", remote, name], "fetch from")
 
 
 def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
-    """Move all refs on a remote, or none; raise a "push" error if one has changed meanwhile."""
+    """Update all refs on a remote, or none; raise a "push" error if one has changed meanwhile."""
     leases = [f"--force-with-lease={move.name}:{move.old or ''}" for move in moves]
     specs = [f"{move.new}:{move.name}" for move in moves]
     atomic = ["--atomic"] if len(moves) > 1 else []

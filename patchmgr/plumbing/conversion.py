@@ -114,7 +114,7 @@ class Conversion:
         *,
         around: Mapping[str, Content | None] | None = None,
     ) -> dict[str, Content | None]:
-        """Convert files as git stores them to files as the checkout would have them.
+        """Return files as git would write them to the checkout, given their contents in git.
 
         `around` are other files of the same state, whose attributes also count. Raises
         PatchmgrError "unsupported" if a file needs a filter.
@@ -203,7 +203,7 @@ class Conversion:
         return done
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:
-        """Return those paths for which an attribute names a filter."""
+        """Return the paths for which an attribute names a filter."""
         with self._bench(paths, self._attributes(paths, {}, is_found=True), refuses=False) as bench:
             return frozenset() if bench is None else frozenset(bench.filtered)
 

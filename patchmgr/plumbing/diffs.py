@@ -21,7 +21,7 @@ Versions = Mapping[str, tuple["Entry | None", Entry]]
 
 
 def changed_files(git_dir: Path, old: str, new: str) -> Versions:
-    """Return the new and changed regular files, by path, as entries before and after.
+    """Map the paths of new and changed regular files to their entries before and after.
 
     The entry before is None if the path did not exist or was not a regular file.
     """
@@ -93,7 +93,7 @@ def importing_files(
 
 
 def known_words(git_dir: Path, commit: str, words: Sequence[str]) -> frozenset[str]:
-    """Return those of the words that occur in a commit's files, or none if git cannot search."""
+    """Return the words that occur in a commit's files, or none if git cannot search."""
     if not words:
         return frozenset()
     arguments = ["grep", "-h", "-o", "-w", "-I", "-F", "--no-color"]
@@ -152,7 +152,7 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many steps between releases were examined, and the hunks of their changes.
+    """Return the number of steps between releases examined, and the hunks they change.
 
     `commits` are the releases in the store, oldest first; only the last 20 steps are examined, and
     only the given paths. Returns None if there is no step.
@@ -177,7 +177,7 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return how many commits were examined, and the hunks of their changes.
+    """Return the number of commits examined, and the hunks that they change.
 
     Up to 300 commits before the given one are examined, for the given paths. Returns None if
     history or contents are missing, as in a partial clone.
@@ -275,7 +275,10 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
 
 
 def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] | None]:
-    """Return the numbers of added and removed lines by new path, or None for a binary file."""
+    """Map the new path of each changed file to the numbers of added and removed lines.
+
+    The numbers are None for a binary file.
+    """
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
     fields = iter(git_process.text(git_process.output(arguments, git_dir=git_dir)).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}

@@ -100,7 +100,7 @@ _NAME_ONE = ("name the interpreter of an environment, such as .venv/bin/python",
 
 
 def site_environment(site: Path) -> Environment:
-    """Return an environment whose only package folder is this one.
+    """Return an environment whose only package folder is the given one.
 
     Raises PatchmgrError "environment" if the folder does not exist.
     """
@@ -214,7 +214,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
 
 
 def other_owners(distribution: Distribution, paths: Iterable[str]) -> Mapping[str, str]:
-    """Map each path that another distribution's RECORD lists to the name of that distribution.
+    """Map each path that another distribution's RECORD also lists to that distribution's name.
 
     Only distributions in the same folder are searched.
     """

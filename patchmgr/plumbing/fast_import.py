@@ -37,7 +37,7 @@ def _quoted(path: str) -> bytes:
 
 
 def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
-    """Write one commit per draft, each with the previous one as parent, and return their ids.
+    """Write one commit per draft, each with the previous one as parent, and return the commit ids.
 
     The parent of the first commit is `parent`; if that is None, the first commit has no parent. All
     objects are written to one pack in the temporary repository.

@@ -153,7 +153,7 @@ def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
 
 
 def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
-    """Return the tree id that git gives for the merge of two commits, or None for a conflict."""
+    """Return the tree id of the merge that git makes of two commits, or None if they conflict."""
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs]
     code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1))
     return None if code else git_process.text(printed).partition("\0")[0]

@@ -120,7 +120,7 @@ def git_version() -> tuple[int, int, int]:
 
 
 def require_git(what: str) -> None:
-    """Raise PatchmgrError "git" if git is too old; `what` names the feature that needs it."""
+    """Raise PatchmgrError "git" if git is too old for the feature that `what` names."""
     version = git_version()
     if version < MINIMUM_GIT:
         shown = ".".join(map(str, version))

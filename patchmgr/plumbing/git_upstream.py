@@ -270,7 +270,7 @@ class GitUpstream:
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
     def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch, with one request, those objects (blobs, commits) that the store lacks.
+        """Fetch, with one request, the objects (blobs, commits) that the store lacks.
 
         Objects that `seen` can read are not fetched; by default, `seen` reads the store.
         """

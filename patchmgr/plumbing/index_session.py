@@ -79,7 +79,7 @@ class IndexSettings(Struct, frozen=True):
 
 
 def read_settings(environ: Mapping[str, str]) -> IndexSettings:
-    """Return the settings of this user.
+    """Return the index settings of this user.
 
     Each setting comes from the first of these that contains it: pip's variables, uv's variables,
     pip's files, uv's file. Files in the current folder are not read, because a workspace must not

@@ -234,7 +234,7 @@ class LinkedWorktree:
             git_process.output(["update-ref", "-d", name], git_dir=git_dir)
 
     def release(self) -> None:
-        """Record that the worktree no longer shows a rebase, and leave it to the user."""
+        """Record that the worktree no longer shows a rebase; the user keeps the worktree."""
         stand = self.stand()
         if stand is not None:
             self._note(replace(stand, series="", patch="", files=()))

@@ -113,7 +113,7 @@ class Contents:
         return sum(path.stat().st_size for path in self._files())
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Delete all contents except those with these sha256."""
+        """Delete all contents except those with one of the given sha256."""
         for path in list(self._files()):
             if path.name not in names:
                 with suppress(OSError):
@@ -306,7 +306,7 @@ def _record_bytes(record: Record) -> bytes:
 
 
 def record_digest(record: Record | None) -> str | None:
-    """Return the sha256 of a record's JSON, or None for no record."""
+    """Return the sha256 of a record's JSON, or None if there is no record."""
     return None if record is None else hashlib.sha256(_record_bytes(record)).hexdigest()
 
 

@@ -75,7 +75,7 @@ def moved_folders(
     way: History | None = None,
     bring: Bring = lambda blobs: None,
 ) -> Mapping[str, str]:
-    """Map old to new paths of new files whose folder upstream moved as a whole.
+    """Map the old to the new paths of files that patches create in folders that upstream moved.
 
     As in git, a folder has moved if no file is left in it and one new folder received more of its
     files than any other. Here, the new folder must also have received more than half of them. Only

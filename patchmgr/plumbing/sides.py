@@ -16,8 +16,8 @@ from patchmgr.plumbing.stores import Resolved
 class Side(Protocol):
     """An upstream that is a git repository, the releases of a package, or an archive.
 
-    `step` is the word for one step between states. `has_history` is true if the steps are the
-    project's own commits. `reader` reads the store.
+    `step` says what a step between two states is, for example "commit". `has_history` is true if
+    the steps are the project's own commits. `reader` reads the store.
     """
 
     step: str
@@ -34,7 +34,7 @@ class Side(Protocol):
         ...
 
     def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
-        """Fetch those objects that the store lacks and that `seen` cannot read.
+        """Fetch the objects that the store lacks and that `seen` cannot read.
 
         An object that cannot be fetched raises an error when it is read.
         """

@@ -32,7 +32,7 @@ _OLD_HEADS = "refs/heads/"  # where all workspaces had them until 2026
 
 
 class Kind(str, Enum):
-    """The kinds of faults, which --repair mends, and of leftovers, which --prune deletes."""
+    """The kinds of faults, which --repair repairs, and of leftovers, which --prune deletes."""
 
     BROKEN_STORE = "broken store"
     MISSING_ALTERNATE = "missing alternate"

@@ -165,7 +165,7 @@ class RefMove(Struct, frozen=True):
 
 
 def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
-    """Move all refs in one transaction, or none of them."""
+    """Update all refs in one transaction, or none of them."""
     if not moves:
         return
     lines = []

@@ -149,7 +149,7 @@ class OpenSeries(Struct, frozen=True):
         return self.checkout
 
     def content(self, path: str, state: State) -> Content | None:
-        """Return a file in a state, or None if the state does not contain the file."""
+        """Return a file as it is in a state of the series, or None if the state lacks the file."""
         entry = self.ground.entry(state, path)
         return None if entry is None else Content(entry, self.read(path, entry))
 

@@ -144,9 +144,9 @@ _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
 class Ends(Struct, frozen=True):
     """The start and target of a rebase onto a package.
 
-    `base` is the pin and `onto` the installed release; if one is None, the installed files are used
-    instead. `needs_all` is true if the release cannot be fetched, so that all installed files are
-    read as the target. `notes` say what could not be checked.
+    `base` is the pin, and `onto` is the installed release; if one is None, the installed files are
+    used instead. `needs_all` is true if the release cannot be fetched, so that all installed files
+    are read as the target. `notes` say what could not be checked.
     """
 
     side: Side

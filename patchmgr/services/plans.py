@@ -19,7 +19,7 @@ _STEP = re.compile(r"plan:([0-9]{1,9})")
 
 
 def keep_plan(workspace: Workspace, plan: Plan) -> None:
-    """Save the plan of its series, replacing the previous one; ignore a failed write."""
+    """Save a plan in place of the previous plan of the same series; ignore a failed write."""
     with suppress(OSError):
         workspace.keep(f"{FOLDER}/{plan.series[0]}.json", plan)
 

@@ -33,7 +33,7 @@ def new_paths(patches: Iterable[Patch], base: StoredTree) -> tuple[str, ...]:
 
 
 def needed_blobs(trees: Sequence[StoredTree], paths: Sequence[str]) -> list[str]:
-    """Return the ids of the blobs at these paths in all trees, without repetitions."""
+    """Return the ids of the blobs at these paths in each of the trees, without repetitions."""
     entries = [tree.entry(path) for tree in trees for path in paths]
     return list(dict.fromkeys(e.blob for e in entries if e is not None and e.mode != GITLINK))
 
