@@ -299,7 +299,7 @@ class Foreseen(Workspace):
         self._files = files
 
     def find(self, path: str) -> bytes | None:
-        """Return the content that a file will have after the change, or None without a file."""
+        """Return the content of a file after the change, or None if there is no such file then."""
         return self._files[path] if path in self._files else super().find(path)
 
 

@@ -105,9 +105,9 @@ class Sync(Struct, frozen=True):
 
 
 class LastSync(Struct, frozen=True):
-    """The last sync that succeeded, as the badge on a remote records it.
+    """The last sync that succeeded, as a branch with a badge on a remote records it.
 
-    `time` is in seconds since 1970 and `age` in seconds; `words` describe the result.
+    `time` is in seconds since 1970, `age` is in seconds, and `words` describe the result.
     """
 
     remote: str

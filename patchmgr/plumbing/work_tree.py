@@ -192,8 +192,8 @@ def _give_owner(source: int, old: bytes, target: int, new: bytes) -> None:
 def permissions_for(mode: str, found: WorkFile | None) -> int | None:
     """Return the permission bits for a file that replaces `found`, or None for the default.
 
-    They are the old file's bits. If git's mode becomes executable, everybody who may read the file
-    may execute it. None is returned for a new file and for symbolic links.
+    The bits are those of the old file. If git's mode becomes executable, everybody who may read the
+    file may execute it. None is returned for a new file and for symbolic links.
     """
     if found is None or SYMLINK in (mode, found.mode):
         return None

@@ -61,8 +61,8 @@ FEWEST_KEPT = 24  # upstream steps; along a shorter way looking again costs less
 class Search(Struct, frozen=True):
     """A search for changes of patches that upstream already contains.
 
-    `items` are the patches, `folded` holds their changes, and `way` holds upstream's commits since
-    the base.
+    `items` are the patches, `folded` holds their changes, and `way` describes upstream's commits
+    since the base.
     """
 
     items: tuple[Item, ...]
@@ -192,7 +192,7 @@ class Carried(Struct, frozen=True):
 def items_of(
     patches: Sequence[Patch], series: SeriesFile, selected: Collection[str]
 ) -> tuple[Item, ...]:
-    """Pair each patch with the reason why guards exclude it, or None if they do not.
+    """Return each patch with the reason why guards leave it out, or None if they do not.
 
     `selected` are the symbols given with `--select`.
     """

@@ -123,9 +123,10 @@ class ForkBase(Struct, frozen=True):
 
 
 def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
-    """Find the upstream state of a branch from its merges and from the trees of its commits.
+    """Return the upstream commit that a branch is based on or last merged.
 
-    Raises PatchmgrError "usage" if the branch has no commits of its own.
+    The commit is found by the merges of the branch and the trees of its commits. Raises
+    PatchmgrError "usage" if the branch has no commits of its own.
     """
     git_dir = find_git_dir(repository)
     tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))

@@ -193,7 +193,7 @@ def _as_verification(state: InstalledState) -> Verification:
 def verify_package(
     session: Session, name: str, where: Location, *, selected: Collection[str] = ()
 ) -> InstalledState:
-    """Check file by file whether the series, as it is now, is applied to an installed package."""
+    """Return, file by file, whether the current series is applied to an installed package."""
     record = session.workspace.series_record(name)
     _, distribution = find_installed(session, record, where)
     with settled(session, Installation(distribution), is_dry_run=True) as target:

@@ -144,11 +144,11 @@ class Memory:
         return tuple(rows[0]), tuple(rows[1])
 
     def enter(self, place: str) -> None:
-        """Set the patch, as "series/patch", that later resolutions are recorded as used by."""
+        """Set the patch, as "series/patch", for which resolutions are looked up from now on."""
         self._place = place
 
     def used(self) -> tuple[Recalled, ...]:
-        """Return the recorded conflicts whose resolutions were used, each with the patches."""
+        """Return the resolutions that this run replayed, each with the patches that used it."""
         return tuple(Recalled(one, tuple(filter(None, at))) for one, at in self._used.values())
 
 

@@ -167,7 +167,7 @@ def diff_digest(patch: Patch) -> str:
 
 
 def check_pin(opened: OpenSeries, state: State) -> None:
-    """Raise PatchmgrError "other-commit" if HEAD and the pin differ in one of the state's files."""
+    """Raise PatchmgrError "other-commit" if a file of the state differs in HEAD and the pin."""
     checkout = opened.need_checkout()
     head = opened.bench.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
@@ -371,7 +371,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
 
     Without `only`, these are files that git tracks, that were added with `git add`, or that a patch
     created. With `only`, these are the named files and those below the named folders; an empty name
-    stands for the top folder. Raises PatchmgrError "usage" if a named file does not exist.
+    is the top folder. Raises PatchmgrError "usage" if a named file does not exist.
     """
     checkout = opened.need_checkout()
     candidates = {*checkout.clone.changed_paths(), *opened.state}

@@ -162,13 +162,13 @@ class Ends(Struct, frozen=True):
         return self.onto is not None or self.needs_all
 
     def resolved(self, pin: Pin, version: str) -> tuple[Resolved, Resolved]:
-        """Return the start and the target; a missing one is made from the pin or the version."""
+        """Return both states; if one is None, it is made from the pin or the installed version."""
         base = self.base or Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
 
 def find_ends(side: Side, pin: Pin, version: str) -> Ends:
-    """Find the states of the pin and of the installed release.
+    """Return the states of the pin and of the installed release, each None if it is not fetched.
 
     If the installed release is the pinned archive, nothing is downloaded.
     """

@@ -101,9 +101,10 @@ class PatchRepository(Struct, frozen=True):
 
 
 def last_syncs(root: Path, now: int) -> Mapping[str, LastSync]:
-    """Map each series to its last sync: the newest badge on any remote, as of the last fetch.
+    """Map each series to its last sync, from the newest badge branch on any remote.
 
-    `now` is the time in seconds since 1970, from which the age is counted.
+    The remotes are taken as of the last fetch. `now` is the time in seconds since 1970, from which
+    the age is counted.
     """
     parts = ("refname:lstrip=2", "committerdate:unix", "subject")
     _, printed = git_process.run(

@@ -27,9 +27,9 @@ def keep_plan(workspace: Workspace, plan: Plan) -> None:
 def digests_of(
     session: Session, series: Sequence[str], selected: Collection[str]
 ) -> Mapping[str, str]:
-    """Map each series to a sha256 of everything that a step of a plan depends on.
+    """Map each series to a sha256 of its pin, order, guards, selected symbols and patches.
 
-    That is the pin, the order, the guards, the selected symbols and the patches.
+    These are everything that a step of a plan depends on.
     """
     records = [session.workspace.series_record(name) for name in series]
     return {record.name: series_digest(session, record, selected) for record in records}

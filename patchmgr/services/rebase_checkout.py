@@ -403,7 +403,7 @@ def take_back(
 
 
 def stashed_text(root: Path) -> str:
-    """Return the message that edits were saved with `git stash`."""
+    """Return a message that says that edits were saved with `git stash`."""
     return f"What was edited in {root} is in git's stash: git -C {root} stash list"
 
 

@@ -318,9 +318,9 @@ def _refuse_forced(opened: OpenSeries) -> None:
 def restacked(
     opened: OpenSeries, chain: Chain, layers: Sequence[Layer], *, same_end: bool
 ) -> tuple[State, ...]:
-    """Return the state before the first of these layers, and the states after each of them.
+    """Apply the changes of patches in the given order, and return the states before and after each.
 
-    Raises a "depends" error if a layer needs a patch that is no longer below it or, with
+    Raises a "depends" error if a patch needs another that is no longer below it or, with
     `same_end`, if the last state differs from the chain's. Raises an "empty" error if a patch would
     become empty.
     """
@@ -379,10 +379,10 @@ def revision_of(
     pushed: Sequence[str],
     fresh: Sequence[str] = (),
 ) -> Revision:
-    """Return the revision that gives a series these patches and pushes the first of them.
+    """Return the revision after which a series has the given patches, the first of them pushed.
 
-    `states` are the states before the first patch and after each. The files of patches that `file`
-    does not list are deleted. The diffs of patches in `fresh` are rewritten.
+    `states` are the states before the first patch and after each patch. The files of patches that
+    `file` does not list are deleted. The diffs of patches in `fresh` are rewritten.
     """
     gone = sorted(set(opened.file.names()) - set(file.names()))
     files: dict[str, bytes | None] = dict.fromkeys(gone)
@@ -395,7 +395,7 @@ _KEYS = {"order": "patches", "gone": "dropped", "is_dry_run": "dry_run"}
 
 
 class Revised(Struct, frozen=True, rename=_KEYS):
-    """The names of the patches after a revision.
+    """The result of a revision, as names of patches.
 
     `order` is the new order of the series, and `gone` lists the deleted patches.
     """

@@ -92,7 +92,7 @@ def standing_on(series: Records, name: str) -> tuple[str, ...]:
 
 
 def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, ...], SeriesFile]:
-    """Return the patches and the series lines of a stack, from its lowest series to this one.
+    """Return the patches and the series lines of a stack, from its lowest series to the given one.
 
     Raises PatchmgrError "bad-series" if two series have patches of the same name.
     """

@@ -66,10 +66,10 @@ def series_digest(
     *,
     changes: Mapping[str, bytes | None] | None = None,
 ) -> str:
-    """Return one sha256 (64 hex digits) of pin, series file, selection and patch files.
+    """Return a single sha256 (64 hex digits) of pin, series file, selection and patch files.
 
-    Those of the series below are included. `changes` maps paths to contents of workspace files that
-    are not written yet; these are used instead of the files.
+    The files of the series below are included. `changes` maps paths to contents of workspace files
+    that are not written yet; these are used instead of the files.
     """
 
     def read(name: str) -> bytes:
@@ -311,9 +311,9 @@ def pushed_targets(workspace: Workspace, series: str | None) -> tuple[Path, ...]
 def verify_checkout(
     session: Session, name: str, target: Path, *, selected: Collection[str] = ()
 ) -> Verification:
-    """Check file by file whether the series, as it is now, is applied to a checkout.
+    """Return, file by file, whether the current series is applied to a checkout.
 
-    If no symbols are selected, those with which it was applied are used.
+    If no symbols are selected, those with which the series was applied are used.
     """
     record = session.workspace.series_record(name)
     with open_checkout(session, target, is_dry_run=True) as checkout:

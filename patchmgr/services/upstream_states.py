@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class End(Struct, frozen=True):
     """The start or target of a rebase.
 
-    `tags` is the repository whose tags determine its version, or None for the store.
+    `tags` is the repository whose tags determine the version of the state, or None for the store.
     """
 
     found: Resolved

@@ -77,9 +77,10 @@ def find_follow_ups(
 def with_follow_ups(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], outcome: SeriesOutcome
 ) -> SeriesOutcome:
-    """Add warnings about later upstream commits that refer to the patches of a series.
+    """Return the outcome of a series with warnings about later upstream commits.
 
-    A patch also gets a warning if the rebase passes the upstream commit that it backports.
+    A patch gets a warning if such a commit refers to the patch, or if the rebase passes the
+    upstream commit that the patch backports.
     """
     staying = {one.name for one in outcome.patches if one.is_carried or one.is_left}
     kept = [patch for patch in patches if patch.name in staying]
