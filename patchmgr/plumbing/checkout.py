@@ -82,13 +82,13 @@ _NOTED = "workspaces"
 
 
 def serves(target: Target, workspace: Path) -> bool:
-    """Return whether the user allowed a workspace's commands to change files in this folder."""
+    """Return whether the user allowed a workspace's commands to change a checkout or package."""
     known = target.private / _NOTED
     return known.is_file() and os.fsencode(workspace) in known.read_bytes().split(b"\0")
 
 
 def serve(target: Target, workspace: Path) -> None:
-    """Record that the user allowed a workspace's commands to change files in this folder."""
+    """Record that the user allowed a workspace's commands to change a checkout or package."""
     if not serves(target, workspace):
         with open(target.private / _NOTED, "ab") as file:
             file.write(os.fsencode(workspace) + b"\0")
@@ -123,7 +123,7 @@ class Checkout(Target):
         self.clone = clone
 
     def standings(self, files: Sequence[AppliedFile]) -> tuple[Standing, ...]:
-        """Return whether each file is patched, original or edited.
+        """Return for each file whether it is patched, original or edited.
 
         Differences that git's own conversions make, such as line ends, do not count as edits.
         """

@@ -231,7 +231,7 @@ class CarryInput(Struct, frozen=True):
     repository: str | None = None
 
     def enter(self, patch: str) -> None:
-        """Begin a patch: advance the progress bar, and note later resolutions as used by it."""
+        """Advance the progress bar, and set the patch for which resolutions are looked up."""
         self.session.progress.advance(1)
         if self.memory is not None:
             self.memory.enter(f"{self.name}/{patch}")

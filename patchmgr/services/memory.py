@@ -124,8 +124,8 @@ class Memory:
     ) -> tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]:
         """Return the pulled resolutions of a region, in two tuples.
 
-        The second tuple contains the resolutions that drop a change of one side. In each, the
-        resolutions from the most sources come first.
+        The first tuple contains the resolutions that keep the changes of both sides, and the second
+        contains the others. In each, the resolutions from the most sources come first.
         """
         sources: dict[bytes, list[str]] = {}
         for source, one in self.pulled(region_id(base, ours, theirs)):

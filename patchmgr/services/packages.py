@@ -168,7 +168,7 @@ class Ends(Struct, frozen=True):
 
 
 def find_ends(side: Side, pin: Pin, version: str) -> Ends:
-    """Return the states of the pin and of the installed release, each None if it is not fetched.
+    """Return the pin and the installed release as the start and target of a rebase.
 
     If the installed release is the pinned archive, nothing is downloaded.
     """

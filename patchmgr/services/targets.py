@@ -95,16 +95,16 @@ def open_checkout(
 ) -> AbstractContextManager[Checkout]:
     """Open and lock a checkout, and finish a change that was interrupted in it.
 
-    In a dry run, the checkout is locked only if there is such a change.
+    In a dry run, it is locked only if there is such a change.
     """
     return settled(session, Checkout(open_clone(target)), is_dry_run=is_dry_run)
 
 
 @contextmanager
 def settled(session: Session, target: _Kind, *, is_dry_run: bool) -> Iterator[_Kind]:
-    """Lock a target, and finish a change that was interrupted in it.
+    """Lock a checkout or package, and finish a change that was interrupted in it.
 
-    In a dry run, the target is locked only if there is such a change.
+    In a dry run, it is locked only if there is such a change.
     """
     if is_dry_run and not target.is_interrupted:
         yield target

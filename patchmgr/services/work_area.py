@@ -347,7 +347,7 @@ def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:
 
 
 def original(workspace: Workspace, item: Waiting) -> bytes | None:
-    """Return a file as first written, with conflict markers, or None if it had none."""
+    """Return a file of the work area as it was first written, or None if it had no markers."""
     name = check_path(item.file, what="path")
     return _read(workspace.root / _FOLDER / _ORIGINALS / name)
 
