@@ -152,7 +152,7 @@ _LOOK = (
 def release_changes(
     git_dir: Path, commits: Sequence[str], paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return the number of steps between releases examined, and the hunks they change.
+    """Return how many steps from release to release were examined, and the hunks they change.
 
     `commits` are the releases in the store, oldest first; only the last 20 steps are examined, and
     only the given paths. Returns None if there is no step.
@@ -177,7 +177,7 @@ def _with_drivers(scratch: Path) -> tuple[str, str]:
 def recent_changes(
     git_dir: Path, commit: str, paths: Sequence[str], *, scratch: Path
 ) -> tuple[int, Changes] | None:
-    """Return the number of commits examined, and the hunks that they change.
+    """Return how many commits were examined, and the hunks that they change.
 
     Up to 300 commits before the given one are examined, for the given paths. Returns None if
     history or contents are missing, as in a partial clone.

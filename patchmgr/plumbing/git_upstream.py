@@ -317,7 +317,7 @@ class GitUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return the number of commits examined before the given one, and the hunks they change.
+        """Return how many commits before the given one were examined, and the hunks they change.
 
         Only the given paths are examined. Returns None if history or contents are missing.
         """

@@ -141,7 +141,7 @@ class LinkedWorktree:
         return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
-        """Map those of the paths that exist in the tree to their modes and blob ids."""
+        """Return the modes and blob ids of the given paths, without paths that the tree lacks."""
         if not paths:
             return {}
         printed = self._ask("--literal-pathspecs", "ls-tree", "-r", "-z", tree, "--", *paths)

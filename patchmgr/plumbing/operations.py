@@ -113,7 +113,7 @@ class Contents:
         return sum(path.stat().st_size for path in self._files())
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Delete all contents except those with one of the given sha256."""
+        """Delete all contents except those whose sha256 is given."""
         for path in list(self._files()):
             if path.name not in names:
                 with suppress(OSError):

@@ -236,7 +236,7 @@ class PackageUpstream:
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return the number of steps between releases examined, and the hunks they change.
+        """Return how many steps from release to release were examined, and the hunks they change.
 
         Only final releases in the store are examined, for the given paths. Returns None if there is
         no step.

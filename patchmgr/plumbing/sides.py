@@ -66,7 +66,7 @@ class Side(Protocol):
     def recent(
         self, commit: str, paths: Sequence[str], *, scratch: Path
     ) -> tuple[int, Changes] | None:
-        """Return the number of upstream's last steps examined, and the hunks they change.
+        """Return how many of upstream's last steps were examined, and the hunks they change.
 
         A step is a commit or a release. Only changes to the given paths are returned. Returns None
         if the steps are unknown.
