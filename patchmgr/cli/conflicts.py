@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from patchmgr.model.recorded import Recorded
     from patchmgr.services.session import Session
 
-Id = Annotated[str, argument("ID", "The conflict's id, or the start of it.")]
+Id = Annotated[str, argument("ID", "The id of a conflict, or its first characters.")]
 
 
 def list_(json: Json = False) -> None:
@@ -123,13 +123,15 @@ def propose(
         option("--candidate N", "The number of a candidate that `conflicts show` lists.", min=1),
     ] = None,
     stdin: Annotated[bool, option("--stdin", "Read the resolution from standard input.")] = False,
-    delete: Annotated[bool, option("--delete", "Delete the file.")] = False,
+    delete: Annotated[
+        bool, option("--delete", "Resolve the conflict by deleting the file.")
+    ] = False,
     accept: Annotated[
-        Path | None, option("--accept FILE", "Accept FILE, whatever the checks find.")
+        Path | None, option("--accept FILE", "Accept FILE even if it fails checks.")
     ] = None,
     because: Annotated[str, option("--because TEXT", "Why FILE should be accepted.")] = "",
     by: Annotated[str, option("--by NAME", "Who proposes the resolution.")] = "",
-    run: Annotated[bool, option("--run", "Also run the series' commands.")] = False,
+    run: Annotated[bool, option("--run", "Also run the commands of the series.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -170,10 +172,10 @@ def propose(
 
 def accept(
     name: Id,
-    side: Annotated[str | None, argument("[ours|theirs|proposed]", "Which text to take.")] = None,
-    because: Annotated[
-        str, option("--because TEXT", "Why a finding without a text is accepted.")
-    ] = "",
+    side: Annotated[
+        str | None, argument("[ours|theirs|proposed]", "The text to accept as the resolution.")
+    ] = None,
+    because: Annotated[str, option("--because TEXT", "The reason to accept a finding.")] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -207,9 +209,11 @@ def accept(
         _tell_solved("accept", session, solved, is_dry_run=dry_run)
         return
     if side not in commands.conflicts.SIDES:
-        hint = f"patchmgr conflicts accept {name} ours    (or theirs, the patch's)"
-        problem = "name the side to take" if side is None else f"there is no side {side}"
-        raise PatchmgrError("usage", f"{problem}: ours or theirs", (hint,))
+        hint = f"patchmgr conflicts accept {name} ours"
+        problem = "name the side to take" if side is None else f"{side} is not a side"
+        raise PatchmgrError(
+            "usage", f"{problem}: ours (upstream's) or theirs (the patch's)", (hint,)
+        )
     solved = commands.conflicts.accept_side(session, name, side, is_dry_run=dry_run)
     _tell_solved("accept", session, solved, is_dry_run=dry_run)
 
@@ -231,8 +235,10 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
 
 def learn(
     merge: Annotated[str, argument("MERGE", "A merge, or a range A..B.")],
-    git: Annotated[Path, option("--git REPO", "The clone that has MERGE.")],
-    was: Annotated[str | None, option("--was OLD", "The branch before the rebase to A..B.")] = None,
+    git: Annotated[Path, option("--git REPO", "The clone that contains MERGE.")],
+    was: Annotated[
+        str | None, option("--was OLD", "The head of the branch before its rebase to A..B.")
+    ] = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -255,7 +261,7 @@ def learn(
 
 Where = Annotated[str, argument("URL|PATH", "A git repository.")]
 Branch = Annotated[
-    str | None, option("--branch BRANCH", "A branch of that repository; default: its HEAD.")
+    str | None, option("--branch BRANCH", "The branch of the repository; default: HEAD.")
 ]
 
 

@@ -20,7 +20,7 @@ from patchmgr.cli.root import (
 )
 from patchmgr.errors import PatchmgrError
 
-Patch = Annotated[str, argument(None, "A name, the start of one, or a number.")]
+Patch = Annotated[str, argument(None, "The patch's name, the start of it, or its number.")]
 
 
 def edit(
@@ -115,7 +115,7 @@ def move(
 
 
 def fold(
-    patches: Annotated[list[str] | None, argument("[PATCH]...", "Patches of the series.")] = None,
+    patches: Annotated[list[str] | None, argument("[PATCH]...", "The patches to fold.")] = None,
     into: Annotated[
         str | None, option("--into PATCH", "The patch to fold into; default: the top.")
     ] = None,
@@ -152,9 +152,11 @@ def split(
     file: Annotated[
         list[str], option("--file PATH", "A file or folder to split off; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
-    hunk: Annotated[list[str], option("--hunk PATH:N", "Hunks to split off, counted from 1.")] = [],  # noqa: B006 - typer copies it
+    hunk: Annotated[
+        list[str], option("--hunk PATH:N", "Split off hunk N of PATH, from 1; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
     absorbed: Annotated[
-        str | None, option("--absorbed REF", "Split off the hunks that upstream has at REF.")
+        str | None, option("--absorbed REF", "Split off the hunks that upstream's REF contains.")
     ] = None,
     interactive: Annotated[
         bool, option("--interactive -i -p", "Choose hunks, as in git add -p.")
@@ -192,7 +194,9 @@ def split(
 def show_(
     patch: MaybePatch = None,
     header: Annotated[bool, option("--header", "Print only the header.")] = False,
-    edits: Annotated[bool, option("--edits", "Describe the patch's changes in words.")] = False,
+    edits: Annotated[
+        bool, option("--edits", "Describe the patch's changes in words, by file.")
+    ] = False,
     to: To = None,
     series: OfSeries = None,
     json: Json = False,
@@ -214,7 +218,7 @@ def show_(
     show_diff(found.header, b"" if header else found.raw.removeprefix(found.header))
 
 
-Count = Annotated[int, option("-n N", "The number of changes.", min=1)]
+Count = Annotated[int, option("-n N", "How many operations; default: 1.", min=1)]
 
 
 def log(
@@ -222,7 +226,7 @@ def log(
     most: Annotated[int, option("-n N", "List the newest N; 0 lists all.", min=0)] = 20,
     json: Json = False,
 ) -> None:
-    """List the changes of the workspace and its checkouts.
+    """List past changes to the workspace and its checkouts.
 
     Example: patchmgr log
     """
@@ -245,7 +249,7 @@ def undo(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Undo the last change of the workspace and its checkouts.
+    """Undo the last change to the workspace and its checkouts.
 
     Example: patchmgr undo
     """
@@ -276,7 +280,7 @@ def guard(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """List the guards of a series, or set those of a patch.
+    """List the guards in a series, or set the guards of a patch.
 
     Example: patchmgr series guard fix-allow-list +sm120
     """

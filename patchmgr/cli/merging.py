@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 _NO_MERGE = 129  # up to 128, git takes what is in %A for the conflict
 
-Upstream = Annotated[str, option("--upstream ours|theirs", "The side that is upstream.")]
-Repository = Annotated[Path, option("--git REPO", "The clone.")]
+Upstream = Annotated[str, option("--upstream ours|theirs", "The side that is upstream's.")]
+Repository = Annotated[Path, option("--git REPO", "The clone; default: the current folder.")]
 
 
 def merge_file(
     base: Annotated[Path, argument("BASE")],
     ours: Annotated[Path, argument("OURS")],
     theirs: Annotated[Path, argument("THEIRS")],
-    path: Annotated[str, option("--path NAME", "The file's name.")],
+    path: Annotated[str, option("--path NAME", "The file's path in its repository.")],
     output: Annotated[Path | None, option("-o OUT", "Write to this file, not to stdout.")] = None,
     upstream: Upstream = "ours",
     confidence: Confidence = None,
@@ -54,7 +54,9 @@ def merge_file(
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
     if json and output is None:
-        raise PatchmgrError("usage", "--json needs -o OUT, since it prints to stdout itself")
+        raise PatchmgrError(
+            "usage", "--json prints to stdout, so name the file for the merged text with -o OUT"
+        )
     merged = commands.merge_file.merge_file(
         (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence
     )
@@ -82,7 +84,9 @@ def _workspace() -> Workspace | None:
 
 def driver_install(
     repository: Repository = Path(),
-    patterns: Annotated[list[str], option("--pattern GLOB", "Files to merge; repeatable.")] = [],  # noqa: B006 - typer copies it
+    patterns: Annotated[
+        list[str], option("--pattern GLOB", "Use patchmgr for files that match; repeatable.")
+    ] = [],  # noqa: B006 - typer copies it
     upstream: Upstream = "ours",
     dry_run: DryRun = False,
 ) -> None:

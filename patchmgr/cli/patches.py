@@ -23,7 +23,7 @@ from patchmgr.errors import PatchmgrError
 
 Linearize = Annotated[bool, option("--linearize", "For a fork with merges: one patch per commit.")]
 FirstParent = Annotated[
-    bool, option("--first-parent", "For a fork with merges: one per merged branch.")
+    bool, option("--first-parent", "For a fork with merges: one patch per merged branch.")
 ]
 Squash = Annotated[bool, option("--squash", "For a fork with merges: one patch in all.")]
 
@@ -35,14 +35,15 @@ def import_(
         Path | None, option("--git REPO", "SOURCE is a range A..B of this repository.")
     ] = None,
     stgit: Annotated[
-        Path | None, option("--stgit REPO", "SOURCE is a branch with an StGit stack, or empty.")
+        Path | None,
+        option("--stgit REPO", "SOURCE is a branch with an StGit stack; default: HEAD."),
     ] = None,
     commit: Annotated[
-        list[str] | None, option("--commit SHA", "A commit of the series' upstream.")
+        list[str] | None, option("--commit SHA", "Import this commit of the upstream.")
     ] = None,
     pull: Annotated[
         list[str] | None,
-        option("--pull N|URL", "A pull request of the series' upstream."),
+        option("--pull N|URL", "Import this pull request of the upstream."),
     ] = None,
     strip: Annotated[
         int | None, option("--strip -p N", "Strip N leading folders from paths.", min=0, max=99)
@@ -131,7 +132,7 @@ def export_(
         Path | None, option("--out PATH", "The folder to write, or the file (mbox, diff).")
     ] = None,
     npm: Annotated[
-        str | None, option("--npm NAME[@VERSION]", "For patch-package: the npm package.")
+        str | None, option("--npm NAME[@VERSION]", "The npm package, for --as patch-package.")
     ] = None,
     force: Annotated[bool, option("--force", "Replace files that patchmgr did not write.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -153,7 +154,7 @@ def export_(
     """
     session, named = open_series(name)
     if out is None:
-        raise PatchmgrError("usage", "say where to write it with --out PATH")
+        raise PatchmgrError("usage", "name the folder or file to write with --out PATH")
     if npm is not None and form != "patch-package":
         raise PatchmgrError("usage", "--npm needs --as patch-package")
     asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force, dry_run)

@@ -32,7 +32,9 @@ def plan(
     most: Annotated[int | None, option("--max N", "At most N commits per step.", min=1)] = None,
     form: Annotated[str, option("--format terminal|markdown", "The output format.")] = "terminal",
     git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch of REPO.")] = None,
-    branch: Annotated[str | None, option("--branch BRANCH", "The branch of REPO.")] = None,
+    branch: Annotated[
+        str | None, option("--branch BRANCH", "The branch of REPO to plan for.")
+    ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,
@@ -76,7 +78,7 @@ def forecast(
     watch: Annotated[
         int, option("--watch N", "Check the N newest open pull requests.", min=1)
     ] = 300,
-    gh: Annotated[bool, option("--gh", "Ask gh, and leave out what is closed.")] = False,
+    gh: Annotated[bool, option("--gh", "Ask gh, and leave out closed pull requests.")] = False,
     select: Select = [],  # noqa: B006 - typer copies it
     verbose: Verbose = False,
     quiet: Quiet = False,

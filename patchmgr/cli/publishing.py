@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def check(
     names: Names = None,
-    run: Annotated[bool, option("--run", "Also run the series' own commands.")] = False,
+    run: Annotated[bool, option("--run", "Also run the commands of the series.")] = False,
     command: Annotated[
         list[str], option("--command NAME", "Run only this command; repeatable.")
     ] = [],  # noqa: B006 - typer copies it
@@ -43,13 +43,15 @@ def check(
         bool, option("--workspace", "Check only the workspace's own files.")
     ] = False,
     ledger: Annotated[
-        bool, option("--ledger", "Check that a checkout or a branch has the series' lines.")
+        bool, option("--ledger", "Check that a checkout or branch contains the series.")
     ] = False,
     to: Annotated[Path, option("--to CHECKOUT", "The checkout for --ledger.")] = Path(),
     branch: Annotated[
-        str | None, option("--branch NAME", "With --ledger: this branch of the checkout.")
+        str | None, option("--branch NAME", "With --ledger: a branch, not the checked-out files.")
     ] = None,
-    junit: Annotated[Path | None, option("--junit FILE", "Also write JUnit XML.")] = None,
+    junit: Annotated[
+        Path | None, option("--junit FILE", "Also write the results as JUnit XML.")
+    ] = None,
     select: Select = [],  # noqa: B006 - typer copies it
     dry_run: DryRun = False,
     verbose: Verbose = False,
@@ -70,7 +72,9 @@ def check(
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
-            raise PatchmgrError("usage", "use --workspace without a series or other checks")
+            raise PatchmgrError(
+                "usage", "--workspace cannot be used with a series or with other checks"
+            )
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
@@ -105,7 +109,7 @@ def audit(
         tuple[str, str] | None,
         option("--trees OLD NEW", "Audit the change from one tree to another."),
     ] = None,
-    repo: Annotated[Path, option("--repo DIR", "The repository that has the trees.")] = Path(),
+    repo: Annotated[Path, option("--repo DIR", "The repository that contains the trees.")] = Path(),
     select: Select = [],  # noqa: B006 - typer copies it
     quiet: Quiet = False,
     json: Json = False,
@@ -137,9 +141,11 @@ def audit(
 
 def notes(
     name: MaybeName = None,
-    from_: Annotated[str | None, option("--from REF|TAG", "The state before the sync.")] = None,
+    from_: Annotated[
+        str | None, option("--from REF|TAG", "The upstream state before the rebase.")
+    ] = None,
     to: Annotated[
-        str | None, option("--to REF|TAG", "The state after the sync; default: the pin.")
+        str | None, option("--to REF|TAG", "The state after the rebase; default: the pin.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -147,8 +153,8 @@ def notes(
 
     The note lists conflicts, dropped patches, upstream's changes, gates and tags.
 
-    Without --from it is about the last rebase. For a rebase that is not done yet, it says what the
-    rebase would do.
+    Without --from, the note describes the last rebase. For a rebase that has not been done yet,
+    it describes what the rebase would do.
 
     Example: patchmgr notes vllm --from v0.23.0 --to v0.24.0
     """
@@ -161,7 +167,7 @@ def diff(
     name: MaybeName = None,
     from_: Annotated[str, option("--from TAG", "The earlier state of the series.")] = "",
     to: Annotated[str | None, option("--to TAG", "The later state; default: now.")] = None,
-    repo: Annotated[Path | None, option("--repo DIR", "The clone that has the tags.")] = None,
+    repo: Annotated[Path | None, option("--repo DIR", "The clone that contains the tags.")] = None,
     lines: Annotated[bool, option("--lines", "Print the lines that differ.")] = False,
     hold: Annotated[
         list[str],
@@ -176,7 +182,7 @@ def diff(
 ) -> None:
     """Compare two states of a series, patch by patch.
 
-    A patch is byte-identical, differs in line numbers only, or changed.
+    Each patch is listed as byte-identical, as changed in line numbers only, or as changed.
 
     A state is a tag or branch that patchmgr built, or a commit of one.
 
@@ -185,7 +191,7 @@ def diff(
     view = view_of(verbose=verbose, quiet=quiet)
     session = open_session()
     if not from_:
-        raise PatchmgrError("usage", "name the earlier state with --from TAG")
+        raise PatchmgrError("usage", "name the earlier state of the series with --from TAG")
     named = services.targets.only_series(session, name)
     ends = commands.diff.ComparedStates(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
@@ -200,7 +206,7 @@ def why(
     select: Select = [],  # noqa: B006 - typer copies it
     json: Json = False,
 ) -> None:
-    """Show which patch a line of the branch comes from.
+    """Show which patch wrote a line of the branch.
 
     Example: patchmgr why vllm/platforms/cuda.py:87 --series vllm
     """
@@ -215,8 +221,8 @@ def why(
 
 
 def doctor(
-    repair: Annotated[bool, option("--repair", "Repair what is broken.")] = False,
-    prune: Annotated[bool, option("--prune", "Delete leftovers.")] = False,
+    repair: Annotated[bool, option("--repair", "Repair broken stores.")] = False,
+    prune: Annotated[bool, option("--prune", "Delete leftover files and refs.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 To = Annotated[Path | None, option("--to CHECKOUT", "The checkout; default: the one you are in.")]
 OfSeries = Annotated[str | None, option("--series S", "The series, if there are several.")]
 Interactive = Annotated[bool, option("--interactive -i", "Choose hunks, as in git add -p.")]
-MaybePatch = Annotated[str | None, argument("[PATCH]", "A name, the start of one, or a number.")]
+MaybePatch = Annotated[
+    str | None, argument("[PATCH]", "The patch's name, the start of it, or its number.")
+]
 
 
 def new(
@@ -59,7 +61,9 @@ def new(
 def push(
     patch: MaybePatch = None,
     all_: Annotated[bool, option("--all -a", "Push all.")] = False,
-    force: Annotated[bool, option("--force", "Write hunks that do not fit to .rej files.")] = False,
+    force: Annotated[
+        bool, option("--force", "Write hunks that do not apply to .rej files.")
+    ] = False,
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -81,14 +85,14 @@ def pop(
     patch: MaybePatch = None,
     all_: Annotated[bool, option("--all -a", "Pop all.")] = False,
     force: Annotated[
-        bool, option("--force", "Discard edits of these files; undo restores them.")
+        bool, option("--force", "Discard edits to these files; undo restores them.")
     ] = False,
     to: To = None,
     series: OfSeries = None,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Pop the top patch, N of them, all above PATCH, or all.
+    """Pop the top patch, the top N, all above PATCH, or all.
 
     Example: patchmgr pop --all
     """
@@ -103,7 +107,7 @@ def _refuse_both(patch: str | None, all_: bool) -> None:
 
 
 def goto(
-    patch: Annotated[str, argument(None, "A name, the start of one, a number, or 0 for none.")],
+    patch: Annotated[str, argument(None, "A name, the start of it, a number, or 0 to pop all.")],
     to: To = None,
     series: OfSeries = None,
     select: Select = [],  # noqa: B006 - typer copies it
@@ -129,7 +133,9 @@ def refresh(
     paths: Annotated[
         list[str] | None, argument("[PATH]...", "Files or folders; default: all.")
     ] = None,
-    patch: Annotated[str | None, option("--patch -p PATCH", "A pushed patch.")] = None,
+    patch: Annotated[
+        str | None, option("--patch -p PATCH", "The pushed patch to refresh; default: the top.")
+    ] = None,
     allow_empty: Annotated[
         bool, option("--allow-empty", "Allow the patch to become empty.")
     ] = False,
@@ -137,7 +143,7 @@ def refresh(
         bool, option("--rewrite", "Write the diff as git does, even if nothing changed.")
     ] = False,
     auto: Annotated[
-        bool, option("--auto", "Put each edit into the patch that wrote its lines.")
+        bool, option("--auto", "Put each edit into the patch that wrote these lines.")
     ] = False,
     interactive: Interactive = False,
     to: To = None,
@@ -177,7 +183,7 @@ def _show_list(found: Listing, command: str, nothing: str) -> None:
 
 
 def applied(to: To = None, series: OfSeries = None, json: Json = False) -> None:
-    """List the pushed patches: `+` pushed, `>` the top.
+    """List the pushed patches; `>` marks the top.
 
     Example: patchmgr applied
     """
@@ -258,9 +264,11 @@ def changes(
         list[str] | None, argument("[PATH]...", "Files or folders; default: all.")
     ] = None,
     since: Annotated[
-        str | None, option("--since PATCH", "Show from before this pushed patch.")
+        str | None, option("--since PATCH", "Start the diff before this pushed patch.")
     ] = None,
-    until: Annotated[str | None, option("--until PATCH", "Show up to this pushed patch.")] = None,
+    until: Annotated[
+        str | None, option("--until PATCH", "End the diff after this pushed patch.")
+    ] = None,
     reverse: Annotated[bool, option("--reverse -R", "Print the reverse diff.")] = False,
     to: To = None,
     series: OfSeries = None,

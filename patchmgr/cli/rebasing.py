@@ -53,14 +53,16 @@ def rebase(
     stop_at_conflict: Annotated[
         bool, option("--stop-at-conflict", "Stop at the first conflict.")
     ] = False,
-    continue_: Annotated[bool, option("--continue", "Continue, with your resolutions.")] = False,
+    continue_: Annotated[
+        bool, option("--continue", "Continue the rebase with your resolutions.")
+    ] = False,
     accept: Annotated[
         list[str], option("--accept FILE", "Accept FILE although it is deleted or does not parse.")
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
         bool, option("--skip", "Leave out the first patch in conflict, and continue.")
     ] = False,
-    abort: Annotated[bool, option("--abort", "Forget the rebase in progress.")] = False,
+    abort: Annotated[bool, option("--abort", "Abandon the rebase in progress.")] = False,
     checkout: Annotated[
         Path | None, option("--checkout DIR", "Show conflicts in a git worktree at DIR.")
     ] = None,
@@ -131,7 +133,7 @@ def rebase(
         raise PatchmgrError("usage", "--resolver cannot be used with --dry-run or --abort")
     if abort:
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
-        say("Forgot the rebase.")
+        say("Abandoned the rebase.")
         return
     options = services.carry.CarryOptions(
         frozenset(select), stop_at_conflict, wants_detail=detail, confidence=confidence
@@ -144,7 +146,7 @@ def rebase(
             raise PatchmgrError("usage", "--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)
         if not dry_run:
-            raise PatchmgrError("usage", "a table of several targets needs --dry-run")
+            raise PatchmgrError("usage", "several targets need --dry-run")
         outcomes = commands.rebase.rebase_onto_many(
             session, names or (), targets=targets, options=options
         )
@@ -260,11 +262,11 @@ def decide(
     patch: Annotated[str | None, argument("PATCH")] = None,
     verdict: Annotated[str | None, argument("absorbed|needed")] = None,
     by: Annotated[
-        str, option("--by PR|COMMIT|TEXT", "The upstream change that has PATCH, or a reason.")
+        str, option("--by PR|COMMIT|TEXT", "The upstream change that contains PATCH, or a reason.")
     ] = "",
-    series: Annotated[str | None, option("--series S", "The series that PATCH is in.")] = None,
+    series: Annotated[str | None, option("--series S", "The series that contains PATCH.")] = None,
     list_: Annotated[bool, option("--list", "List the decisions.")] = False,
-    forget: Annotated[bool, option("--forget", "Forget the decision.")] = False,
+    forget: Annotated[bool, option("--forget", "Forget the decision about PATCH.")] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:

@@ -37,16 +37,16 @@ def argument(usage: str | None, about: str | None = None) -> Any:
     return typer.Argument(metavar=usage, help=about)
 
 
-DryRun = Annotated[bool, option("--dry-run", "Do everything except write.")]
+DryRun = Annotated[bool, option("--dry-run", "Show what would be done, but write nothing.")]
 Select = Annotated[list[str], option("--select SYM", "Select a guard symbol; repeatable.")]
 Confidence = Annotated[
     int | None,
     option(
-        "--confidence PERCENT", "How often a merge rule must be right to be used.", min=50, max=100
+        "--confidence PERCENT", "Use only merge rules that are right this often.", min=50, max=100
     ),
 ]
 Verbose = Annotated[bool, option("--verbose -v", "Also list what is unchanged.")]
-Quiet = Annotated[bool, option("--quiet -q", "Print one line.")]
+Quiet = Annotated[bool, option("--quiet -q", "Print only one line.")]
 Names = Annotated[list[str] | None, argument("[SERIES]...")]
 MaybeName = Annotated[str | None, argument("[SERIES]")]
 

@@ -38,7 +38,9 @@ def mcp(
         from mcp.server.mcpserver import MCPServer
     except ImportError as fault:
         hint = "pip install 'mcp>=2'"
-        raise PatchmgrError("missing-extra", "mcp needs the MCP SDK for Python", (hint,)) from fault
+        raise PatchmgrError(
+            "missing-extra", "`patchmgr mcp` needs the MCP SDK for Python", (hint,)
+        ) from fault
     server = MCPServer("patchmgr", instructions=_INSTRUCTIONS, version=__version__)
     tools = _Tools(root, allow_write)
     for tool in (*tools.reading(), *(tools.writing() if allow_write else ())):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Python = Annotated[str | None, option("--python EXE", "The interpreter of an environment.")]
 Site = Annotated[Path | None, option("--site DIR", "A folder of installed packages.")]
 PackageName = Annotated[
-    str | None, option("--package NAME", "The package, if the upstream names none.")
+    str | None, option("--package NAME", "The package, if upstream.lock does not name it.")
 ]
 Breaks = Annotated[
     bool, option("--break-system-packages", "Write to an environment that the system manages.")
@@ -49,7 +49,7 @@ Warns = Annotated[
     bool | None,
     option(
         "--warn-at-start/--no-warn-at-start",
-        "Make Python warn at startup if the package lost its patches.",
+        "Make Python warn at startup if the patches are gone.",
     ),
 ]
 ShowConflicts = Annotated[
@@ -277,7 +277,7 @@ def branch(
     sign: Annotated[bool, option("--sign", "Sign the commits, as git would.")] = False,
     signoff: Annotated[bool, option("--signoff", "Add your Signed-off-by to the commits.")] = False,
     committer: Annotated[
-        str | None, option("--committer me", "Be the committer yourself, at the current time.")
+        str | None, option("--committer me", "Record you as the committer, and the current time.")
     ] = None,
     push: Annotated[
         str | None, option("--push REMOTE", "Push the branch, unless somebody else pushed to it.")
@@ -324,7 +324,9 @@ def _compare(
     session: Session, base: str, names: list[str], form: str, view: View, options: CarryOptions
 ) -> None:
     if form not in ("terminal", "markdown", "json"):
-        raise PatchmgrError("usage", f"--compare needs terminal, markdown or json, not {form}")
+        raise PatchmgrError(
+            "usage", f"--compare needs --format terminal, markdown or json, not {form}"
+        )
     commit, found = commands.report.compare(session, base, names, options=options)
     page = render.reports
     if form == "markdown":

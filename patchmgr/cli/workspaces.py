@@ -34,7 +34,7 @@ def init(
         tuple[str, str] | None, option("--from-branch REPO BRANCH", "Import this branch of a fork.")
     ] = None,
     upstream: Annotated[
-        str | None, option("--upstream REF", "Upstream's ref in REPO, such as upstream/main.")
+        str | None, option("--upstream REF", "The ref of upstream in REPO, such as upstream/main.")
     ] = None,
     linearize: Linearize = False,
     first_parent: FirstParent = False,
@@ -82,7 +82,7 @@ def upstream_add(
     ] = None,
     track: Annotated[
         str | None,
-        option("--track git|package", "Whether a bare name refers to git or the package."),
+        option("--track git|package", "Whether to follow the git branch or the releases."),
     ] = None,
     branch: Annotated[str | None, option("--branch B", "The branch to track.")] = None,
     reference: Annotated[
@@ -90,7 +90,7 @@ def upstream_add(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Follow a project: git, a package, both, or an archive.
+    """Add an upstream: a git repository, a package, or an archive.
 
     An archive or a folder has no versions: `upstream fetch` reads its present content, and `--onto
     upstream/main` means the content read last.
@@ -139,7 +139,9 @@ def series_new(
         str | None, option("--upstream U", "The upstream that the series is for.")
     ] = None,
     base: Annotated[str | None, option("--base REF", "The upstream state to pin.")] = None,
-    on: Annotated[str | None, option("--on SERIES", "The series to put the new one on.")] = None,
+    on: Annotated[
+        str | None, option("--on SERIES", "The series that the new series is based on.")
+    ] = None,
     dry_run: DryRun = False,
 ) -> None:
     """Make an empty series on an upstream state, or on another series.
@@ -196,7 +198,7 @@ def series_graph(
 
 def status(
     of: Annotated[str | None, option("--of COMMIT", "Identify this commit, branch or tag.")] = None,
-    repo: Annotated[Path | None, option("--repo DIR", "The clone that has COMMIT.")] = None,
+    repo: Annotated[Path | None, option("--repo DIR", "The clone that contains COMMIT.")] = None,
     upstreaming: Annotated[
         bool, option("--upstreaming", "Show each patch's upstream status.")
     ] = False,
@@ -233,9 +235,7 @@ def status(
         return
     if build_env:
         if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
-            raise PatchmgrError(
-                "usage", "--build-env cannot be used with other options than --json"
-            )
+            raise PatchmgrError("usage", "--build-env can be used only with --json")
         told = commands.status.build_environment(session)
         answer("status", None, render.publishing.build_text(told), build_env=told.variables)
         for note in told.notes:

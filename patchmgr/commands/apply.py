@@ -161,7 +161,7 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
         raise PatchmgrError(
             "usage",
             f"{clone.root} has commits after those of {present.series}",
-            (f"keep only yours with: git -C {clone.root} rebase --onto {onto} {head}",),
+            (f"keep only your own commits with: git -C {clone.root} rebase --onto {onto} {head}",),
         )
     unfinished = clone.unfinished()
     if unfinished is not None and (moves_head or found.onto != found.head):
@@ -246,7 +246,9 @@ def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None
     if entry is None:
         return None
     if entry.mode == GITLINK:
-        raise PatchmgrError("unsupported", f"{path} is a submodule, which apply does not change")
+        raise PatchmgrError(
+            "unsupported", f"{path} is a submodule, which `patchmgr apply` does not change"
+        )
     return Content(entry, bench.read(entry.blob))
 
 

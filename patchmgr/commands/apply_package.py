@@ -116,7 +116,7 @@ def _or_overlay(name: str, where: Location) -> Iterator[None]:
     except PatchmgrError as fault:
         if fault.kind not in ("unwritable", "unsafe-path"):
             raise
-        hint = f"or leave it as it is: patchmgr overlay {name} {where.words()} --out DIR"
+        hint = f"or make an overlay instead: patchmgr overlay {name} {where.words()} --out DIR"
         raise PatchmgrError(fault.kind, fault.message, (*fault.hints, hint)) from fault
 
 
@@ -131,7 +131,7 @@ def _refuse_managed(
         "externally-managed",
         f"{distribution.site} is managed by the system ({environment.owner})",
         (
-            "use a virtual environment, with the package in it",
+            "install the package into a virtual environment instead",
             f"or patchmgr overlay {name} {where.words()} --out DIR",
             "or give --break-system-packages, at your own risk",
         ),
@@ -216,7 +216,7 @@ def _refuse_in_the_way(
         if not is_known and target.tree.read(path) is not None:
             raise PatchmgrError(
                 "edited-package",
-                f"{path} is already in {target.root}, and no package lists it",
+                f"{path} is already in {target.root}, but belongs to no package",
                 ("move it away, then run this again",),
             )
 

@@ -71,7 +71,9 @@ def run_commands(
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
         raise PatchmgrError(
-            "usage", f"there is no command {min(unknown)}", (f"commands in series.toml: {known}",)
+            "usage",
+            f"series.toml has no command {min(unknown)}",
+            (f"commands in series.toml: {known}",),
         )
     gates: dict[str, Gate] = {}
     runs = []

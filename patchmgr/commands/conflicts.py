@@ -255,7 +255,7 @@ def _lessons(
             return [Lesson(found.id, region, text)]
         reasons.append(refused)
     elif not reasons:
-        reasons.append("its file is known only while its rebase is in progress")
+        reasons.append("the file in conflict is known only while the rebase is in progress")
     hints = (
         "give the lines that replace the conflict, or the whole file with nothing else changed",
         *(f"patchmgr conflicts resolve {part} FILE" for part in found.parts),

@@ -186,7 +186,7 @@ def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
         raise PatchmgrError(
             "usage",
             f"no commit between {record.pin.ref} and {item.onto[:12]} names pull request {number}",
-            ("name a commit, or say it in words: --by TEXT",),
+            ("name the upstream commit, or give the reason in words: --by TEXT",),
         )
     return *found, number
 
@@ -199,7 +199,7 @@ def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None
         raise PatchmgrError(
             "unknown-ref",
             f"upstream has no commit {name}",
-            ("name another commit, or say it in words: --by TEXT",),
+            ("name another commit, or give the reason in words: --by TEXT",),
         )
     text = found.content.partition(b"\n\n")[2].decode("utf-8", "replace")
     subject = text.partition("\n")[0]

@@ -95,14 +95,14 @@ def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
     """Return the reverse of a patch; raise a "usage" error if it comes from a series file."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
-    message = f"-R is only for files, and {shown(item.label)} is in a series file"
+    message = f"-R cannot be used with a series file, which lists {shown(item.label)}"
     raise PatchmgrError("usage", message)
 
 
 def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
     """Append patches to a series; each must apply to the pin after the patches before it."""
     if not any((sources.paths, sources.git, sources.stack, sources.pulls, sources.commits)):
-        hint = "or a range with --git REPO A..B, or --commit SHA or --pull N of upstream"
+        hint = "or name commits: --git REPO A..B, --commit SHA, --pull N"
         raise PatchmgrError("usage", "name a file or a folder", (hint,))
     with session.writing():
         workspace = session.workspace
@@ -162,7 +162,7 @@ def _named(
                     "changed-patch",
                     f"{item.label} differs from {name}, and both are from {commit[:12]}",
                     (f"look at it: patchmgr show {name}",
-                     "take the edit over with patchmgr refresh, and name what is new without it"),
+                     "add what differs with patchmgr refresh, and do not import this commit again"),
                 )  # fmt: skip
             session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
             continue

@@ -99,7 +99,7 @@ def _ends(
     if end is not None:
         last = _state(session, record, side, end)
     if first is None:
-        hint = "name the state to start from with --from REF"
+        hint = "name the upstream state before the rebase with --from REF"
         raise PatchmgrError("usage", f"{record.name} has not been rebased yet", (hint,))
     if end is None and first.commit == pin.commit:
         last = side.resolve(TRACKED)

@@ -101,7 +101,7 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
     end = side.resolve(onto)
     between = side.between(start, end, 1 if side.has_history else None, session.say)
     if end.commit == start.commit:
-        raise PatchmgrError("usage", f"there is nothing after {start.ref} up to {end.ref}")
+        raise PatchmgrError("usage", f"upstream has no state after {start.ref} up to {end.ref}")
     way = [start, *between, end]
     if side.has_history:
         before = side.reader.commit(f"{way[1].commit}^1")

@@ -119,7 +119,7 @@ def accept_proposed(
         found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)
         if found is None:
             hint = f"patchmgr conflicts propose {name} --file FILE"
-            raise PatchmgrError("not-accepted", f"no solution is proposed for {name}", (hint,))
+            raise PatchmgrError("not-accepted", f"no resolution is proposed for {name}", (hint,))
         checked = _check(session, target, lambda conflict: found.content, by=found.by, runs=False)
         if not checked.proposed.has_passed:
             raise refused(checked.proposed)
@@ -153,8 +153,8 @@ def accept_anyway(
         checked = _check(session, target, given, by=by, runs=False)
         if checked.fitted is None:
             problem = checked.proposed.failures[0]
-            message = f"the solution does not resolve {name}: {problem.check}: {problem.text}"
-            hint = f"or write it to {work_file(session.workspace, target.item)}, and continue"
+            message = f"the proposed text does not resolve {name}: {problem.check}: {problem.text}"
+            hint = f"or write the resolution to {work_file(session.workspace, target.item)}"
             raise PatchmgrError("bad-resolution", message, (hint,))
         made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
         return checked.proposed, made

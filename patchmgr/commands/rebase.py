@@ -252,8 +252,8 @@ def continue_rebase(
             check_checkout(session, in_progress)
             trust(session, in_progress)
         elif in_progress.checkout and is_dry_run:
-            hint = "run it without --dry-run: what is resolved there is kept in any case"
-            message = f"a dry run takes nothing from {in_progress.checkout}"
+            hint = "run the command without --dry-run; your resolutions there are kept"
+            message = f"--dry-run cannot read the resolutions in {in_progress.checkout}"
             raise PatchmgrError("usage", message, (hint,))
         require_trusted(session, in_progress)
         in_progress, tree = take_back(session, in_progress, others, _is_answered(session), accepted)
@@ -488,7 +488,7 @@ def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ..
         targets.append(Span(start, end, step) if dots else ref)
     has_span = any(isinstance(target, Span) for target in targets)
     if has_span and every is None:
-        raise PatchmgrError("usage", "a range needs --every release or --every N")
+        raise PatchmgrError("usage", "--onto A..B needs --every release or --every N")
     if every is not None and not has_span:
         raise PatchmgrError("usage", "--every needs a range: --onto A..B")
     return tuple(targets)
@@ -538,5 +538,5 @@ def _of_target(session: Session, loaded: LoadedSeries, target: str | Span) -> tu
     end = side.resolve(target.end or "upstream/main")
     between = side.between(start, end, target.step, session.say)
     if not between and end.commit == start.commit:
-        raise PatchmgrError("usage", f"there is nothing after {start.ref} up to {end.ref}")
+        raise PatchmgrError("usage", f"upstream has no state after {start.ref} up to {end.ref}")
     return (*between, end)

@@ -325,8 +325,8 @@ def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequenc
                 where = f"{shown(path)} in {opened.need_checkout().root}"
                 message = f"{where} lacks the change of {shown(layer.name)}"
                 hints = (
-                    "put it back: patchmgr pop --all --force, then patchmgr push --all",
-                    f"or let {shown(name)} take it out: "
+                    "restore the change: patchmgr pop --all --force, then patchmgr push --all",
+                    f"or let {shown(name)} remove it: "
                     f"patchmgr refresh --patch {shown(name)} {shown(path)}",
                 )
                 raise PatchmgrError("put-back", message, hints)

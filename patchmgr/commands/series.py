@@ -56,7 +56,9 @@ def _new_record(
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
-        raise PatchmgrError("usage", "a series needs an upstream and a state of it", (hint,))
+        raise PatchmgrError(
+            "usage", "a new series needs an upstream and one of its states", (hint,)
+        )
     upstream = upstream or (lower.upstream if lower else "")
     if lower is not None and base is None:
         record = SeriesRecord(name, upstream, lower.pin, on)

@@ -122,10 +122,10 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
                 middle[path] = opened.ground.entry(old, path)
         elif chosen:
             middle[step.change.path] = _without(opened, step, chosen)
-    for end, what in ((old, "whole of"), (new, "none of")):
+    for end, what in ((old, "all"), (new, "none")):
         if opened.ground.is_same(middle, end):
             raise PatchmgrError(
-                "usage", f"that is the {what} {shown(patch.name)}: nothing to split"
+                "usage", f"nothing to split: {what} of {shown(patch.name)} was chosen"
             )
     return middle
 

@@ -167,9 +167,13 @@ def build_environment(session: Session) -> BuildEnvironment:
             named = pieces[1::2]
             wrong = [place for place in named if place not in PLACES]
             if wrong or variable in variables:
-                fault = f"has no place {{{shown(wrong[0])}}}" if wrong else "is set by two series"
+                fault = (
+                    f"has the unknown placeholder {{{shown(wrong[0])}}}"
+                    if wrong
+                    else "is set by two series"
+                )
                 message = f"series/{name}: the variable {variable} {fault}"
-                hint = f"places of [build-env] in series.toml: {', '.join(PLACES)}"
+                hint = f"placeholders of [build-env] in series.toml: {', '.join(PLACES)}"
                 raise PatchmgrError("bad-settings", message, (hint,))
             unknown = [place for place in named if place not in known]
             if unknown:

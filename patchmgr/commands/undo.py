@@ -112,7 +112,7 @@ def redo(session: Session, *, count: int, is_dry_run: bool) -> Turn:
 
 
 def _too_few(found: int, verb: str) -> str:
-    return f"there is nothing to {verb}" if not found else f"only {found} can be taken: {verb} -n"
+    return f"there is nothing to {verb}" if not found else f"{verb} -n can be at most {found}"
 
 
 def _turn(
@@ -161,7 +161,7 @@ def _files(
 def _edited(path: str, operation: Operation) -> PatchmgrError:
     return PatchmgrError(
         "edited",
-        f"{path} was edited since: {shown(operation.command)}",
+        f"{path} was edited after this operation: {shown(operation.command)}",
         (f"save the edit elsewhere and restore the file, or do not undo {operation.number}",),
     )
 

@@ -52,7 +52,7 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
                     versions.append((outcome.name, _content(bench, changes[wanted])))
         last = state.entry(path)
         if last is None:
-            raise PatchmgrError("usage", f"the branch has no file {shown(path)}")
+            raise PatchmgrError("usage", f"the branch of the series has no file {shown(path)}")
         content = _content(bench, last)
     lines = content.split(b"\n")
     if not 1 <= line <= len(lines):

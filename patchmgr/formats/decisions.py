@@ -76,9 +76,9 @@ def _order(d: Decision) -> tuple[object, ...]:
 def _read(table: Any, where: str) -> Decision:
     decision = converted(table, Decision, kind=_KIND, what=where)
     if any(passage.lines and not passage.digest for passage in decision.passages):
-        raise PatchmgrError(_KIND, f"{where}: a passage that counts lines lacks their digest")
+        raise PatchmgrError(_KIND, f"{where}: a passage with `lines` needs a `digest`")
     if not decision.passages and (decision.commit is None or decision.ruling is Ruling.ABSORBED):
-        raise PatchmgrError(_KIND, f"{where} needs a passage, or a commit that explains it")
+        raise PatchmgrError(_KIND, f"{where} needs a passage or a commit")
     passages = (replace(p, path=_path(p.path, where)) for p in decision.passages)
     patch = _path(decision.patch, where)
     return replace(decision, patch=patch, passages=tuple(sorted(passages)))

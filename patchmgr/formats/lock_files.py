@@ -53,7 +53,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use letters, digits, and . _ - after the first one"
-        raise PatchmgrError(kind, f"{what} {shown(text)} is not a valid name.", (hint,))
+        raise PatchmgrError(kind, f"{what} {shown(text)} is not a valid name", (hint,))
     return text
 
 
@@ -62,7 +62,7 @@ def parse_lock(raw: bytes) -> Lock:
     top = toml_text.read_toml(raw, kind="bad-lock", what=_FILE, limit=MAX_LOCK)
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
-        problem = f"{_FILE} has format {number} and was written by a newer patchmgr."
+        problem = f"{_FILE} has format {number} and was written by a newer patchmgr"
         raise PatchmgrError("bad-lock", problem, (f"this version reads format {LOCK_FORMAT}",))
     document = _converted(top, _Document, what=f"{_FILE}:")
     upstreams = {name: _upstream(name, table) for name, table in sorted(document.upstream.items())}
@@ -156,4 +156,4 @@ def _sorted(value: Any, where: str, depth: int = 0) -> Any:
 
 
 def _fault(where: str, problem: str) -> PatchmgrError:
-    return PatchmgrError("bad-lock", f"{where} {problem}.")
+    return PatchmgrError("bad-lock", f"{where} {problem}")

@@ -138,7 +138,7 @@ def _charset(named: dict[str, _Field], name: str) -> str | None:
         return None
     kind = named["content-type"].text()
     if "/" in kind and not kind.lower().startswith("text/"):
-        problem = f"Patch {shown(name)} is a mail with several parts, or without text."
+        problem = f"Patch {shown(name)} is a mail with several parts, or without text"
         raise PatchmgrError("bad-patch", problem, (hint,))
     match = _CHARSET.search(kind)
     if match is None:
@@ -263,7 +263,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
         _fields(lines, letter),
     )
     if "\0" in "".join([subject, *text.fields.values()]) or b"\0" in message:
-        raise PatchmgrError("bad-patch", f"Patch {shown(name)} has a NUL in an encoded word.")
+        raise PatchmgrError("bad-patch", f"Patch {shown(name)} has a NUL in an encoded word")
     return text
 
 
@@ -296,7 +296,7 @@ def _lines(header: bytes, name: str) -> list[bytes]:
     """Return the lines without their newlines; refuse a NUL, which no commit message holds."""
     if b"\0" in header:
         line = header[: header.index(b"\0")].count(b"\n") + 1
-        raise PatchmgrError("bad-patch", f"Patch {shown(name)} line {line}: a NUL in the header.")
+        raise PatchmgrError("bad-patch", f"Patch {shown(name)} line {line}: a NUL in the header")
     return header.removesuffix(b"\n").split(b"\n") if header else []
 
 

@@ -62,14 +62,14 @@ def check_path(text: str, *, what: str) -> str:
     reason = refusal(text)
     if reason is not None:
         named = f"{what} {shown(text)}" if text else what
-        raise PatchmgrError("unsafe-path", f"{named} {reason}.")
+        raise PatchmgrError("unsafe-path", f"{named} {reason}")
     return text
 
 
 def check_link(path: str, mode: str | None, *, what: str) -> None:
     """Raise an "unsafe-path" error if the path is a symbolic link with the name `.gitmodules`."""
     if mode == SYMLINK and any(_is_gitmodules(part) for part in re.split(r"[/\\]", path)):
-        raise PatchmgrError("unsafe-path", f"{what} {shown(path)} must not be a symbolic link.")
+        raise PatchmgrError("unsafe-path", f"{what} {shown(path)} must not be a symbolic link")
 
 
 @lru_cache(maxsize=4096)

@@ -161,7 +161,7 @@ def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
     """Return the series with its patches in the order of `names`; comment lines do not move."""
     if sorted(names) != sorted(series.names()):
         raise PatchmgrError(
-            "bad-series", "The new order must name every patch of the series exactly once."
+            "bad-series", "The new order must name every patch of the series exactly once"
         )
     by_name = {line.name: line for line in series.lines}
     order = iter(names)
@@ -213,7 +213,7 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
     for name in names:
         if name not in known:
             hint = "patchmgr series show lists the patches"
-            problem = f"The series has no patch {shown(name)}."
+            problem = f"The series has no patch {shown(name)}"
             raise PatchmgrError("unknown-patch", problem, (hint,))
 
 
@@ -223,11 +223,11 @@ def _check_new(series: SeriesFile, name: str) -> None:
     read = _ENTRY.fullmatch(encode_path(name))
     if read is None or read[1] or read[3] or name in _OWN_FILES:
         raise PatchmgrError(
-            "bad-series", f"A series file cannot contain the patch name {shown(name)} ."
+            "bad-series", f"A series file cannot contain the patch name {shown(name)}"
         )
     if name in series.names():
-        raise PatchmgrError("bad-series", f"The series already has a patch {shown(name)}.")
+        raise PatchmgrError("bad-series", f"The series already has a patch {shown(name)}")
 
 
 def _fault(number: int, problem: str, *hints: str) -> PatchmgrError:
-    return PatchmgrError("bad-series", f"Series file line {number}: {problem}.", hints)
+    return PatchmgrError("bad-series", f"Series file line {number}: {problem}", hints)

@@ -44,7 +44,7 @@ def download(
     """
     if not FILENAME.fullmatch(archive.filename):
         raise PatchmgrError(
-            "bad-archive", f"{archive.filename!a} is not a valid file name of a package"
+            "bad-archive", f"{archive.filename!a} is not a valid file name for a package archive"
         )
     target = folder / archive.filename
     if _is_right(target, archive):

@@ -189,7 +189,7 @@ def edited(target: Installation, path: str) -> PatchmgrError:
     name = target.distribution.name
     return PatchmgrError(
         "edited-package",
-        f"{path} in {target.root} is neither the file of {name} {target.distribution.version} "
-        "nor the one that a series made of it",
-        ("make a patch of the edit", f"or install {name} again, then run the command again"),
+        f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
+        "contains nor the one that a series made of it",
+        ("make a patch of the edit", f"or install {name} again and repeat the command"),
     )

@@ -131,7 +131,9 @@ class Contents:
 
 def _forgotten(name: str) -> PatchmgrError:
     message = f"content {name[:12]}, which an older state needs, is no longer kept"
-    return PatchmgrError("forgotten", message, ("patchmgr log lists the operations that are",))
+    return PatchmgrError(
+        "forgotten", message, ("patchmgr log lists the operations that can still be undone",)
+    )
 
 
 BY_HAND = "(edits by hand)"

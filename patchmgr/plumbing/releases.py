@@ -98,9 +98,11 @@ def _check_names(release: Release) -> None:
     """Raise if a ref or a commit message cannot contain the version or file name."""
     version, filename = release.version, release.archive.filename
     if not _VERSION.fullmatch(version) or ".." in version or version.endswith((".", ".lock")):
-        raise PatchmgrError("bad-archive", f"{version!a} is not a valid version of a package")
+        raise PatchmgrError("bad-archive", f"{version!a} is not a valid package version")
     if not FILENAME.fullmatch(filename):
-        raise PatchmgrError("bad-archive", f"{filename!a} is not a valid file name of a package")
+        raise PatchmgrError(
+            "bad-archive", f"{filename!a} is not a valid file name for a package archive"
+        )
 
 
 def _content(

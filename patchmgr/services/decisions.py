@@ -165,7 +165,7 @@ def accept_finding(
         raise PatchmgrError("usage", "--because must be one line of plain text", (hint,))
     with session.writing():
         every = {one.finding.id: one for one in open_findings(session.workspace)}
-        found = every[_match(name, every, "is not what a rebase stopped at")]
+        found = every[_match(name, every, "is not the id of a finding of the rebase in progress")]
         if not found.finding.can_be_accepted:
             hint = "correct the patch, or its Ensures; then patchmgr rebase --continue"
             message = f"{shown(found.patch)} {found.finding.text}: this cannot be accepted"

@@ -330,7 +330,9 @@ def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
     for outcome in outcomes:
         if outcome.conflicts or outcome.verdict is Verdict.BLOCKED:
             paths = ", ".join(shown(conflict.path) for conflict in outcome.conflicts)
-            problem = f"Patch {shown(outcome.name)} does not apply without those left out"
+            problem = (
+                f"Patch {shown(outcome.name)} does not apply without the patches that are left out"
+            )
             raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
         if outcome.verdict is Verdict.CONFLICT:
             hint = "correct the patch, or its Ensures"

@@ -179,7 +179,7 @@ def check_pin(opened: OpenSeries, state: State) -> None:
 
 def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> PatchmgrError:
     record, root = opened.record, checkout.root
-    place = f"{shown(path)} in {root} is not that of"
+    place = f"{shown(path)} in {root} differs from"
     if record.on is not None:
         message = f"{place} the series {record.on}, which {record.name} is based on"
         branch = f"patchmgr branch {record.on} --repo {root}"

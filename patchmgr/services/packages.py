@@ -349,7 +349,7 @@ class _Run:
                 f"{self.package.name} {self.package.version} has none of the files that the patches"
                 f" change, such as {lost[0][1]}",
                 ("apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
-                 "or name their paths in the package in series.toml: [paths]"),
+                 "or map their paths to paths of the package: [paths] in series.toml"),
             )  # fmt: skip
         return tuple(items), tuple(lost)
 
@@ -418,7 +418,7 @@ class _Run:
                 raise PatchmgrError(
                     "usage",
                     f"{places[place]} and {path} would both be {place} in {self.package.name}",
-                    ("name the path of each in the package in series.toml: [paths]",),
+                    ("map each to a different path of the package: [paths] in series.toml",),
                 )
             found = self.package.read(place)
             same = None if found is None else (found.mode, found.content)

@@ -147,7 +147,7 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
     if len(packages) > 1:
         listed = shown(", ".join(packages))
         message = f"{folder} has patches for {len(packages)} packages of npm: {listed}"
-        raise PatchmgrError("usage", message, ("name the files of the one that you follow",))
+        raise PatchmgrError("usage", message, ("name the files of the package that you follow",))
 
 
 def read_source_file(path: Path) -> bytes:

@@ -445,7 +445,7 @@ def _resolved(
             "unresolved",
             f"still in conflict in {root}: {names}",
             (
-                f"edit it, and say so with: git -C {root} add FILE, or rm FILE to delete it",
+                f"edit each file, then mark it as resolved: git -C {root} add FILE (or rm FILE)",
                 "then run: patchmgr rebase --continue",
             ),
         )

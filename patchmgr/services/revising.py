@@ -329,7 +329,7 @@ def restacked(
         raise _depends(opened.ground, chain, layers, found)
     if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
         path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
-        message = f"in that order, the patches would make another content of {shown(path)}"
+        message = f"in that order, the patches would change the final content of {shown(path)}"
         raise PatchmgrError("depends", message, ("nothing was changed",))
     _refuse_emptied(opened.ground, layers, found)
     return found

@@ -113,7 +113,9 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
         if isinstance(fault, PatchmgrError) and fault.kind == "newer-state":
             raise
         raise PatchmgrError(
-            "broken-workspace", f"{STATE} cannot be read", ("delete it to end that rebase",)
+            "broken-workspace",
+            f"{STATE} cannot be read",
+            (f"to give up the rebase in progress, delete {STATE}",),
         ) from fault
 
 
@@ -124,7 +126,7 @@ def _refuse_newer(document: dict[str, Any]) -> None:
         by = shown(str(document.get("patchmgr", "a newer one")))
         raise PatchmgrError(
             "newer-state",
-            f"the rebase in progress was left by patchmgr {by}, and this is {__version__}",
+            f"the rebase in progress was started by patchmgr {by}, but this is {__version__}",
             (
                 f"continue with that version, or end the rebase: delete {_FOLDER}",
                 "recorded resolutions (conflicts list) are kept",
@@ -273,7 +275,7 @@ def require_taken(
     for name in accepted:
         if not any(is_named(workspace, item, [name]) for item in named):
             known = "; ".join(item.file for item in in_progress.waiting)
-            message = f"--accept: {shown(name)} is not a file to resolve"
+            message = f"--accept {shown(name)}: no file to resolve has this name"
             raise PatchmgrError("usage", message, (f"files to resolve: {known}",))
     problems = [
         f"{_FOLDER}/{shown(item.file)}{problem}"

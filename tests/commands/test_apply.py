@@ -648,7 +648,7 @@ def test_a_submodule_change_is_refused_in_one_line(stage: Stage) -> None:
     checkout = own_series(stage, {"a": "file\n"}, act)
     before = picture(checkout.root)
     answer = stage.run("apply", "own", "--to", checkout.root, code=1)
-    assert one_line(answer) == "sub is a submodule, which apply does not change"
+    assert one_line(answer) == "sub is a submodule, which `patchmgr apply` does not change"
     assert picture(checkout.root) == before
 
 

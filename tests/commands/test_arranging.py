@@ -126,7 +126,7 @@ def test_a_patch_does_not_leave_what_it_depends_on(
         (("fold",), 2, "name other patches to fold into four.patch"),
         (("fold", "two", "--diff", "x"), 2, "name the patches to fold, or a diff with --diff"),
         (("fold", "--diff", "nowhere"), 2, "nowhere cannot be read: No such file or directory"),
-        (("split", "three", "x"), 2, "that is the none of three.patch: nothing to split"),
+        (("split", "three", "x"), 2, "nothing to split: none of three.patch was chosen"),
         (("split", "three", "x", "--file", "nine"), 2, "three.patch does not touch nine"),
         (("split", "three", "x", "--hunk", "new"), 2, "new is not written as PATH:N or PATH:N,N"),
         (
@@ -135,11 +135,11 @@ def test_a_patch_does_not_leave_what_it_depends_on(
         ),
         (
             ("split", "three", "one", "--file", "new"), 1,
-            "The series already has a patch one.patch.",
+            "The series already has a patch one.patch",
         ),
         (
             ("split", "three", "x", "--file", "new", "--file", "pkg"), 2,
-            "that is the whole of three.patch: nothing to split",
+            "nothing to split: all of three.patch was chosen",
         ),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, tuple) else None,

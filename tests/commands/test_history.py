@@ -100,7 +100,7 @@ def test_what_a_person_had_solved_comes_back_after_an_abort(desk: Hands) -> None
     desk.run("undo")
     assert place.read_text() == "solved\n"
     assert "rebase of s onto" in desk.stage.run("status").out
-    assert "a.py was edited since" in one_line(desk.run("undo", code=1))
+    assert "a.py was edited after this operation" in one_line(desk.run("undo", code=1))
 
 
 def test_undo_goes_on_where_the_last_one_stopped(desk: Hands) -> None:
@@ -172,7 +172,7 @@ def test_a_patch_file_that_was_edited_since_is_not_overwritten(desk: Hands, path
     place.write_bytes(place.read_bytes() + b"\n")
     before = desk.look()
     message = one_line(desk.run("undo", code=1))
-    assert message.startswith(f"series/w/{path} was edited since: ")
+    assert message.startswith(f"series/w/{path} was edited after this operation: ")
     assert desk.look() == before
 
 

@@ -219,7 +219,7 @@ def _removed(house: House) -> None:
 def _partly_by_hand(house: House) -> None:
     house.series({A: OURS}, {"demo/b.py": OURS})
     (house.site / A).write_text(OURS)
-    assert "neither the file of demo 1.0" in house.refuses("apply")
+    assert "neither the file that demo 1.0" in house.refuses("apply")
 
 
 def _taken_out_in_part(house: House) -> None:

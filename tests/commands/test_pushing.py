@@ -260,7 +260,7 @@ def test_a_checkout_of_another_commit_is_refused(stage: Stage) -> None:
     desk.checkout.commit({"run.sh": "mine\n"})
     before = desk.look()
     message = one_line(desk.run("push", code=1))
-    assert message == f"run.sh in {desk.root} is not that of the pin {stage.base}"
+    assert message == f"run.sh in {desk.root} differs from the pin {stage.base}"
     assert desk.look() == before
 
 

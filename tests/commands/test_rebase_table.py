@@ -97,7 +97,7 @@ def test_every_release_is_every_tag_that_is_a_final_version(
     whole = ("s", "--onto", span, *RELEASES)
     if targets is None:
         error = tagged.rebase(*whole, code=2)["error"]
-        assert error["message"] == "there is nothing after sometag up to upstream/main"
+        assert error["message"] == "upstream has no state after sometag up to upstream/main"
         return
     answer = invoke("-C", tagged.root, "rebase", *whole, "--json").json
     assert [target["onto"] for target in answer["targets"]] == targets
@@ -150,9 +150,9 @@ EVERY = "--every must be release or a number of commits"
 @table(
     ("options", "message"),
     [
-        (["--onto", "v1.1", "--onto", "v2.0"], "a table of several targets needs --dry-run"),
-        (["--onto", "v1.0..", "--every", "release"], "a table of several targets needs --dry-run"),
-        (["--onto", "v1.0..v2.0", "--dry-run"], "a range needs --every release or --every N"),
+        (["--onto", "v1.1", "--onto", "v2.0"], "several targets need --dry-run"),
+        (["--onto", "v1.0..", "--every", "release"], "several targets need --dry-run"),
+        (["--onto", "v1.0..v2.0", "--dry-run"], "--onto A..B needs --every release or --every N"),
         (["--onto", "v1.1", *RELEASES], "--every needs a range: --onto A..B"),
         ([*RELEASES], "give one of --onto REF, --continue, --skip and --abort"),
         (["--continue", *RELEASES], "--every and --format need --onto"),

@@ -69,8 +69,8 @@ def popped(two: Hands) -> Hands:
 @table(
     ("line", "code", "message"),
     [
-        (("new", "one"), 1, "The series already has a patch one.patch."),
-        (("new", "../one"), 1, "The patch name ../one.patch has a .. component."),
+        (("new", "one"), 1, "The series already has a patch one.patch"),
+        (("new", "../one"), 1, "The patch name ../one.patch has a .. component"),
         (("new", "stray"), 2, "the file stray.patch already exists"),
         (
             ("new", "x", "--author", "nobody"),
@@ -295,7 +295,7 @@ def test_an_edit_of_a_file_that_the_commit_changed_is_refused(two: Hands) -> Non
     assert two.run("refresh").out == "two.patch: nothing to refresh\n"
     two.write({"pkg/b.py": "other\n"})
     message = one_line(two.run("refresh", code=1))
-    assert message.startswith(f"pkg/b.py in {two.root} is not that of the pin")
+    assert message.startswith(f"pkg/b.py in {two.root} differs from the pin")
 
 
 @pytest.mark.parametrize(

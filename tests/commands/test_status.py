@@ -145,8 +145,11 @@ def test_a_series_names_variables_of_its_own(stage: Stage) -> None:
 @table(
     ("line", "problem"),
     {
-        "no place": ('X = "{path}"', "the variable X has no place {path}"),
-        "a field of a place": ('X = "{head.x}"', "the variable X has no place {head.x}"),
+        "no place": ('X = "{path}"', "the variable X has the unknown placeholder {path}"),
+        "a field of a place": (
+            'X = "{head.x}"',
+            "the variable X has the unknown placeholder {head.x}",
+        ),
         "a name of another series": ('S_HEAD = "x"', "the variable S_HEAD is set by two series"),
     },
 )
@@ -155,7 +158,7 @@ def test_variables_that_cannot_be_told(stage: Stage, line: str, problem: str) ->
         stage.run("series", "new", "t", "--upstream", "up", "--base", stage.base)
     (stage.root / "series/t/series.toml").write_text(f"[build-env]\n{line}\n")
     answer = stage.run("status", "--build-env", code=1)
-    assert problem in answer.err and "places of [build-env]" in answer.err and not answer.out
+    assert problem in answer.err and "placeholders of [build-env]" in answer.err and not answer.out
 
 
 def test_a_series_that_does_not_apply_has_no_head(stage: Stage) -> None:

@@ -197,5 +197,5 @@ def _quoted(regex: str) -> str:
 
 
 def _unknown(problem: str) -> PatchmgrError:
-    hint = "add a condition for this state to the predicate, with and, or and not"
+    hint = "state in the predicate what holds there, with `and`, `or` and `not`"
     return PatchmgrError("unknown-state", problem, (hint,))
