@@ -20,7 +20,7 @@ from patchmgr.engines.text.telling import bare, normal_lines
 
 
 class Fate(IntEnum):
-    """Whether a version of a file already has one change of a hunk: an added or removed line."""
+    """What an upstream version of a file shows of one line that a hunk adds or removes."""
 
     FOUND = 0
     OPEN = 1  # the place is as the series finds it: the hunk would still change it
@@ -29,7 +29,7 @@ class Fate(IntEnum):
 
 
 class Count(Struct, frozen=True):
-    """The number of changed lines for each value of `Fate`."""
+    """The number of changed lines of a hunk or a patch, by their `Fate` in an upstream file."""
 
     found: int = 0
     open: int = 0
@@ -38,7 +38,7 @@ class Count(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """The number of changed lines, without those that a later patch replaced."""
+        """The number of changed lines, except those that a later patch replaced."""
         return self.found + self.open + self.taken
 
     def __add__(self, other: Count) -> Count:
@@ -47,7 +47,7 @@ class Count(Struct, frozen=True):
 
 
 class Effect(Struct, frozen=True):
-    """Which changes of a series a version of a file has: line by line, and as counts for each hunk.
+    """Shows for each line that a series adds or removes whether an upstream file has the change.
 
     Only distinctive lines are counted. If a hunk adds (or removes) none, all lines that it adds (or
     removes) are counted. `places` maps each run of changed lines to its range in upstream's file.
@@ -65,9 +65,9 @@ class Effect(Struct, frozen=True):
 
 
 def effect(weave: Weave, ours: bytes | None) -> Effect:
-    """Determine which changes of a series a version of a file has.
+    """Return, for each line that a series adds or removes, whether an upstream file has the change.
 
-    `ours` is the content of that version, or None if upstream deleted the file.
+    `ours` is the content of that file, or None if upstream deleted the file.
     """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]

@@ -19,11 +19,11 @@ _REVERT = re.compile(r"\brevert", re.IGNORECASE)
 
 
 def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
-    """Return the number of the upstream commit that reverted some patches, or None if none did.
+    """Return the index of the upstream commit that reverted the given patches, or None if none did.
 
-    Only commits after the one numbered `landed` are considered. A reversal removes most lines of
-    the patches and restores the old ones. It must also be called a revert in its subject, or be the
-    exact reverse of the commit `landed`.
+    Only commits after the one with the index `landed` are considered. A reversal removes most lines
+    of the patches and restores the old ones. It must also be called a revert in its subject, or be
+    the exact reverse of the commit `landed`.
     """
     later = Counter[int]()
     for patch in patches:
@@ -39,7 +39,7 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
 
 def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
-    """Return the lines of each hunk that step `landed` brought, with their fates after a step."""
+    """Return, by hunk, the lines that commit `landed` brought, with their fate after `number`."""
     found = dict[HunkId, Sequence[tuple[bool, Fate]]]()
     for hunk in series.hunks(patch):
         then, now = (series.fates(hunk, n) for n in (landed, number))
@@ -67,9 +67,9 @@ def _is_reverse(series: Series, landed: int, number: int) -> bool:
 
 
 def event_of(lines: Lines) -> Event:
-    """Return what happened to a patch, by its landed lines as the target has them.
+    """Return whether a landed patch is still in the target: in full, in part, or not at all.
 
-    If the patch landed added lines, only these decide.
+    `lines` are its landed lines as the target has them. If some are added lines, only these decide.
     """
     fates = [line for some in lines.values() for line in some]
     if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
@@ -79,9 +79,9 @@ def event_of(lines: Lines) -> Event:
 
 
 def restored(lines: Lines) -> set[HunkId]:
-    """Return the hunks whose old text the target has again.
+    """Return the hunks of a landed patch that upstream has since undone.
 
-    The set is empty if these hunks are not most of what landed.
+    The set is empty unless these hunks have at least half of the lines that landed.
     """
     back = {
         hunk

@@ -33,7 +33,7 @@ Landings = Mapping[int, Sequence[int]]
 
 
 def find_absorbed(series: Series) -> dict[int, Absorption]:
-    """Return the absorption of each patch that upstream has in whole or in part, by patch index."""
+    """Return, for each patch by index, which hunks upstream has, and since which commit."""
     landings = _landings(series)
     found: dict[int, Absorption] = {}
     for patch in range(len(series.folded)):

@@ -56,12 +56,12 @@ _CLOSES = re.compile(
 
 
 def key_of(line: bytes) -> bytes:
-    """Return a line with its white space removed, or an empty key if the line contains no word."""
+    """Return a line without its white space, or an empty string of bytes if it contains no word."""
     return bare(line) if re.search(rb"\w", line) else b""
 
 
 class Order(Enum):
-    """Whether the order of the members of a list matters."""
+    """Whether the order of the entries of a list in source code matters."""
 
     NONE = 0  # the language calls them unordered
     LINED = 1
@@ -82,7 +82,7 @@ class Scanned(Struct, frozen=True):
 
 
 class Layout(Struct, frozen=True, dict=True):
-    """A text and its structure; lines are numbered from 0. Use `layout_of` to create one."""
+    """A text and its structure: blocks, brackets, strings, comments. Lines are counted from 0."""
 
     path: str
     content: bytes
@@ -94,7 +94,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @property
     def is_program(self) -> bool:
-        """Whether the language delimits its blocks by braces or indentation."""
+        """Whether the text is in a language that delimits blocks by braces or indentation."""
         return self.language in BRACED or self.language == "Python"
 
     @cached_property
@@ -104,10 +104,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @cached_property
     def keys(self) -> list[bytes]:
-        """The key of each line: the line with its white space removed.
-
-        The key of a line without a word is empty.
-        """
+        """The lines without white space, for comparisons. A line with no word becomes empty."""
         return [*map(key_of, self.lines)]
 
     @cached_property
@@ -117,7 +114,7 @@ class Layout(Struct, frozen=True, dict=True):
 
     @cached_property
     def blocks(self) -> Sequence[int]:
-        """For each line, the line number where its innermost block begins, or -1 outside blocks."""
+        """For each line, the number of the line that begins its block, or -1 outside blocks."""
         found: list[int] = []
         around: list[tuple[float, int]] = []
         is_covered = False
@@ -140,12 +137,12 @@ class Layout(Struct, frozen=True, dict=True):
 
     @cached_property
     def counts(self) -> Counter[bytes]:
-        """The number of lines with each key, without lines whose key is empty."""
+        """How often each line with a word, without its white space, occurs in the text."""
         return Counter(filter(None, self.keys))
 
     @cached_property
     def singular(self) -> Set[bytes]:
-        """The keys that exactly one line of the text has."""
+        """The lines, without their white space, that occur exactly once in the text."""
         return {key for key, count in self.counts.items() if count == 1}
 
     def _level(self, number: int) -> float:
@@ -158,7 +155,7 @@ class Layout(Struct, frozen=True, dict=True):
         return 0 if self.language in ("Text", OTHER) else indentation(line)
 
     def order_at(self, number: int) -> Order:
-        """Return whether lines at this place may be reordered, judged by the brackets around it."""
+        """Return whether the order of the lines around a line matters, judged by the brackets."""
         opened = self.scanned.opened[number]
         if opened is None:
             return Order.LINED
@@ -175,7 +172,7 @@ class Layout(Struct, frozen=True, dict=True):
         return Order.LINED
 
     def is_enclosed(self, line: int, own: Set[int]) -> bool:
-        """Return whether lines in `own` open a block before a line and close it after that line.
+        """Return whether the lines in `own` open a block before `line` and close it after `line`.
 
         Meant for languages whose blocks are delimited neither by braces nor by indentation.
         """

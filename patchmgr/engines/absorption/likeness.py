@@ -54,7 +54,7 @@ _NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):
-    """The range of upstream lines (from 0, end exclusive) that seem to do what a hunk does.
+    """A range of upstream lines (from 0, end exclusive) that seem to do what a hunk does.
 
     `confidence` is from 0 to 0.99. `is_whole` means that the lines contain all words that the hunk
     adds, in the same order, and few others.
@@ -71,7 +71,7 @@ Brought = tuple[int, str]
 
 
 class Wanted(Struct, frozen=True, dict=True):
-    """The words of a hunk to search for, in order, and the weight of each word."""
+    """The words that a hunk adds, in order, to search for upstream, and the weight of each word."""
 
     words: tuple[str, ...]
     weights: dict[str, float]
@@ -79,22 +79,22 @@ class Wanted(Struct, frozen=True, dict=True):
 
     @cached_property
     def telling(self) -> float:
-        """The sum of the weights of all words."""
+        """The total weight of the words that the hunk adds."""
         return fsum(self.weights[word] for word in self.words)
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """The number of occurrences of each word in the hunk."""
+        """How often the hunk adds each word."""
         return Counter(self.words)
 
     def most(self, there: Sequence[Brought]) -> float:
-        """Return an upper bound of what `share` returns, which ignores the order of words."""
+        """Return an upper bound of `share`, quick to compute as the order of words is ignored."""
         found = Counter(word for _, word in there if word in self.weights)
         said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
         return fsum(said) / (self.telling or 1)
 
     def share(self, there: Sequence[Brought]) -> float:
-        """Return the share of the words, by weight, that occur in the same order, from 0 to 1."""
+        """Return the share, by weight, of the hunk's words that upstream has in the same order."""
         found = _same(self.words, [word for _, word in there])
         return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
 
@@ -113,9 +113,9 @@ class _Guard(Struct, frozen=True):
     constants: frozenset[str]
 
     def is_like(self, other: _Guard) -> bool:
-        """Return whether two guards have the same exit and test a common name.
+        """Return whether two `if` statements have the same exit and test a common name.
 
-        Guards whose conditions have constants, but none in common, are not alike.
+        If both conditions have constants, they must have one in common.
         """
         is_choice = self.constants and other.constants and not self.constants & other.constants
         return self.way_out == other.way_out and bool(self.names & other.names) and not is_choice
@@ -137,7 +137,7 @@ class Comparison:
         return changed_blocks(self.base, self.ours)
 
     def in_ours(self, line: int) -> int:
-        """Return the line of upstream's file that corresponds to a line of base.
+        """Return the number of the upstream line that corresponds to a line of base.
 
         For a line that upstream replaced or deleted, this is where the replacement starts.
         """
@@ -151,7 +151,7 @@ class Comparison:
         return line + shift
 
     def brought(self, blocks: Iterable[Block]) -> list[Brought]:
-        """Return the words that upstream added in some blocks, in order, with line numbers."""
+        """Return the words that upstream added in the given ranges, with their line numbers."""
         return [word for block in blocks for word in self._brought_by(block)]
 
     def _brought_by(self, block: Block) -> list[Brought]:
@@ -183,21 +183,21 @@ class Comparison:
         return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
 
     def most(self, wanted: Wanted) -> float:
-        """Return an upper bound of the confidence that `passage` can reach for the wanted words."""
+        """Return an upper bound of the confidence of a `passage` found for the given words."""
         has = {word for word in wanted.weights if _encoded(word) in self._contents[1]}
         return _confidence(wanted.most([(0, word) for word in wanted.words if word in has]))
 
     def wanted(self, runs: Sequence[Run]) -> Wanted:
-        """Return the words that runs of changed lines add, and not those that they only keep."""
+        """Return the words that the given changes of a hunk add, with a weight for each."""
         words = [word for run in runs for _, word in self._put(run.removed, run.added)]
         counts = Counter(words)
         weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
         return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
 
     def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
-        """Return the given upstream blocks that are in the same symbol as one of the runs.
+        """Return the ranges that upstream changed in the same symbols as the given changes.
 
-        If a run or a block is in no symbol, the block must be near the run.
+        If a range or a change is in no symbol, the two must be near each other.
         """
         around = [(run, self._symbol_around(run)) for run in runs]
 
@@ -221,14 +221,14 @@ class Comparison:
         return {b: {at(n + 1) for n in range(b.new_start, b.new_end)} for b in self.blocks}
 
     def called(self, there: Sequence[Brought]) -> list[Brought]:
-        """Return the words that upstream added in the bodies of new functions named in `there`."""
+        """Return the words of new upstream functions whose names are among the given words."""
         base, ours = self._symbols
         said = {word for _, word in there}
         new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
         return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
 
     def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
-        """Yield the guards in some lines: each `if` that only returns, raises or leaves a loop."""
+        """Yield each `if` in the given lines whose body only returns, raises or leaves a loop."""
         code = "\n".join(code_of(line, self.language) for line in lines)
         for found in _GUARD.finditer(code):
             start, end = (code.count("\n", 0, at) for at in found.span())
@@ -240,7 +240,7 @@ class Comparison:
             )  # fmt: skip
 
     def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
-        """Return the few lines of upstream's file that contain most of the wanted words.
+        """Return the few upstream lines that contain most of the words that a hunk adds.
 
         Of several equally good places, the one nearest to the line `near` is returned. The result
         is None if no line contains any of the words.
@@ -270,7 +270,7 @@ class Comparison:
 def find_likeness(
     comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
 ) -> Likeness | None:
-    """Return the upstream lines that seem to do what a hunk does, or None.
+    """Return the upstream lines that seem to do what a hunk does, or None if there are none.
 
     If the hunk merges cleanly, nearly all its words must occur in the same order right beside it,
     or both texts must have a guard of the same kind. A hunk in conflict with too few distinctive

@@ -44,7 +44,7 @@ _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
 
 
 class Needed(Struct, frozen=True):
-    """The reason why a hunk may not be dropped.
+    """Why a hunk that upstream seems to have must be kept.
 
     If `is_done` is true, the hunk changes nothing in upstream's text, but stays in the patch.
     """
@@ -54,7 +54,7 @@ class Needed(Struct, frozen=True):
 
 
 class Drop(Struct, frozen=True, dict=True):
-    """A hunk that could be dropped, with the text it is written against and upstream's text.
+    """A hunk that may be dropped as absorbed, the text it is written against, and upstream's text.
 
     `position` is the line (from 0) of `base` where the hunk starts. `beside` holds the other hunks
     of the patch in this file that upstream does not have.
@@ -79,12 +79,12 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def there(self) -> Layout:
-        """Upstream's text."""
+        """Upstream's version of the file."""
         return layout_of(self.path, self.ours)
 
     @cached_property
     def places(self) -> tuple[range, ...]:
-        """For each run of changed lines, the range of lines that it adds, numbered as in `mine`."""
+        """For each run of changed lines, the range of its added lines in the patched text."""
         found, shift = list[range](), 0
         for run in self.runs:
             found.append(range(run.start + shift, run.start + shift + len(run.added)))
@@ -93,13 +93,13 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def added(self) -> Mapping[int, bytes]:
-        """The key of each line that the hunk adds, by the number of the line in `mine`."""
+        """The lines that the hunk adds, without white space, by number in the patched text."""
         numbers = (n for place in self.places for n in place)
         return dict(zip(numbers, map(key_of, chain(*(r.added for r in self.runs))), strict=True))
 
     @cached_property
     def kept(self) -> Mapping[int, int]:
-        """The matching upstream line of each line of `mine` that the hunk does not add."""
+        """Maps lines that the hunk does not add to equal upstream lines, by line number."""
         gone = {n for run in self.runs for n in range(run.start, run.end)}
         ends = iter([*((r.end, len(r.added) - len(r.removed)) for r in self.runs), (maxsize, 0)])
         end, more = next(ends)
@@ -118,7 +118,10 @@ class Drop(Struct, frozen=True, dict=True):
         return [(-1, -1), *self.kept.items(), (len(self.mine.lines), len(self.there.lines))]
 
     def between(self, place: range) -> tuple[range, range]:
-        """Return the range of lines between the kept lines around a place, in each text."""
+        """Return the lines at a place, up to the nearest lines that both texts have.
+
+        The first range is of the patched text, the second of upstream's.
+        """
         ends = self._ends
         above = ends[max(0, bisect_left(ends, (place.start,)) - 1)]
         below = ends[min(len(ends) - 1, bisect_left(ends, (place.stop,)))]
@@ -132,7 +135,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def news(self) -> Mapping[bytes, Sequence[int]]:
-        """The numbers of the lines that upstream added, by the key of the line."""
+        """Maps each line that upstream added, without its white space, to its line numbers."""
         known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
         for number, key in enumerate(self.there.keys):
             if key and number not in known:
@@ -141,7 +144,7 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
-        """The equal upstream line, in the same place and order, of each line that the hunk adds."""
+        """Maps lines that the hunk adds to equal upstream lines in the same place, by number."""
         places = ((place, self.between(place)[1]) for place in self.places)
         keys = self.there.keys
         return dict(
@@ -152,16 +155,16 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def shared(self) -> Set[bytes]:
-        """The keys that exactly one line of each text has."""
+        """The lines, without white space, that the patched text and upstream have exactly once."""
         return self.mine.singular & self.there.singular
 
     @cached_property
     def brought(self) -> Mapping[int, Sequence[int]]:
-        """The upstream line numbers of each line that both the hunk and upstream add."""
+        """Maps each line that both the hunk and upstream add to its line numbers upstream."""
         return {n: self.news[key] for n, key in self.added.items() if self.is_new(key)}
 
     def is_new(self, key: bytes) -> bool:
-        """Return whether upstream added a line with a key.
+        """Return whether upstream added the given line, which has no white space.
 
         Where counts tell, the texts are not matched: a generated file has hundreds of hunks.
         """
@@ -184,7 +187,7 @@ def _matched(mine: Mapping[int, bytes], there: Mapping[int, bytes]) -> Iterator[
 
 
 def rewritten_deletion(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if upstream kept or rewrote lines that it only deletes.
+    """Return why a hunk is needed if upstream kept or rewrote lines that the hunk only deletes.
 
     For example, a patch deletes `check(size <= 256)`, and upstream changes it to 512: the line is
     gone, but the check is not.
@@ -224,7 +227,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
 
 def coincidence(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if upstream has nothing of it but a changed number.
+    """Return why a hunk is still needed if upstream has only a changed number in common with it.
 
     For example, both sides add an enumerator and change `COUNT` from 1 to 2: these are two changes.
     """
@@ -259,7 +262,7 @@ def _uncounted(runs: Iterable[Run]) -> list[bytes]:
 
 
 def other_order(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if upstream has its lines in another order.
+    """Return why a hunk is still needed if upstream has the hunk's lines in another order.
 
     For example, a patch adds the argument `ws` after `tok`, and upstream adds it before. Order does
     not matter for imports, sets, keyword arguments and `__all__`.
@@ -288,7 +291,7 @@ def _is_shifted(drop: Drop, start: int, line: int) -> bool:
 
 
 def other_white_space(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if upstream has other white space in a string or name."""
+    """Return why a hunk is needed if upstream's white space differs in a string or name."""
     said = "with other white space, which matters here"
     return _nowhere(drop, drop.brought, _has_same_space, said)
 
@@ -312,7 +315,7 @@ def _has_same_space(drop: Drop, line: int, place: int) -> bool:
 
 
 def other_block(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if upstream has its lines in another block or comment.
+    """Return why a hunk is still needed if upstream has its lines in another block or comment.
 
     Upstream may have put a call under `else`, into a function or struct next to it, or below
     another `[section]`, or else into a comment, a string or a here-document.
@@ -321,7 +324,7 @@ def other_block(drop: Drop) -> Needed | None:
 
 
 def like_block(drop: Drop) -> Needed | None:
-    """Return a reason to keep the hunk if upstream has its lines only in a similar block.
+    """Return why a hunk is still needed if upstream has the hunk's lines only in a similar block.
 
     The block may be a copy, or may have changed places with the right one. Lines in blocks that the
     hunk itself adds are ignored. If the old text of the hunk was unique and is gone, no other block
@@ -371,10 +374,10 @@ WHERE_IT_IS_THERE = frozenset({"coincidence", "like block"})
 
 
 def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
-    """Return the first reason against dropping a hunk, or None if it may be dropped.
+    """Return why a hunk must be kept, or None if it may be dropped because upstream has it.
 
     If upstream's lines are exactly those of the hunk or of a state of the series (`is_state`), only
-    the proofs in WHERE_IT_IS_THERE are tried.
+    the proofs in WHERE_IT_IS_THERE are tried. The first that applies decides.
     """
     is_there = drop.hunk.added() and (is_state or b"".join(drop.hunk.new()) in drop.ours)
     proofs = (proof for name, proof in PROOFS if not is_there or name in WHERE_IT_IS_THERE)
@@ -384,7 +387,7 @@ def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
 def checked(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> Merged | Collided:
-    """Return a merge in which no hunk counts as absorbed if a proof shows that it is still needed.
+    """Return a merge that no longer drops the hunks which are proved to be still needed.
 
     Such a hunk becomes a conflict, or is carried if it has no effect on upstream's text. The reason
     for a conflict about deleted lines says what upstream did with these lines.

@@ -39,9 +39,10 @@ class Proposal(Struct, frozen=True):
 def with_proposals(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Turn the hunks that upstream seems to have into conflicts, and return them as proposals too.
+    """Find the hunks that upstream seems to have. Those that merged cleanly become conflicts.
 
-    If upstream has every hunk, at least in a later wording, the merge is upstream's file.
+    Returns the merge with these conflicts, and all hunks found. If upstream has every hunk, at
+    least in a later wording, the merge is upstream's file.
     """
     is_binary = isinstance(merged, Collided) and merged.marked is None
     is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
@@ -81,7 +82,7 @@ def _proposals(
 def resemblances(
     sides: Sides, proposals: Sequence[Proposal], blobs: Blobs
 ) -> tuple[Resemblance, ...]:
-    """Return, for each proposal, the text that the hunk adds and the similar text of upstream."""
+    """Return the text that each proposed hunk adds, and the upstream text that is similar to it."""
     assert sides.ours
     ours = split_lines(blobs.read(sides.ours.blob))
     found = ((one.likeness, sides.hunks[one.hunk].added_text()) for one in proposals)
@@ -94,7 +95,10 @@ def resemblances(
 def marked_spots(
     base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Block], text: TextMerge
 ) -> bytes | None:
-    """Return a merge with conflict markers (zdiff3) around each spot, or None for a binary file."""
+    """Merge three texts, and put conflict markers (zdiff3) around the given lines in any case.
+
+    Returns None if the file is binary.
+    """
     sides = split_lines(base), split_lines(ours), split_lines(theirs)
     ends = (0, 0, 0), (len(sides[0]), len(sides[1]), len(sides[2]))
     regions = _regions(sides, spots, ends[1])

@@ -19,19 +19,19 @@ PROPOSAL, IN_PART = "likely", "likely in part"
 
 @cache
 def measured() -> Mapping[str, Reliability]:
-    """Return the measured reliability of each kind of verdict and of proposal, by its name."""
+    """Return how often each kind of verdict and of proposal was right, by the name of the kind."""
     table = msgspec.json.decode(FILE.read_bytes(), type=list[Reliability])
     return {one.rule: one for one in table}
 
 
 def kind_of_proposals(outcome: PatchOutcome) -> str:
-    """Return the kind of a patch's proposals: to drop all of the patch, or only parts of it."""
+    """Return the kind of a patch's proposals: `likely` to drop the patch, or `likely in part`."""
     is_whole = all(one.proposal == Ruling.ABSORBED.value for one in outcome.conflicts)
     return PROPOSAL if is_whole else IN_PART
 
 
 def with_reliability(judged: Judged) -> Judged:
-    """Add to each piece of evidence and each proposal how often its kind was right.
+    """Return the result of a patch, with the reliability of its evidence and proposals.
 
     A decision by a person gets no rate. A kind that was not measured gets an empty one.
     """

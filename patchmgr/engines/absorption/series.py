@@ -29,13 +29,13 @@ BASE = -1  # stands for the base where a step is asked for by its number
 
 
 class Folded(Struct, frozen=True):
-    """A patch and its change to each file, in the state that the patch is written against."""
+    """A patch, and its change to each file in the state that the patch is written against."""
 
     patch: Patch
     steps: tuple[FileStep, ...]
 
     def numbered(self) -> Iterator[tuple[int, FileStep]]:
-        """Yield the patch's change to each file, with the index of the change's first hunk."""
+        """Yield the change to each file, with the index in the patch of the change's first hunk."""
         first = 0
         for step in self.steps:
             yield first, step
@@ -57,11 +57,11 @@ class Way(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """The number that stands for the target: one more than that of the last commit."""
+        """The number used for the target: one more than the number of the last upstream commit."""
         return len(self.steps)
 
     def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
-        """Yield the number of each commit that touches a file, and the file after that commit.
+        """Yield the number of each upstream commit that touches a file, and the resulting file.
 
         The file is None if the commit deletes it.
         """
@@ -156,12 +156,12 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def touching(self, patch: int) -> list[int]:
-        """Return the numbers of the upstream commits that touch a file of a patch, in order."""
+        """Return the numbers of the upstream commits that touch the files of a patch, in order."""
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
 
     def effect_at(self, path: str, number: int) -> Effect:
-        """Return which changes of the series upstream's file at a path has after a commit."""
+        """Return, for each line that the series changes, whether upstream has it after a commit."""
         return self._effect(path, self.version(path, number))
 
     def _count(self, hunk: HunkId, number: int) -> Count:
@@ -201,7 +201,7 @@ class Series:
 
     @cached_property
     def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
-        """The lines that show whether a patch has landed, with the patches that change them.
+        """The lines by which landed patches are recognised, and which patches change each line.
 
         The lines that patches add are under True, those that they remove under False.
         """
@@ -236,7 +236,7 @@ class Series:
 
     @cached_property
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
-        """For each patch, the number of its changes that each commit makes, and that it undoes."""
+        """For each patch, how many of its changes each commit makes, and how many it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
         said = defaultdict[str, set[bytes]](set)
         for path, line in chain.from_iterable(self.wanted.values()):
@@ -252,7 +252,7 @@ class Series:
         return came, gone
 
     def is_own(self, number: int) -> bool:
-        """Return whether patches add at least half of the lines that a commit adds.
+        """Return whether the series adds at least half of the lines that an upstream commit adds.
 
         Only the series' files are compared. If the commit adds no lines to them, the lines that it
         removes are compared instead.

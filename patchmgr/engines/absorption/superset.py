@@ -23,7 +23,7 @@ Rows: TypeAlias = list[Row]
 
 
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
-    """Return whether upstream has all that a hunk adds.
+    """Return whether upstream has everything that a hunk adds.
 
     `marked` is the merge of that hunk with conflict markers. Outside of the conflict regions, the
     merge must be equal to upstream's text.
@@ -50,7 +50,7 @@ def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def read_rows(pieces: Sequence[bytes]) -> Rows | None:
-    """Split pieces of text at commas, nested by brackets, or return None if brackets do not match.
+    """Return tokens split at commas and nested by brackets, or None if the brackets do not match.
 
     The empty row after a trailing comma is left out.
     """

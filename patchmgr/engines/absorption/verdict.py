@@ -43,7 +43,7 @@ class Absorption(Struct, frozen=True):
     now_in: str | None = None
 
     def without_undoing(self, carried: Collection[str]) -> Absorption:
-        """Return the absorption without the hunks that remove lines of the given patches."""
+        """Return this value without the hunks that remove lines which the given patches add."""
         held = {hunk for hunk, names in self.undoes.items() if not names.isdisjoint(carried)}
         if held.isdisjoint(self.hunks):
             return self
@@ -53,7 +53,7 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return the absorption of each patch from the cache, or compute it with `find` and cache it.
+    """Return which hunks of each patch upstream has, from the cache or else as computed by `find`.
 
     `about` holds everything that the result depends on; its `repr` is the key in the cache.
     """

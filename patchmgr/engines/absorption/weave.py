@@ -26,7 +26,10 @@ CARRIED = -1  # stands for the hunk where a file comes to its path, or leaves it
 
 
 class Node(Struct):
-    """A line of a weave. `events` holds the hunks that add or remove it, in series order."""
+    """A line that a file has in some state of a series.
+
+    `events` holds the hunks that add or remove the line, in series order.
+    """
 
     text: bytes
     key: bytes
@@ -34,19 +37,19 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the file has the line after a patch (-1: in the base)."""
+        """Return whether the file has the line after the patch of this index (-1: the base)."""
         is_there = self.is_base
         for by, _ in self.events:
             is_there ^= by <= patch
         return is_there
 
     def puts_in(self, number: int) -> bool:
-        """Return whether the event with this index adds the line rather than removes it."""
+        """Return whether the hunk at an index of `events` adds the line rather than removes it."""
         return self.is_base == (number % 2 == 1)
 
 
 class Run(Struct, frozen=True):
-    """A range of neighbouring nodes (end exclusive) that patches change, and those patches."""
+    """A range of adjacent lines (end exclusive) that patches add or remove, and those patches."""
 
     start: int
     end: int
@@ -54,7 +57,7 @@ class Run(Struct, frozen=True):
 
 
 class Weave:
-    """The lines of one file in all states of a series.
+    """The lines that one file has in any state of a series, in one common order.
 
     The `base` is None if the file does not exist there.
     """
@@ -67,9 +70,9 @@ class Weave:
     def apply(
         self, patch: int, first: int, hunks: Sequence[Hunk], positions: Sequence[int]
     ) -> None:
-        """Add the changes that a patch makes to the file.
+        """Record the lines that a patch adds to the file and removes from it.
 
-        `first` is the index, within the patch, of the first of these hunks.
+        `first` is the index, within the patch, of the first hunk in `hunks`.
         """
         alive = [-1, *self._alive(patch - 1)]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
@@ -121,14 +124,14 @@ class Weave:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether no line of the file is left at the end of the series."""
+        """Whether no line of the file is left after the whole series."""
         return not self._alive(self.last)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The ranges of neighbouring nodes that patches change.
+        """The ranges of adjacent lines that patches add or remove.
 
-        Read only after all patches were added.
+        Read only after all patches were recorded.
         """
         found, end = list[Run](), 0
         for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
@@ -141,7 +144,7 @@ class Weave:
 
     @cached_property
     def changes(self) -> Mapping[HunkId, Sequence[Change]]:
-        """The changes that each hunk makes. Read only after all patches were added."""
+        """The lines that each hunk adds or removes. Read only after all patches were recorded."""
         found: dict[HunkId, list[Change]] = {}
         for at, node in enumerate(self.nodes):
             for number, by in enumerate(node.events):
@@ -150,11 +153,10 @@ class Weave:
 
     @cached_property
     def telling(self) -> Mapping[HunkId, Sequence[Change]]:
-        """The changes that show whether each hunk has landed.
+        """The added and removed lines that show whether each hunk has landed.
 
-        These are its distinctive added and removed lines. If a hunk adds (or removes) no such line,
-        all its added (or removed) lines that are not empty count. Read only after all patches were
-        added.
+        These are its distinctive lines. If a hunk adds (or removes) none, all lines that it adds
+        (or removes) and that are not empty count. Read only after all patches were recorded.
         """
         found: dict[HunkId, list[Change]] = {}
         for hunk, changes in self.changes.items():
@@ -166,25 +168,25 @@ class Weave:
 
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
-        """Pairs of a patch and a later hunk that undoes one of its changes."""
+        """Each patch whose change of a line a later hunk undoes, paired with that hunk."""
         return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
-        """The nodes of the file after the whole series and in the base, as indices and keys."""
+        """The lines of the file after the whole series and in the base, with their indices."""
         states = map(self._alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property
     def words(self) -> Set[bytes]:
-        """The lines of all states, with their white space removed.
+        """The lines of all states of the file, without their white space.
 
-        Read only after all patches were added.
+        Read only after all patches were recorded.
         """
         return {node.key for node in self.nodes}
 
     def state(self, run: Run, patch: int) -> list[Node]:
-        """Return the nodes of a run that the file has after a patch (-1: in the base)."""
+        """Return the lines of a range that the file has after a patch (-1: in the base)."""
         return [node for node in self.nodes[run.start : run.end] if node.is_alive(patch)]
 
 
