@@ -17,7 +17,7 @@ _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find tests that pytest collected before the merge, but does not collect after it.
+    """Find tests that pytest collected before the merge, and does not collect after it.
 
     Only new tests of either side count. Also find tests of the series with a fixture that no longer
     exists.

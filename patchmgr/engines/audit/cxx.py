@@ -37,7 +37,7 @@ Found = AuditFinding | None
 
 
 class CxxUse(Struct, frozen=True):
-    """A use of a name in new lines of a file, and the file that declared the name before the merge.
+    """A use of a C++ name in lines that one side added, and the file that declares the name there.
 
     `was` reads the files of the side that added the lines, and `now` those of the result. `before`
     is the path of the file on that side. `is_series` is true if the series added the lines and
@@ -56,7 +56,7 @@ class CxxUse(Struct, frozen=True):
     is_series: bool
 
     def fault(self) -> Found:
-        """Return a finding that describes what is wrong with the use, or None if it is right."""
+        """Return a finding if the use no longer fits the declaration of the name, or else None."""
         place = self.use.name, self.use.line
         for mine in self.code.declarations:
             if (mine.name, mine.line) == place:
@@ -361,7 +361,7 @@ _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"un
 
 
 def cxx_faults(states: States) -> Iterator[Told]:
-    """Find uses of names that the included files no longer declare, or declare differently."""
+    """Find uses of C++ names that the included files no longer declare, or declare differently."""
     carried = [path for path in states.carriers if path.endswith(CXX)]
     changed = [path for path in sorted(states.changed_upstream) if path.endswith(CXX)]
     if not carried or not changed:
@@ -395,7 +395,7 @@ class _Side(Struct, frozen=True):
     is_series: bool = True
 
     def told(self) -> Iterator[Told]:
-        """Yield a finding for each use in the new lines of a lost or changed declaration."""
+        """Yield a finding for each new line that uses a declaration which was lost or changed."""
         for path, lines in self.users.items():
             yield from self._lost_includes(path, lines or {})
         changed = self._changed()

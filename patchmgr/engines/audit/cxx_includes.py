@@ -22,7 +22,7 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re
 
 
 def read_code(content: bytes | None) -> CxxFile | None:
-    """Parse a C++ file, or return None if it cannot be parsed."""
+    """Return a C++ file as tokens and declarations, or None if it cannot be parsed."""
     try:
         return None if content is None or content == UNKNOWN else read_cxx(content)
     except (UnclearSource, RecursionError):
@@ -30,7 +30,7 @@ def read_code(content: bytes | None) -> CxxFile | None:
 
 
 def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
-    """Return the declarations outside of functions, or none if the file cannot be parsed."""
+    """Return the declarations of a C++ file outside of functions, or none if it does not parse."""
     try:
         return () if content is None or content == UNKNOWN else read_declarations(content)
     except (UnclearSource, RecursionError):
@@ -38,7 +38,7 @@ def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
 
 
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
-    """Yield the name in each `#include` of a text, and whether the name is in quotes."""
+    """Yield the name in each `#include` of a text, and whether it is in quotes (not in `<>`)."""
     for quote, name in _INCLUDE.findall(content or b""):
         yield name.decode("utf-8", "surrogateescape"), quote == b'"'
 
@@ -89,7 +89,7 @@ class Reach:
         return self._declared[path]
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        """Yield each declaration of a name in a file or its includes, with the file that has it."""
+        """Yield each declaration of a name in a file and its includes, after the declaring path."""
         for where in sorted(self.closure(path)[0]):
             for one in self.declarations(where) if name.encode() in self.words(where) else ():
                 if one.name == name:
@@ -116,7 +116,7 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return a file and all files that it includes, and the quoted names that match no file.
+        """Return a file and all that it includes, and the quoted includes that match no file.
 
         Includes are followed recursively. Beyond MOST_FILES files, no files are returned.
         """
@@ -139,7 +139,7 @@ class Reach:
         return self._closures[path]
 
     def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
-        """Return whether a name occurs in the code of a file or of the files that it includes.
+        """Return whether the code of a file, or of the files that it includes, contains a name.
 
         `besides` maps paths to the line numbers (from 1) to ignore. If too many files are included,
         the name counts as found.

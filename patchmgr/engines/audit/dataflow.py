@@ -24,7 +24,7 @@ class TooLong(Exception):
 
 
 class Definition(Struct, frozen=True):
-    """A definition of a name: its text, its line, and the definitions that its value depends on."""
+    """A definition of a variable: its text, its line, and the definitions that it depends on."""
 
     text: str
     line: int
@@ -33,7 +33,7 @@ class Definition(Struct, frozen=True):
 
 
 class Site(Struct, frozen=True):
-    """A statement (only its head, if it has a body) with the names that it reads and defines.
+    """A statement (only its head, if it has a body) with the variables that it reads and defines.
 
     `computed` holds the names in `reads` whose values enter an operation, a condition or an index;
     the values of the others are only passed on. `guards` holds the conditions and loops around the
@@ -51,7 +51,7 @@ class Site(Struct, frozen=True):
 
 
 class Flow(Struct, frozen=True):
-    """The statements of a function in order, and all definitions in it.
+    """The statements of a function in order, and the definitions of all its variables.
 
     `exits` holds the conditions under which the function or a loop iteration ends early; `last` is
     then the last line of the body. `names` holds all names that occur in the function.
@@ -64,7 +64,7 @@ class Flow(Struct, frozen=True):
 
 
 def flow_of(function: Function) -> Flow:
-    """Return the statements of a function, with the definitions that reach each of them.
+    """Return the statements of a function, and which definitions of variables reach each of these.
 
     Raises TooLong if the analysis takes more than MOST_STEPS steps.
     """
@@ -92,7 +92,10 @@ class _Reader:
         self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
-        """Analyse a function. `outer` holds the outer function's definitions that reach it."""
+        """Record the statements and definitions of a function, and of the functions in it.
+
+        `outer` holds the definitions of an enclosing function that reach this one.
+        """
         env = dict(outer)
         arguments = node.args
         plain = [*arguments.posonlyargs, *arguments.args]

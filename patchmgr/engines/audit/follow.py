@@ -32,7 +32,7 @@ _WIDTH = 88
 
 
 class Move(Struct, frozen=True):
-    """A name that must now be imported from another module, and the commit that moved it.
+    """An imported name that upstream moved to another module, and the commit that did so.
 
     If `start` is not empty, the import itself moved here from that file.
     """
@@ -44,7 +44,7 @@ class Move(Struct, frozen=True):
     start: str = ""
 
     def sentence(self) -> str:
-        """Return a sentence that says from which module the name is imported now, and why."""
+        """Return a sentence for the user: from which module the name is imported now, and why."""
         now = f"`{self.name}` is imported from `{self.to}` now"
         if self.start:
             return f"{now}, where it was `{self.module}`: the line was in {self.start}."
@@ -61,7 +61,7 @@ def follow_moved_names(
     blobs: Blobs,
     moves: Mapping[str, Sequence[Move]],
 ) -> tuple[tuple[Judged, ...], Files]:
-    """Rewrite imports of moved names in lines of the series, and report each as a finding.
+    """Rewrite the series' imports of names that moved to another module. Report each as a finding.
 
     `moves` maps each path of the result to the moves that concern its imports. A name is followed
     if upstream moved its definition to exactly one other module, or if upstream's own files now
@@ -89,7 +89,7 @@ def follow_moved_names(
 
 
 def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
-    """Return the moved names that lines of the series import, by the path of the importing file."""
+    """Return, by path, the names imported by the series that upstream moved to another module."""
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
     for path in _importing(states):
@@ -224,7 +224,7 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Rewrite the imports of moved names in a text, or return None if nothing has to change.
+    """Return a Python text with its imports of moved names rewritten, or None if nothing changes.
 
     Import statements that upstream has in the same words are left alone.
     """

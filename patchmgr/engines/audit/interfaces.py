@@ -34,7 +34,7 @@ Lines = tuple[str, Suspects, bool]
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
-    """Find uses of names whose definition the other side removed, renamed, moved or changed."""
+    """Find uses of Python names that the other side of the merge removed, moved or changed."""
     reach = [*_ours(states), *_theirs(states)]
     if reach:
         # What reads syntax trees is loaded where there is something to look at.
@@ -152,13 +152,13 @@ def _is_redefining(hunk: Hunk, path: str) -> bool:
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
-    """Return the numbers (from 1) of the lines of a text that another text does not contain."""
+    """Return the numbers (from 1) of the lines of a text that do not occur in another text."""
     known = {"", *(other or b"").decode("utf-8", "surrogateescape").split("\n")}
     return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
 
 class Changed:
-    """Python modules that changed, and the packages above them, which may re-export names."""
+    """Python modules that changed, and the packages that contain them and may re-export names."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.places: set[str] = set()
@@ -172,18 +172,18 @@ class Changed:
         self._names = frozenset(place.rpartition("/")[2] for place in self.places)
 
     def imported_words(self, path: str, text: str) -> frozenset[str]:
-        """Return the words (and `*`) of the statements in a file that may import these modules."""
+        """Return all words in those imports of a file that may import a changed module."""
         said = {statement for statement, _, _ in self.imports(path, text)}
         return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def reached(self, path: str, text: str) -> Iterator[str]:
-        """Yield the paths of the changed modules, and their submodules, that a file may import."""
+        """Yield the paths of the changed modules (and their submodules) that a file may import."""
         for _, module, name in self.imports(path, text):
             for place in filter(self._has(name), places(path, module)):
                 yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the statement, module and imported name of each import of a changed module."""
+        """Yield each import of a changed module in a file: its statement, module and name."""
         for statement, module, name in named_imports(text):
             is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
             is_likely = is_known or module.startswith(".")

@@ -45,7 +45,7 @@ class _Part(Struct, frozen=True):
 
 
 def changed_meaning(states: States) -> Iterator[Told]:
-    """Find lines of the series that read a value which upstream now computes differently."""
+    """Find lines of the series that read a value which upstream now computes in another way."""
     for path in states.carriers:
         if path.endswith(_PYTHON):
             yield from _in_file(states, path)
@@ -158,7 +158,7 @@ class _Sides(Struct, frozen=True):
     pairs: Mapping[int, Site]
 
     def alike(self, text: str) -> str:
-        """Replace the names that only one side contains by `?`, to compare expressions.
+        """Return an expression with `?` for each name that only one version of the function has.
 
         Different ways to test whether something is empty are unified as well.
         """
@@ -166,7 +166,7 @@ class _Sides(Struct, frozen=True):
         return _WORD.sub(lambda word: "?" if word[0] in self.apart else word[0], text)
 
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
-        """Return how the computation of a name changed, or None if it did not.
+        """Return how upstream changed the computation of a variable, or None if it did not.
 
         An additional definition is no change: upstream adds branches (`if fp8: x = cast(x)`) on
         purpose, and in 7 of 1,900 merges people kept them.
@@ -195,7 +195,10 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield each name that two equal definitions read, with its definitions on either side."""
+        """Yield each variable that a definition reads both before and after the merge.
+
+        With each are its definitions before and after.
+        """
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
             now = self.new.definitions[number]

@@ -35,7 +35,7 @@ _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Joine
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each import of a module or a name that no longer exists."""
+    """Yield a fault for each import of a module or a name that no longer exists after the merge."""
     module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -105,7 +105,7 @@ def _is_elsewhere(module: str, at: PairedUse) -> bool:
 
 
 def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
-    """Yield a fault for each name in some lines that a star import no longer provides."""
+    """Yield a fault for each name in the given lines that `import *` no longer provides."""
     now, then = pair.now.module, pair.then.module
     if now is None or then is None or not now.stars or not then.stars:
         return
@@ -161,7 +161,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if an attribute is gone, cannot be set any more, or is now of another kind.
+    """Yield a fault if the attribute that an expression reads or sets is gone or has changed.
 
     For example, a method has become a property.
     """
@@ -206,7 +206,7 @@ def _was_plain(old: Entity) -> bool:
 
 
 def is_literal(node: ast.AST | None) -> bool:
-    """Return whether a statement assigns a literal value other than None."""
+    """Return whether a statement assigns a literal other than None."""
     value = node.value if isinstance(node, Assigned) else None
     is_none = isinstance(value, ast.Constant) and value.value is None
     return isinstance(value, _PLAIN_VALUES) and not is_none
@@ -241,7 +241,7 @@ def _is_frozen(node: ast.AST | None) -> bool:
 
 
 def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for a lost name passed as a string, as to `setattr` or `mock.patch.object`."""
+    """Yield a fault if a call such as `setattr(owner, "name", x)` names a lost attribute."""
     last = last_name(node.func)
     match node.args:
         case [owner_node, ast.Constant(value=str(name)), *rest]:
@@ -265,7 +265,10 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether a name existed, is gone, and cannot be inherited from an external class."""
+    """Return whether a name existed before the merge and certainly does not exist after it.
+
+    A name may still exist if its class has new external bases.
+    """
     if old.what not in _THERE:
         return False
     if not new.outside:
@@ -280,7 +283,7 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class, among `owner` and its bases, named like the class of an old member.
+    """Return the class, `owner` or one of its bases, with the name of a member's old class.
 
     The result is None if no class has that name.
     """
@@ -334,7 +337,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each base class that has become a function."""
+    """Yield a fault for each base class that the merge has turned into a function."""
     for base in node.bases:
         new = at.new(base)
         if new.what == "function" and (old := at.old(base)).what == "class":
@@ -344,7 +347,7 @@ def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each abstract method that a class lacks, if it lacked none before."""
+    """Yield a fault for each abstract method that a class has failed to define since the merge."""
     new = at.now.own_class(at.use.scopes, node.name)
     more = frozenset[str]() if new is None else _abstract(new, at.now.state)
     old = at.then.own_class(at.use.scopes, node.name) if more else None
@@ -377,7 +380,7 @@ def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
 
 
 def override_faults(node: _Function, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the base method that a method overrides was removed or changed."""
+    """Yield a fault if a method overrides a base class's method that was removed or changed."""
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or node.name.startswith("__"):
         return
@@ -409,7 +412,7 @@ def _plain_method(found: Entity) -> _Function | None:
 
 
 def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the base class no longer has an attribute that a class overrides."""
+    """Yield a fault if a class overrides an attribute that its base class no longer has."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     around = at.use.scopes[-1].node if at.use.scopes else None
     if not isinstance(around, ast.ClassDef) or not isinstance(target, ast.Name):

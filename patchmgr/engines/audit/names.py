@@ -31,7 +31,7 @@ _KINDS = {
 
 
 class Fault(Struct, frozen=True):
-    """A message of pyflakes: its kind, the name, the line number, and the text of the line."""
+    """A message of pyflakes, with the name at fault, the line number and the text of the line."""
 
     kind: str
     name: str
@@ -41,14 +41,14 @@ class Fault(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """A sentence that says what is wrong."""
+        """The message as a sentence for the user."""
         if self.kind == "undefined-name":
             return f"`{self.name}` is used, but nothing defines it any more."
         return f"`{self.name}` is there twice, and was not on either side."
 
 
 def check_names(states: States) -> Iterator[Told]:
-    """Find undefined names and duplicate definitions that the merge introduced."""
+    """Find undefined names and duplicate definitions that neither side of the merge has."""
     for path in states.carriers:
         if not path.endswith((".py", ".pyi")):
             continue
@@ -102,16 +102,16 @@ def _finding(states: States, path: str, fault: Fault) -> AuditFinding:
 
 
 def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
-    """Return warnings about names in a merged text that apply to neither side alone."""
+    """Return warnings about undefined and duplicate names that a merge has and neither side has."""
     texts = [text.encode("utf-8", "surrogateescape") for text in (merged, *sides)]
     return tuple(dict.fromkeys(fault.sentence for fault in new_faults(texts[0], *texts[1:])))
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a merged text that neither side has on a line with the same text.
+    """Return the pyflakes messages about a merged text that neither side has for an equal line.
 
-    If both sides changed a line, neither has its text. So a fault also counts as old if one side
-    has at least as many faults about that name.
+    If both sides changed a line, neither has its text. So a message also counts as old if one side
+    has at least as many messages about that name.
     """
     found = faults_of(merged)
     if not found:
@@ -129,7 +129,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
-    """Return the faults that pyflakes finds in a text, or none if the text does not parse."""
+    """Return the pyflakes messages about a text, or none if the text does not parse."""
     tree = parsed_python(content)
     if tree is None:
         return ()
@@ -151,7 +151,7 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
 
 
 def messages_of(tree: ast.Module) -> Sequence[Message]:
-    """Return all messages of pyflakes about a syntax tree, or none if pyflakes fails."""
+    """Return all pyflakes messages about a syntax tree, or none if pyflakes fails."""
     from pyflakes.checker import Checker  # not for each rebase
 
     try:

@@ -53,7 +53,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def unbuilt_files(states: States) -> Iterator[Told]:
-    """Find new files that a pattern in a build file matched before, and that none matches now."""
+    """Find new files that a build file's pattern matched before the merge, and none matches now."""
     changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
     for name, path in _new_files(states) if changed else ():
         is_source = path.endswith(CXX)
@@ -86,7 +86,7 @@ def _lacks(content: bytes | None, path: str) -> bool:
 
 
 def gone_paths(states: States) -> Iterator[Told]:
-    """Find lines of the series with the path of a file that upstream removed or moved."""
+    """Find lines of the series that name the path of a file which upstream removed or moved."""
     gone = {
         path
         for path in states.changed_upstream

@@ -25,7 +25,7 @@ _LONGEST = 400  # lines of a definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return the name that upstream now uses for what `symbol` meant, or None if it is unclear."""
+    """Return upstream's present name of what `symbol` meant before, or None if it is unclear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -42,7 +42,7 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the name of the one definition that resembles the old one most, or None.
+    """Return the name of the definition that is most like an old one, or None.
 
     The result is None if no definition is similar enough, or if several are equally similar.
     """
@@ -82,7 +82,7 @@ def _lines(node: ast.AST, name: str) -> list[str]:
 
 
 def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the path of the file that defined a re-exported name, or None if it no longer does."""
+    """Return the file that still defines a name which another module re-exported, or else None."""
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -91,7 +91,7 @@ def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the path of the only upstream file to which a definition moved, or None."""
+    """Return the one upstream file to which a definition moved, or None if it is not certain."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Definition, *Assigned)):
@@ -116,13 +116,13 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the source root from which a module name leads to a file, or empty if none does."""
+    """Return the folder from which the given module name leads to a file, or an empty string."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 
 
 def module_of(path: str, root: str = "") -> str:
-    """Return the dotted name by which a file is imported, relative to a source root."""
+    """Return the dotted name by which a file below a source folder is imported."""
     for above in (root, *ROOTS):
         if above and path.startswith(above):
             return module_name(path.removeprefix(above))
@@ -130,7 +130,7 @@ def module_of(path: str, root: str = "") -> str:
 
 
 def since_gone(states: States, old: Entity, symbol: str) -> str | None:
-    """Return the upstream commit that removed a definition, or None if it is not known."""
+    """Return the upstream commit that removed a definition, or None if the commit is not known."""
     if old.module is None:
         return None
     last, outer = symbol.rpartition(".")[2], _class_of(old)
@@ -145,7 +145,7 @@ def since_gone(states: States, old: Entity, symbol: str) -> str | None:
 
 
 def since_signed(states: States, new: Entity) -> str | None:
-    """Return the upstream commit that gave a function or class its present signature, or None."""
+    """Return the upstream commit that last changed the signature of a definition, or None."""
     node, module = new.node, new.module
     if module is None or not isinstance(node, Definition):
         return None

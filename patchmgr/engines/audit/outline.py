@@ -44,7 +44,7 @@ _RENAMES = re.compile(
 
 
 class Altered(Struct, frozen=True):
-    """Names whose meaning may have changed since an older version of some modules.
+    """The names whose meaning may differ between two versions of a project's Python modules.
 
     `types` holds the names whose values may have another type. `lost` holds the names, without
     their aliases, that were removed or may take other arguments.
@@ -55,7 +55,7 @@ class Altered(Struct, frozen=True):
     lost: set[str] = field(default_factory=set)
 
     def suspects_in(self, text: str, within: Set[int]) -> Suspects:
-        """Return the lines of a text, among those in `within`, that may depend on these names.
+        """Return the lines, among those in `within`, whose meaning may depend on changed names.
 
         A changed name affects the class member or function that contains it. A changed type or base
         class affects the whole top-level block.
@@ -94,7 +94,7 @@ class Suspects(Struct, frozen=True):
     names: Set[str] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether the meaning of a syntax node may have changed.
+        """Return whether a syntax node contains a changed name, or is in a line of `whole`.
 
         Only the head of a definition is examined.
         """
@@ -115,7 +115,7 @@ def _said(node: ast.AST) -> Iterator[str]:
 
 
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
-    """Return the names whose meaning may differ between the old and new texts of modules.
+    """Return the names whose meaning may differ between the old and the new text of modules.
 
     `users` are texts that may give these names aliases, derive classes from them, or assign them.
     """
@@ -127,7 +127,7 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names that a module no longer has, or that may now take other arguments."""
+    """Return the names that the new text of a module lacks or may define with other arguments."""
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
@@ -154,9 +154,9 @@ def words(text: str) -> set[str]:
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each block of a text that begins without indentation, and its first line (from 1).
+    """Yield each top-level statement of a Python text with the number of its first line (from 1).
 
-    Decorators belong to the block after them, and an `else` belongs to the block before it.
+    Decorators belong to the statement after them, and an `else` to the one before it.
     """
     first, start, begin, cut, depth, quotes = 1, 0, 0, 0, 0, [0, 0]
     for end in (*(match.end() for match in BEGINS.finditer(text)), len(text)):
@@ -179,7 +179,7 @@ def _depth(text: str) -> int:
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
-    """Split a class into its head and its members, with the first line of each (from 0).
+    """Return the head of a class, and its members with the first line of each (from 0).
 
     Any other block has an empty head, and is itself the only member.
     """

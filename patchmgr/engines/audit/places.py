@@ -7,7 +7,7 @@ from patchmgr.engines.text.differences import changed_blocks
 
 
 def written_path(states: States, path: str) -> str:
-    """Return the path that a file of the result has in the series before the rebase."""
+    """Return the path that a file of the rebased series has in the series before the rebase."""
     if states.written.blob(path) is not None:
         return path
     for patch in reversed(states.patches):
@@ -18,9 +18,9 @@ def written_path(states: States, path: str) -> str:
 
 
 def source_path(states: States, path: str) -> str:
-    """Return the path before the rebase of a file, or of the file whose hunks moved there.
+    """Return the path that a file of the rebased series, or the code in it, had before the rebase.
 
-    The latter is returned if no patch names the file.
+    If no patch names the file, this is the file from which a patch's lines moved there.
     """
     old = written_path(states, path)
     if old != path or path not in states.carriers:
@@ -60,7 +60,7 @@ def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+")
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Return the patch that adds each line (from 1) that upstream does not have."""
+    """Return the patch that adds each line that upstream's file does not have, by line number."""
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}
@@ -97,7 +97,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the files of patches that a person has yet to resolve. Their content is not final."""
+    """Return the files of the patches that a person has yet to resolve, as these are not final."""
     found: set[str] = set()
     for patch in states.patches:
         if patch.is_left:

@@ -37,7 +37,7 @@ class _Block(Struct, frozen=True):
 
 
 class Module:
-    """A Python module: the names that it binds, and what its imported names stand for.
+    """A Python module: the names that it binds, and where the imported ones come from.
 
     A top-level definition is parsed only when it is needed. `counts` holds the number of bindings
     of each name, and `stars` the modules of its star imports.
@@ -74,7 +74,7 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return the top-level statements that contain one of the lines, and perhaps others.
+        """Return top-level statements, at least all those that contain one of the given lines.
 
         `lines` must be sorted. A class is returned with its first member and the members on the
         lines, without the others.
@@ -92,7 +92,7 @@ class Module:
 
 
 class Parser:
-    """Reads and caches Python modules. Beyond a total of MOST_READ bytes, none are read."""
+    """Parses and caches Python modules, up to a total of MOST_READ bytes."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], Module | None] = {}
@@ -116,7 +116,7 @@ class Parser:
 
 
 def read_module(path: str, text: str) -> Module | None:
-    """Read a module, or return None if the statements outside of definitions do not parse."""
+    """Return a module with its definitions still unparsed, or None if the rest does not parse."""
     others, found = list[str](), list[_Block]()
     for first, block in blocks(text):
         head, lines = DEFINES.match(block), block.count("\n")
@@ -134,7 +134,7 @@ def read_module(path: str, text: str) -> Module | None:
 
 
 def is_among(lines: Sequence[int], first: int, last: int) -> bool:
-    """Return whether any of some sorted line numbers is in the range from `first` to `last`."""
+    """Return whether sorted line numbers have one in the range from `first` to `last`."""
     at = bisect_left(lines, first)
     return at < len(lines) and lines[at] <= last
 
@@ -176,7 +176,7 @@ def _is_filled(body: Sequence[ast.stmt]) -> bool:
 
 
 def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body and its nested blocks, but not those within definitions."""
+    """Yield the statements of a body and of its nested blocks, except those within definitions."""
     for statement in body:
         yield statement
         if not isinstance(statement, Definition):
@@ -187,7 +187,7 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield each name that a body binds, with the statement. Overload stubs are left out."""
+    """Yield each name that a body binds, and the binding statement. Overload stubs are left out."""
     for statement in statements(body):
         targets: list[ast.expr | None] = []
         if isinstance(statement, Definition):
@@ -208,20 +208,20 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Map each name that a module defines or assigns at top level to the last such statement."""
+    """Map the names that a module defines or assigns at top level to their last statements."""
     found = bindings_in(tree.body)
     return {name: node for name, node in found if isinstance(node, (*Definition, *Assigned))}
 
 
 def module_name(path: str) -> str:
-    """Return the dotted module name of a path."""
+    """Return the dotted module name for a path, such as `a.b` for `a/b.py`."""
     place = path.rpartition(".")[0].removesuffix("/__init__")
     return place.replace("/", ".") or "__init__"
 
 
 @lru_cache(maxsize=4096)
 def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
-    """Map each member of a class to the statements that bind it. Other nodes have no members.
+    """Map each member of a class to the statements that bind it. Other syntax nodes have none.
 
     Attributes that methods set on `self` count as members.
     """
@@ -264,7 +264,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return the class that a call of `namedtuple` creates, or None if a field is not a literal."""
+    """Return a class equal to one made by `namedtuple`, or None for any other statement."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None
@@ -285,13 +285,13 @@ def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:
-    """Return the names of a function's decorators, without module or class names before a dot."""
+    """Return the names of a function's decorators: `wraps` for `@functools.wraps(f)`."""
     made = node.decorator_list if isinstance(node, Function) else []
     return frozenset(last_name(d.func if isinstance(d, ast.Call) else d) for d in made)
 
 
 def last_name(node: ast.AST) -> str:
-    """Return the source of an expression after the last dot in it."""
+    """Return the last part of a dotted expression: `c` for `a.b.c`."""
     return ast.unparse(node).rpartition(".")[2]
 
 
@@ -306,7 +306,7 @@ def is_named(node: ast.AST | None, name: str) -> bool:
 
 
 def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of a body at any depth, except those inside definitions."""
+    """Yield the syntax nodes of a body at any depth, except those inside definitions."""
     for node in body:
         yield node
         if not isinstance(node, (*Definition, ast.Lambda)):

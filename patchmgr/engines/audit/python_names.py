@@ -38,7 +38,7 @@ What = Literal["module", "class", "function", "value", "instance", "gone", "abse
 
 
 class Entity(Struct, frozen=True):
-    """What a Python name or expression stands for.
+    """The module, class, function, value or instance that a Python expression refers to.
 
     `what` is `gone` if the module or class exists but lacks the name, and `absent` if the module is
     not among the files. `name` is the name in the source, and `owner` is the class of a member.
@@ -60,7 +60,7 @@ class Entity(Struct, frozen=True):
     outside: frozenset[str] = frozenset()
 
     def instance(self) -> Entity:
-        """Return the entity for an instance of this class, with an inferred type."""
+        """Return an instance of this class, marked as having an inferred type."""
         return replace(self, what="instance", is_inferred=True)
 
 
@@ -68,10 +68,10 @@ UNKNOWN = Entity("unknown")
 
 
 class Scope(Struct):
-    """A function or class around an expression.
+    """A function or class that contains an expression, and the names that it binds.
 
-    `names` maps each name that a function binds to the statement that binds it, or to None if
-    several statements do, or one of a kind that is not analysed.
+    Each name is mapped to the statement that binds it, or to None if several statements do, or one
+    of a kind that is not analysed.
     """
 
     node: ast.AST
@@ -82,7 +82,7 @@ Scopes = tuple[Scope, ...]
 
 
 class PythonState:
-    """Resolves Python names within one version of a project's files."""
+    """Resolves Python names in one version of a project's files."""
 
     def __init__(self, files: Files, parser: Parser) -> None:
         self.files = files
@@ -90,11 +90,11 @@ class PythonState:
         self._found: dict[str, str] = {}
 
     def module(self, path: str) -> Module | None:
-        """Return the module at a path, or None if it is missing or cannot be read."""
+        """Return the module at a path, or None if the file is missing or cannot be read."""
         return self._parser.module(self.files, path)
 
     def place(self, path: str, module: str) -> str:
-        """Return the file or folder that a module name in a file refers to, or empty."""
+        """Return the path that a module name in an import refers to, or an empty string."""
         for place in places(path, module):
             if place not in self._found:
                 self._found[place] = self._file_at(place)
@@ -110,7 +110,7 @@ class PythonState:
         return place if place and files.exists(place) and files.blob(place) is None else ""
 
     def imported(self, path: str, module: str, name: str = "", depth: int = 0) -> Entity:
-        """Return what an import of a module, or of a name from it, stands for in a file."""
+        """Resolve an import, in the file at `path`, of a module or of a name from a module."""
         place = self.place(path, module)
         if not place:
             return Entity("absent", f"{module}.{name}" if name else module)
@@ -124,7 +124,7 @@ class PythonState:
         return self.member(found, name, depth) if name else found
 
     def member(self, module: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what a name in a module stands for, which may be a submodule."""
+        """Resolve a name in a module to what it refers to, which may be a submodule."""
         if depth > _DEEPEST:
             return UNKNOWN
         parsed = module.module
@@ -140,7 +140,7 @@ class PythonState:
         return Entity("gone", f"{module.name}.{name}", parsed, folder=module.folder)
 
     def named(self, module: Module, name: str, depth: int = 0) -> Entity | None:
-        """Return what a global name in a module stands for, or None if the module lacks it."""
+        """Resolve a global name of a module, or return None if the module does not have it."""
         if module.counts.get(name, 0) > 1:
             return UNKNOWN
         if name in module.imports:
@@ -162,7 +162,7 @@ class PythonState:
         return None
 
     def attribute(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what an attribute of a module, class, instance or other entity stands for."""
+        """Resolve an attribute of a module, class, instance or value to what it refers to."""
         if depth > _DEEPEST:
             return UNKNOWN
         if owner.what == "module":
@@ -181,7 +181,7 @@ class PythonState:
         return UNKNOWN
 
     def class_member(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what a member of a class stands for, whether inherited or not."""
+        """Resolve a name to the member that a class defines or inherits, or UNKNOWN."""
         node, module = owner.node, owner.module
         if depth > _DEEPEST or not isinstance(node, ast.ClassDef) or module is None:
             return UNKNOWN
@@ -199,7 +199,7 @@ class PythonState:
         return replace(found, name=f"{node.name}.{name}", is_inferred=is_inferred)
 
     def inherited(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Return what a class inherits under a name, or a `gone` entity if it inherits nothing."""
+        """Resolve a name to the member that a class inherits, or to `gone` if there is none."""
         outside: set[str] = set()
         for said, base in self.bases(owner, depth):
             if base.what == "class":
@@ -213,9 +213,9 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield the source of each base of a class, and what the base stands for.
+        """Yield each base of a class, as source text and as the class that the text refers to.
 
-        Bases such as `Enum` or `object` are not looked up, and stand for plain values.
+        Bases such as `Enum` or `object` are not looked up, and count as plain values.
         """
         node, module = owner.node, owner.module
         if not isinstance(node, ast.ClassDef) or module is None:
@@ -229,11 +229,11 @@ class PythonState:
                 yield said, self.within(module).entity(inner, (), depth + 1)
 
     def outside(self, owner: Entity) -> frozenset[str]:
-        """Return the direct and indirect bases of a class that the files do not define."""
+        """Return the direct and indirect bases of a class that the project does not define."""
         return self.inherited(owner, "").outside
 
     def result(self, called: Entity, depth: int = 0) -> Entity:
-        """Return what a call of a class or function returns, or UNKNOWN.
+        """Return an instance of the class that a call returns, or UNKNOWN.
 
         For a function, the return annotation decides.
         """
@@ -246,7 +246,7 @@ class PythonState:
         return self.within(called.module).annotated(returns, (), depth + 1)
 
     def type_of(self, value: Entity, depth: int = 0) -> Entity:
-        """Return an instance of the class that a value seems to have, or UNKNOWN."""
+        """Return an instance of the class that a variable seems to hold, or UNKNOWN."""
         node = value.node
         if value.module is None or depth > _DEEPEST:
             return UNKNOWN
@@ -263,11 +263,11 @@ class PythonState:
         return UNKNOWN
 
     def reader(self, path: str) -> Reader:
-        """Return a reader for the expressions of the file at a path."""
+        """Return a resolver for the expressions in the file at a path."""
         return Reader(self, path, self.module(path))
 
     def within(self, module: Module) -> Reader:
-        """Return a reader for the expressions of a module."""
+        """Return a resolver for the expressions in a module."""
         return Reader(self, module.path, module)
 
 
@@ -283,7 +283,7 @@ class Reader(Struct, frozen=True):
     module: Module | None
 
     def entity(self, node: ast.AST, scopes: Scopes, depth: int = 0) -> Entity:
-        """Return what an expression stands for, or UNKNOWN."""
+        """Resolve an expression to what it refers to, or UNKNOWN."""
         if depth > _DEEPEST:
             return UNKNOWN
         if isinstance(node, ast.Name):
@@ -302,14 +302,14 @@ class Reader(Struct, frozen=True):
         return UNKNOWN
 
     def imported(self, node: ast.ImportFrom | ast.Import, alias: ast.alias) -> Entity:
-        """Return what one name in an import statement stands for."""
+        """Resolve one name in an import statement to what it refers to."""
         if isinstance(node, ast.Import):
             return self.state.imported(self.path, alias.name)
         module = "." * node.level + (node.module or "")
         return self.state.imported(self.path, module, alias.name)
 
     def own_class(self, scopes: Scopes, name: str) -> Entity | None:
-        """Return the class of a name that these scopes define, or None if there is none."""
+        """Return the class of the given name that the scopes define, or None."""
         around = [scope.node for scope in scopes]
         names = [n.name for n in around if isinstance(n, ast.ClassDef)]
         if self.module is None or len(names) < len(around):
@@ -321,10 +321,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Return what an expression stands for.
-
-        For a value of a known class, return an instance of that class.
-        """
+        """Resolve an expression to the instance that it evaluates to, or to what it refers to."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made
@@ -397,7 +394,7 @@ class Reader(Struct, frozen=True):
 
 
 def class_names(node: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield the class that an annotation like `"C"` or `C | None` names, if it names only one."""
+    """Yield the one class that an annotation such as `C`, `"C"` or `C | None` names, if any."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             node = ast.parse(node.value, mode="eval").body

@@ -26,7 +26,7 @@ _USES = (
 
 
 class Use(Struct, frozen=True):
-    """A syntax node that uses names, with the scopes around it.
+    """A syntax node that uses Python names, with the functions and classes around it.
 
     `is_awaited` is true for a call in an `await`, `is_called` for the function part of a call, and
     `is_typing` for code that only type checkers read. `around` is the parent node.
@@ -41,7 +41,7 @@ class Use(Struct, frozen=True):
 
 
 class Pair(Struct, frozen=True):
-    """A file after a merge (`now`), and the same file on the side that added its lines (`then`).
+    """A file after a merge (`now`), and the same file on the side that added the lines (`then`).
 
     `changed` holds the paths that the other side changed.
     """
@@ -51,7 +51,7 @@ class Pair(Struct, frozen=True):
     changed: frozenset[str]
 
     def is_same(self, found: Entity) -> bool:
-        """Return whether the file that defines an entity has the same content before and after."""
+        """Return whether the merge left the file that defines a class or function unchanged."""
         if found.module is None:
             return False
         path = found.module.path
@@ -59,10 +59,10 @@ class Pair(Struct, frozen=True):
 
 
 class Fault(Struct, frozen=True):
-    """A use of a name that no longer fits what the name stands for.
+    """A use of a Python name that no longer fits what the name refers to.
 
-    `old` is what the name stood for before the merge, and `new` what it stands for now. If the name
-    is gone, its new name is searched for by `symbol`.
+    `old` is what the name referred to before the merge, and `new` what it refers to now. If the
+    name is gone, its new name is searched for by `symbol`.
     """
 
     kind: str
@@ -74,12 +74,12 @@ class Fault(Struct, frozen=True):
     new: Entity
 
     def on_line(self, line: int) -> Fault:
-        """Return the same fault with another line number."""
+        """Return a copy of the fault with another line number."""
         return replace(self, line=line)
 
 
 class PairedUse(Pair, frozen=True):
-    """A use of a name that can be resolved before and after a merge."""
+    """A use of Python names that can be resolved in the files before and after a merge."""
 
     use: Use
 
@@ -93,31 +93,31 @@ class PairedUse(Pair, frozen=True):
         return getattr(node, "end_lineno" if isinstance(node, ast.Attribute) else "lineno", 0)
 
     def new(self, node: ast.AST) -> Entity:
-        """Return what an expression stands for after the merge."""
+        """Resolve an expression to what it refers to after the merge."""
         return self.now.entity(node, self.use.scopes)
 
     def old(self, node: ast.AST) -> Entity:
-        """Return what an expression stood for before the merge."""
+        """Resolve an expression to what it referred to before the merge."""
         return self.then.entity(node, self.use.scopes)
 
     def misused(
         self, text: str, symbol: str, old: Entity, new: Entity, *,
         kind: str = "signature", is_certain: bool = False,
     ) -> Fault:  # fmt: skip
-        """Return a fault for the use of a name that now stands for something else."""
+        """Return a fault for the use of a name that refers to something else since the merge."""
         return Fault(kind, text, symbol, is_certain, self.line, old, new)
 
     def gone(self, text: str, symbol: str, old: Entity, new: Entity) -> Fault:
         """Return a fault for the use of a name that no longer exists.
 
-        It is certain unless a type had to be inferred or only type checkers read the code.
+        The fault is certain unless a type had to be inferred or only type checkers read the code.
         """
         is_certain = not (self.use.is_typing or old.is_inferred or new.is_inferred)
         return Fault("removed", text, symbol, is_certain, self.line, old, new)
 
 
 def uses_of(module: Module, lines: Sequence[int]) -> Iterator[Use]:
-    """Yield the uses of names in some lines, which must be sorted.
+    """Yield the syntax nodes that use names in the given lines, which must be sorted.
 
     Uses in code that handles missing names, such as a `try` with ImportError, are left out.
     """
@@ -214,7 +214,7 @@ def _is_fallback(node: ast.Try) -> bool:
 
 
 def elements(node: ast.expr) -> list[ast.expr]:
-    """Return the elements of a tuple, or the expression itself as the only element."""
+    """Return the elements of a tuple expression, or any other expression as the only element."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 

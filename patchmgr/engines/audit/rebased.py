@@ -47,7 +47,7 @@ def states_of(
     *,
     unknown: Collection[str] = (),
 ) -> States:
-    """Return the four states of a rebase that an audit compares.
+    """Return the four states of the files that an audit of a rebase compares.
 
     `changes` holds the changes of the series to upstream's new state. The content of the `unknown`
     paths is not final.
@@ -134,7 +134,7 @@ def _places(results: Sequence[FileResult]) -> Iterator[str]:
 
 
 def since_in(history: History, blobs: Blobs) -> Since:
-    """Return a function that finds the upstream commit since which a claim about a file holds."""
+    """Return a function that finds the upstream commit since which a file has met a condition."""
 
     def since(path: str, holds: Callable[[bytes | None], bool]) -> Step | None:
         found: Step | None = None
@@ -155,7 +155,7 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Add the findings to their patches. A certain finding puts its patch in conflict.
+    """Return the patches with their audit findings. A certain finding puts its patch in conflict.
 
     `accepted` maps the ids of the findings that a person accepted to the reasons. These are listed,
     but cause no conflict.

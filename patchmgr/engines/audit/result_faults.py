@@ -33,7 +33,7 @@ _MOST_NAMES = 4  # between what is returned and how it is made
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each use of a call's result that does not fit what the function returns."""
+    """Yield a fault for each use of a call's result that does not fit what is returned now."""
     new = at.new(node.func)
     if new.what != "function" or at.is_same(new) or not _keeps_result(new):
         return
@@ -192,7 +192,7 @@ def _verb(node: ast.AST, around: ast.AST | None) -> str:
 
 
 def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if an assignment unpacks a result into the wrong number of values."""
+    """Yield a fault if an assignment unpacks the result of a call into a wrong number of names."""
     target = node.targets[0]
     value = node.value.value if isinstance(node.value, ast.Await) else node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Call) or _is_starred(target):
@@ -229,14 +229,14 @@ def _arity(node: ast.AST | None) -> int | None:
 
 
 def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each type in `isinstance` or `issubclass` that has become a function."""
+    """Yield a fault for each class in `isinstance` or `issubclass` that is now a function."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("isinstance", "issubclass") and len(node.args) == 2:
         yield from no_classes(elements(node.args[1]), at, f"asked about by `{name}`")
 
 
 def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[Fault]:
-    """Yield a fault for each expression that was a class and is a function now."""
+    """Yield a fault for each of the expressions that named a class and names a function now."""
     for node in nodes:
         new = at.new(node)
         if new.what == "function" and (old := at.old(node)).what == "class":
@@ -246,7 +246,7 @@ def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[F
 
 
 def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each exception that the handlers of a `try` no longer catch."""
+    """Yield a fault for each exception raised in a `try` that its handlers no longer catch."""
     types = [each for h in node.handlers if h.type is not None for each in elements(h.type)]
     yield from no_classes(types, at, "an exception to handle")
     if not types or any(handler.type is None for handler in node.handlers):
@@ -337,7 +337,7 @@ def _above(
 
 
 def protocol_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if a statement needs a special method or table key that no longer exists."""
+    """Yield a fault if a statement needs a special method or a table key that no longer exists."""
     if isinstance(node, (ast.Subscript, ast.Call)):
         yield from _row_faults(node, at)
     for value, name, how in _needed(node):

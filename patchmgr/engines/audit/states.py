@@ -24,7 +24,7 @@ LACKS = "lacks"
 
 
 class Files(Struct, frozen=True):
-    """All files of one state: the base, the series as written, upstream, or the result."""
+    """The files of one of the states that an audit compares, such as upstream or the result."""
 
     tree: Overlay
     content: Callable[[str], bytes]
@@ -59,10 +59,10 @@ class Files(Struct, frozen=True):
 
 
 class AuditedPatch(Struct, frozen=True):
-    """A patch of the series. `homes` maps its paths to the paths of the same files in the result.
+    """A patch of the audited series.
 
-    If `is_left` is true, a person has yet to resolve the patch, so its part of the result is not
-    final.
+    `homes` maps the patch's paths to the paths of the same files in the result. If `is_left` is
+    true, a person has yet to resolve the patch, so its part of the result is not final.
     """
 
     name: str
@@ -81,7 +81,7 @@ file. Returns None if no commit made the claim true.
 
 
 class States(Struct, frozen=True):
-    """The result of a rebase, and the three states from which it was made.
+    """The four states of the files that an audit compares: the result of a rebase, and its sources.
 
     `base` is the old upstream state, `written` the series on it, `onto` the new upstream state and
     `merged` the series on that. A fault of `merged` counts only if neither `written` nor `onto` has
@@ -101,13 +101,13 @@ class States(Struct, frozen=True):
     kept: dict[str, object] = field(default_factory=dict)
 
     def commit_since(self, path: str, holds: Callable[[bytes | None], bool]) -> str | None:
-        """Return the upstream commit since which a claim about a file holds, or None."""
+        """Return the upstream commit since which a file meets a condition, or None."""
         step = self.since(path, holds)
         return None if step is None else step.commit
 
     @property
     def lacks(self) -> bool:
-        """Whether a check asked for content that no store or mirror has."""
+        """Whether an audit check asked for content that neither the store nor a mirror has."""
         return LACKS in self.kept
 
 
@@ -121,7 +121,7 @@ _AS_IT_STANDS = frozenset({"syntax", "folder-gone"})
 
 
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
-    """Return the findings of the checks, without duplicates.
+    """Return what the given audit checks find, without duplicates.
 
     Findings in tests are warnings, never certain: a broken test fails as soon as it runs (case
     s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old way).

@@ -24,14 +24,14 @@ _KEPT = 64
 
 
 class Fault(Struct, frozen=True):
-    """The reason why a text does not parse, and the line (from 1, or 0 if it is not known)."""
+    """Why a text does not parse, and in which line (from 1, or 0 if the line is not known)."""
 
     what: str
     line: int
 
 
 def syntax(states: States) -> Iterable[Told]:
-    """Yield a finding for each merged file that does not parse although both sides do."""
+    """Find merged files that do not parse although both sides do."""
     for path, name in states.carriers.items():
         if path.rpartition(".")[2] not in _READ_BY:
             continue
@@ -49,14 +49,14 @@ def syntax(states: States) -> Iterable[Told]:
 
 
 def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
-    """Return why a merge does not parse, or None if it does or if one of its sides does not."""
+    """Return why a merged text does not parse although its sides do, or else None."""
     fault = fault_of(path, merged)
     return None if fault is None or any(fault_of(path, side) for side in sides) else fault
 
 
 @lru_cache(_KEPT)
 def fault_of(path: str, content: bytes) -> Fault | None:
-    """Return why a text does not parse, or None if it does or cannot be checked.
+    """Return why a text does not parse, or None if it parses or cannot be checked.
 
     Python, JSON and TOML are checked up to a size. C and C++ are only checked for matching
     brackets, quotes and `#if`s.
@@ -66,7 +66,7 @@ def fault_of(path: str, content: bytes) -> Fault | None:
 
 
 def parsed_python(content: bytes | None) -> ast.Module | None:
-    """Return the syntax tree of a text, or None if it does not parse or is too large."""
+    """Return the syntax tree of a Python text, or None if it does not parse or is too large."""
     if content is None or len(content) > LARGEST_TREE:
         return None
     return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))

@@ -27,7 +27,7 @@ Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Given(Struct, frozen=True):
-    """A name that a scope defines, and the call that defines it (empty for a class member)."""
+    """A name that code defines in a scope, by a call or (with an empty `by`) as a class member."""
 
     scope: str
     by: str
@@ -35,7 +35,7 @@ class Given(Struct, frozen=True):
 
 
 def check_twice(states: States) -> Iterator[Told]:
-    """Find names that clash in the result because each side defines them, in different places."""
+    """Find names that clash in the result because both sides define them, in different places."""
     for path in states.carriers:
         old = written_path(states, path)
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)

@@ -56,7 +56,7 @@ _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abst
 
 
 class Signature(Struct, frozen=True):
-    """The signature that a call must match. `made_by` holds decorators that may change it."""
+    """The parameters that a call must match. `made_by` holds decorators that may change them."""
 
     arguments: ast.arguments
     is_method: bool
@@ -65,13 +65,13 @@ class Signature(Struct, frozen=True):
 
     @property
     def places(self) -> list[str]:
-        """The names of the parameters that a call can pass by position."""
+        """The names of the parameters that a call can give by position."""
         args = self.arguments
         return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
 
 
 def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the arguments or the `await` of a call do not fit the function any more."""
+    """Yield a fault if a call's arguments or its `await` no longer fit the called function."""
     node = _partial(node, at.now.module.imports if at.now.module is not None else {})
     new = at.new(node.func)
     if new.what == "value" and not new.is_property and is_literal(new.node):
@@ -241,7 +241,7 @@ def _constants(arguments: ast.arguments) -> dict[str, str]:
 
 
 def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each decorator that no longer fits, or that now needs arguments."""
+    """Yield a fault for each decorator whose present definition does not fit its use here."""
     for decorator in getattr(node, "decorator_list", ()):
         is_bare = not isinstance(decorator, ast.Call)
         called = decorator if is_bare else decorator.func
@@ -327,7 +327,7 @@ _CHECKS = (
 
 
 def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
-    """Yield the faults in some lines of files, each with the patch to which it belongs."""
+    """Yield the faults in the given lines of files, each with the patch that is responsible."""
     waiting = waiting_paths(states)
     _read_ahead(states, [path for path, _, _ in reach])
     pair_of = pairs_of(states)
@@ -350,10 +350,9 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the result with the file from which lines come.
+    """Return a function that pairs a file of the merge result with the file on one side.
 
-    The lines come from the series if the second argument of that function is true, and otherwise
-    from upstream.
+    This is the series if the second argument of that function is true, and otherwise upstream.
     """
     parser = states.kept.setdefault("python", Parser())
     assert isinstance(parser, Parser)
@@ -370,7 +369,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
-    """Yield the faults that a use has after the merge but did not have before it."""
+    """Yield the faults that the use of a name has after the merge, and did not have before."""
     at = PairedUse(pair.now, pair.then, pair.changed, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):
