@@ -33,7 +33,7 @@ _LOWEST = re.compile(r">=?\s*3\.(\d+)")
 
 
 def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
-    """Return the oldest Python version that a project's metadata requires, or nothing."""
+    """Return the oldest Python version that a project's metadata allows, or nothing."""
     for text in texts:
         found = _REQUIRES.search(text.decode("utf-8", "replace"))
         lowest = _LOWEST.search(found[1]) if found else None
@@ -49,13 +49,13 @@ class _Removal(Struct, frozen=True):
     names: frozenset[str]
 
     def said(self) -> re.Pattern[bytes]:
-        """Return an expression that matches every file that mentions any of the names."""
+        """Return a regular expression that finds any of the removed names in a file."""
         either = "|".join(re.escape(name) for name in sorted(self.names))
         return re.compile(rf"\b(?:{either})\b".encode("utf-8", "surrogateescape"))
 
 
 class PythonGates:
-    """Checks the Python files of a series after each patch, and counts the files and imports."""
+    """Checks the Python files of a series after each patch, and counts what it has checked."""
 
     def __init__(self, pin: Tree, modules: Modules) -> None:
         self.pin = pin
@@ -68,7 +68,10 @@ class PythonGates:
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers
     ) -> Iterator[Problem]:
-        """Yield the problems after each patch, given the patches' names and changed files."""
+        """Yield what does not compile or cannot be imported after each patch.
+
+        `patches` holds the name of each patch and the files that it changes.
+        """
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(_PYTHON)}
         removals = self._removals([changes for _, changes in patches])
@@ -178,7 +181,7 @@ _UNTIL = frozenset({"drop-when", "needed-when", "applied-upstream", "exit", "exi
 
 
 def whitespace_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield the white space errors that a patch adds, as `git diff --check` finds them."""
+    """Yield the white space errors in lines that a patch adds, as `git diff --check` would."""
     for file in patch.files:
         has_returns = _has_returns(file)
         for number, line in _added(file):
@@ -200,7 +203,7 @@ def whitespace_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def marker_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield the conflict markers in the lines that a patch adds."""
+    """Yield each conflict marker in the lines that a patch adds."""
     for file in patch.files:
         for number, line in _added(file):
             if _MARKER.match(line):
@@ -250,7 +253,7 @@ def _blank_end(file: FilePatch) -> int | None:
 
 
 def sign_off_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem if a patch is not signed off, or not by its author."""
+    """Yield a problem if a patch is not signed off, or not signed off by its author."""
     signed = [(m[1], m[2]) for m in _SIGN_OFF.finditer(patch.message)]
     if not signed:
         yield Problem("sign-off", "no Signed-off-by in the header", patch.name)
@@ -263,7 +266,7 @@ def sign_off_problems(patch: Patch) -> Iterator[Problem]:
 
 
 def header_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem if the header lacks a reason or an exit criterion, or has a bad status."""
+    """Yield a problem if a patch's header lacks a reason or exit criterion, or has a bad status."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
         yield Problem("header", "no reason: a text below the subject, or Description", patch.name)
@@ -280,7 +283,7 @@ def _has_body(patch: Patch) -> bool:
 
 
 def link_problems(patch: Patch) -> Iterator[Problem]:
-    """Yield a problem for each malformed link in the header. No link is fetched."""
+    """Yield a problem for each malformed link in the header of a patch. No link is fetched."""
     for name, value in patch.fields.items():
         key = name.lower()
         if key not in _LINKED and not key.startswith(_LINKED_PREFIX):
@@ -309,7 +312,7 @@ def _is_sound(url: str) -> bool:
 
 
 def cited_commits(patch: Patch) -> Iterator[str]:
-    """Yield the full ids of the upstream commits that a patch's header cites."""
+    """Yield the full ids of the upstream commits that the header of a patch cites."""
     for name, value in patch.fields.items():
         if name.lower() in ("origin", "applied-upstream"):
             yield from re.findall(r"\bcommit:\s*([0-9a-f]{40})\b", value)

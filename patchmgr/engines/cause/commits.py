@@ -68,15 +68,15 @@ Claims = Callable[[Sequence[Version]], Iterable[bool]]
 
 
 def each(claim: Claim) -> Claims:
-    """Turn a function that tests one version into one that tests several versions."""
+    """Return a function that applies a test of one version of a file to several versions."""
     return lambda versions: (claim(version) for version in versions)
 
 
 def turning_point(versions: Sequence[Version], claims: Claims) -> Step | None:
-    """Return the upstream commit since which a claim holds, up to the last version.
+    """Return the upstream commit since which all versions of a file have passed a test.
 
-    Right before that commit, the claim does not hold. Returns None if the claim does not hold for
-    the last version, or if it holds since the base.
+    The version right before that commit fails. Returns None if the last version fails, or if all
+    versions since the base pass.
     """
     fails, holds = -1, len(versions)
     while holds - fails > 1:
@@ -108,7 +108,7 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's commits, the base's files that they touch, and how to read and merge texts."""
+    """Upstream's commits, and the files of the base that they touch."""
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
@@ -130,7 +130,7 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def versions(self) -> tuple[Version, ...]:
-        """The file in the base, and after each upstream commit that touches it."""
+        """The file in the base, and after each upstream commit that touches the file."""
         change, home = self.result.step.change, self.result.home
         old = change.path if change.is_copy or change.old_path is None else change.old_path
         versions = [Version(None, old, self.upstream.start.get(old))]
@@ -142,7 +142,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         return tuple(versions)
 
     def versions_shown(self, path: str) -> tuple[Version, ...]:
-        """Return the versions of the file at a path, to which a hunk may have moved."""
+        """Return the upstream versions of the file at a path. A hunk may have moved there."""
         if path == self.result.home:
             return self.versions
         start, steps = self.upstream.start.get(path), self.upstream.steps
@@ -156,16 +156,16 @@ class FileHistory(Struct, frozen=True, dict=True):
 
     @cached_property
     def comparisons(self) -> dict[bytes, Comparison]:
-        """The text that the patch is written against compared with others: hunks ask about few."""
+        """A cache: texts compared with the one that the patch is written against."""
         return {}
 
     def hunk(self, number: int) -> tuple[Hunk, int]:
-        """Return a hunk of the file, and the line (from 0) where it starts."""
+        """Return the file's hunk with this index, and the line (from 0) where the hunk starts."""
         step = self.result.step
         return step.change.hunks[number], step.positions[number]
 
     def texts(self, versions: Sequence[Version]) -> list[bytes | None]:
-        """Return the text of each version, with the changes of earlier patches if they merge."""
+        """Return the text of each upstream version, with earlier patches applied if they merge."""
         texts = [self.upstream.text_of(version.entry) for version in versions]
         pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
         if pristine is None or content is None or pristine == content:
@@ -179,7 +179,7 @@ class FileHistory(Struct, frozen=True, dict=True):
         ]
 
     def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
-        """Return for each version whether a hunk applies nowhere in it."""
+        """Return, for each version of the file, whether a hunk of the patch applies nowhere."""
         hunk, _ = self.hunk(number)
         texts = self.texts(versions)
         # Without its lines a hunk cannot apply: no need to merge.
@@ -190,7 +190,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return for each version whether merging a hunk into it has one of the wanted results."""
+        """Return, for each version of the file, whether merging a hunk gives a wanted result."""
         texts = self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]
@@ -212,7 +212,7 @@ MOST_VERSIONS = 3
 
 
 def explained_paths(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return the paths whose upstream history explains the verdicts."""
+    """Return the paths whose upstream history can explain the verdicts on the patches."""
     wanted: dict[str, None] = {}
     for result in (result for patch in judged for result in patch.files):
         if any(answer[0] is not Verdict.UNCHANGED for answer in result.answers):
@@ -231,7 +231,7 @@ def explain(
     blobs: Blobs,
     text: TextMerge,
 ) -> tuple[Judged, ...]:
-    """Add evidence or causes to every patch that is not carried unchanged.
+    """Return the patches, with evidence or a cause for each that is not carried unchanged.
 
     `start` maps the explained paths to their entries in the base tree.
     """

@@ -8,6 +8,6 @@ _PULL = re.compile(r"\(#([0-9]{1,18})\)\s*$")
 
 
 def pull_number(subject: str) -> int | None:
-    """Return N if a subject ends in `(#N)`, or else None."""
+    """Return the number of the pull request if a commit's subject ends in `(#N)`, or else None."""
     match = _PULL.search(subject)
     return int(match[1]) if match else None

@@ -18,7 +18,7 @@ _SIDES = {
 
 
 def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
-    """Return the choices that a person has for a region, other than writing a text."""
+    """Return what a person can choose for a region of a conflict: a side, both or a suggestion."""
     sides = (Choice(Taken.OURS), Choice(Taken.THEIRS))
     if file.marked is None:
         return sides
@@ -32,7 +32,7 @@ def offered(file: FileConflict, number: int) -> tuple[Choice, ...]:
 
 
 def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
-    """Return the text that a choice puts in place of a region.
+    """Return the text that a person's choice puts in place of a region of a conflict.
 
     None means that a file without regions is deleted.
     """
@@ -45,7 +45,7 @@ def text_of(file: FileConflict, number: int, choice: Choice) -> bytes | None:
 
 
 def content_of(file: FileConflict, choices: Choices) -> bytes | None:
-    """Return a file with the choices made so far. The other regions keep their markers."""
+    """Return a file in conflict with a person's choices. Regions without one keep their markers."""
     if file.marked is None:
         name = conflict_id(file.base, file.ours, file.theirs, None)
         return text_of(file, 0, choices[name])
@@ -66,7 +66,7 @@ def _id(region: Region) -> str:
 
 
 def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
-    """Return a region and the text before and after it, with the choices made so far."""
+    """Return a region of a conflict as chosen so far, and the text of the file before and after."""
     if file.marked is None:
         choice = choices.get(conflict_id(file.base, file.ours, file.theirs, None))
         return Place(b"", None if choice is None else text_of(file, 0, choice), b"")
@@ -82,7 +82,7 @@ def place_of(file: FileConflict, number: int, choices: Choices) -> Place:
 
 
 def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
-    """Return the text to open in an editor, with markers around each region without a choice."""
+    """Return the text to open in an editor. Regions without a choice have conflict markers."""
     if file.marked is not None:
         return content_of(file, choices) or b""
     text = place_of(file, number, choices).text
@@ -91,7 +91,7 @@ def opened_text(file: FileConflict, number: int, choices: Choices) -> bytes:
 
 
 def edited(file: FileConflict, number: int, choices: Choices, content: bytes) -> Choice | None:
-    """Return the choice that an edited text makes, or None if lines outside the region changed."""
+    """Return an edit of a region as a person's choice, or None if other lines changed as well."""
     place = place_of(file, number, choices)
     if not place.behind.endswith(b"\n") and not opened_text(file, number, choices).endswith(b"\n"):
         content = content.removesuffix(b"\n")  # editors end the last line

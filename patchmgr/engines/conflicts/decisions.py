@@ -30,9 +30,10 @@ DIGITS = 32
 def finding_of(
     patch: Patch, results: Sequence[FileResult], homes: Mapping[str, str], blobs: Blobs
 ) -> Finding | None:
-    """Return what a person can decide about a patch in conflict, or None if no file is in conflict.
+    """Return the change and the upstream text that a decision about a patch would refer to.
 
-    `homes` maps old upstream paths to the paths of the same files in the new upstream state.
+    The result is None if no file of the patch is in conflict. `homes` maps old upstream paths to
+    the paths of the same files in the new upstream state.
     """
     found = {p for result in results for p in _passages(result, homes, blobs)}
     return Finding(change_digest(patch), tuple(sorted(found))) if found else None
@@ -66,9 +67,9 @@ def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Ite
 def standing_decision(
     decisions: Sequence[Decision], patch: Patch, side: NewSide, blobs: Blobs
 ) -> Decision | None:
-    """Return the decision about a patch, or None if there is none that still holds.
+    """Return the decision of a person about a patch, or None if no decision still holds.
 
-    A decision holds if upstream still has the text that it is about.
+    A decision holds as long as upstream still has the text to which the decision refers.
     """
     change = change_digest(patch) if decisions else ""
     for decision in decisions:
@@ -81,7 +82,7 @@ def standing_decision(
 
 
 def tell(outcome: PatchOutcome, decision: Decision) -> PatchOutcome:
-    """Return an outcome with a person's decision as its reason. The person can decide again."""
+    """Return the result of a patch, with a person's decision (open to change) as its reason."""
     why = f" by {decision.by}" if decision.by else ""
     return replace(
         outcome,
@@ -108,7 +109,7 @@ def _feed(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
-    """Return some lines of a file as a passage that a decision can refer to."""
+    """Return a reference to consecutive lines of a file: their path, number and digest."""
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
@@ -116,14 +117,17 @@ def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
 
 
 def whole_file(path: str, content: bytes | None) -> Passage:
-    """Return a whole file as a passage. Its content is None if the file does not exist."""
+    """Return a reference to a whole file: its path and a digest.
+
+    The digest is empty if the file does not exist.
+    """
     if content is None:
         return Passage(path, 0, "")
     return Passage(path, 0, hashlib.sha256(content).hexdigest()[:DIGITS])
 
 
 def is_there(content: bytes | None, wanted: Passage) -> bool:
-    """Return whether a file has the consecutive lines of a passage, at least as often as before."""
+    """Return whether a file still has the lines that a decision refers to, as often as then."""
     if not wanted.lines or content is None:
         return whole_file(wanted.path, content) == wanted
     return _times(content, wanted.lines, wanted.digest) >= wanted.times
@@ -146,7 +150,10 @@ def _digest(lines: Sequence[bytes]) -> str:
 def passage_of_place(
     path: str, content: bytes, comparison: Comparison, hunk: Hunk, position: int
 ) -> Passage:
-    """Return the upstream lines where a hunk applies, or those around them if they are blank."""
+    """Return a reference to the upstream lines that a hunk would change.
+
+    If these lines are not distinctive, lines around them are included.
+    """
     runs = tuple(runs_of(hunk, position))
     touched = [b for b in comparison.blocks if any(run.gap(b) == 0 for run in runs)]
     at = comparison.in_ours(position)
@@ -161,7 +168,7 @@ def passage_of_place(
 
 
 def identified(finding: AuditFinding, patch: Patch, accepted: Mapping[str, str]) -> AuditFinding:
-    """Return a certain finding with its id, by which a person can accept it.
+    """Return an audit finding with an id, by which a person can accept the finding.
 
     The id depends on the patch's change and the finding's text, but not on the line number.
     """

@@ -48,7 +48,7 @@ Find = Callable[[Named], "tuple[str, str] | None"]
 
 
 def named_in(patch: Patch, repository: str | None) -> Iterator[Named]:
-    """Yield the commits, pull requests and releases that have a patch, according to its header.
+    """Yield the commits, pull requests and releases that a header says contain the patch.
 
     A pull request with the address of a repository other than `repository` is skipped.
     """
@@ -81,7 +81,7 @@ NAMED = Reliability("header")
 def with_named(
     judged: Sequence[Judged], patches: Sequence[Patch], find: Find, repository: str | None
 ) -> tuple[Judged, ...]:
-    """Propose to drop each patch in conflict whose header names a change that is new upstream."""
+    """Propose to drop each patch in conflict if its header names a change that is new upstream."""
     return tuple(
         replace(one, outcome=_with_named(one.outcome, patch, find, repository))
         for one, patch in zip(judged, patches, strict=True)

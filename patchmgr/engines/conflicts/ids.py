@@ -8,7 +8,7 @@ from patchmgr.engines.text.marked import split_marked
 
 
 def conflict_regions(marked: bytes) -> tuple[tuple[bytes, bytes, bytes], ...]:
-    """Return base, ours and theirs of each region, without the last line feed of each."""
+    """Return base, ours and theirs of each region of a conflict, without their last line feed."""
     regions = (found.region for found in split_marked(marked).regions)
     sides = (map(_unended, (region.base, region.ours, region.theirs)) for region in regions)
     return tuple((base, ours, theirs) for base, ours, theirs in sides)
@@ -38,7 +38,7 @@ def conflict_id(
 
 
 def region_id(base: bytes, ours: bytes, theirs: bytes) -> str:
-    """Return the id of a region, whose sides are given as whole lines.
+    """Return the id of a region of a conflict, whose sides are given as whole lines.
 
     A conflict with only this region has the same id.
     """

@@ -18,22 +18,22 @@ _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
 class Resolutions(Protocol):
-    """Recorded resolutions. They are also found with ours and theirs swapped."""
+    """The recorded resolutions of conflicts, also found if ours and theirs are swapped."""
 
     def find(self, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-        """Return the resolution of a region as whole lines, or None if none is recorded."""
+        """Return the recorded resolution of a region as whole lines, or None if there is none."""
 
     def find_file(
         self, base: bytes | None, ours: bytes | None, theirs: bytes | None
     ) -> Resolution | None:
-        """Return the resolution of a whole file in conflict, or None if none is recorded.
+        """Return the recorded resolution of a whole file in conflict, or None if there is none.
 
         The content of the resolution is None if the file is to be deleted.
         """
 
 
 class Replayed(Struct, frozen=True):
-    """A text with conflict markers after its recorded resolutions were inserted.
+    """A text with conflict markers in which recorded resolutions have replaced some regions.
 
     `used` holds the ids of the replaced regions. `is_clean` is true if no region is left.
     """
@@ -44,7 +44,7 @@ class Replayed(Struct, frozen=True):
 
 
 def whole_sides(marked: bytes) -> tuple[bytes, bytes, bytes] | None:
-    """Return base, ours and theirs of a whole file with conflict markers, to identify its conflict.
+    """Return base, ours and theirs of a file, as restored from its text with conflict markers.
 
     Returns None if a line of the file itself looks like a marker, because the file then cannot be
     split into its sides with certainty.
@@ -60,10 +60,11 @@ def replay(
     *,
     ends_with_newline: bool = True,
 ) -> Replayed:
-    """Replace each region that has a recorded resolution. The other regions keep their markers.
+    """Return a text with each region of a conflict replaced by its recorded resolution, if any.
 
-    Git ends every side of a region with a line feed. `ends_with_newline` says whether the merged
-    file does, which matters if the last region is at the end of the file.
+    The other regions keep their markers. Git ends every side of a region with a line feed.
+    `ends_with_newline` says whether the merged file does, which matters if the last region is at
+    the end of the file.
     """
     found = split_marked(marked)
     used: list[str] = []
@@ -93,7 +94,7 @@ class Lesson(Struct, frozen=True):
 
 
 class Missed(Struct, frozen=True):
-    """A region of a conflict whose resolution cannot be learned, and the reason."""
+    """A region of a conflict whose resolution cannot be read from a resolved file, and why."""
 
     id: str
     region: Region
@@ -101,12 +102,12 @@ class Missed(Struct, frozen=True):
 
 
 def learn(marked: bytes, resolved: bytes) -> tuple[Lesson, ...]:
-    """Return the resolutions of regions that can be read with certainty from a resolved text."""
+    """Return the resolutions of regions of a conflict that a resolved file shows with certainty."""
     return tuple(found for found in compare(marked, resolved) if isinstance(found, Lesson))
 
 
 def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
-    """Find the resolution of each region in a resolved text, by the lines around the region.
+    """Find the resolution of each region of a conflict in a resolved file, by the lines around.
 
     Each region is reported once, in order. A region that occurs twice and was resolved in two ways
     is reported as missed.
@@ -163,14 +164,14 @@ def _says_something(region: Region) -> bool:
 
 
 def refusal(resolution: bytes) -> str | None:
-    """Return why a text cannot be the resolution of any region, or None if it can."""
+    """Return why a text cannot be recorded as a resolution, or None if it can."""
     if has_marker(resolution):
         return "has a resolution with conflict markers"
     return "has a binary resolution" if b"\0" in resolution else None
 
 
 def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | None:
-    """Return why a text is unlikely to be the resolution of a region, or None if it may be.
+    """Return why a text is unlikely to resolve a region of a conflict, or None if it may.
 
     `whole` is the text with markers that contains the region, or None if it is not known. A
     resolution must not repeat the three lines before or after the region.
@@ -195,7 +196,7 @@ def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | No
 
 
 def recorded_fault(recorded: Recorded) -> str | None:
-    """Return why a recorded conflict is not valid, or None if it is valid.
+    """Return what is wrong with a recorded conflict, or None if nothing is.
 
     Its id must match its sides, and the resolution of a region must consist of whole lines of text.
     """

@@ -26,7 +26,7 @@ Find = Callable[[bytes, bytes, bytes], "bytes | None"]
 
 
 class Fitted(Struct, frozen=True):
-    """The content of a file with a proposed resolution, and the resolution of each region.
+    """A file with a proposed resolution inserted, and the resolution of each region.
 
     `lessons` is empty if the file was resolved as a whole. `content` is None if the file is
     deleted.
@@ -37,7 +37,7 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) -> Fitted | Failure:
-    """Insert a proposed resolution into a file, and return the resolved file or why that fails.
+    """Insert a proposed resolution. Return the resolved file, or why the resolution does not fit.
 
     `content` is the text of the region with the id `wanted`, or the whole file. Other regions get
     the resolution that `find` returns, or else ours.
@@ -85,7 +85,7 @@ def _known(region: Region, find: Find) -> bytes:
 
 
 def text_failures(conflict: FileConflict, fitted: Fitted) -> Iterator[Failure]:
-    """Yield the faults of a resolution that can be found without a rebase."""
+    """Yield what is wrong with a resolution, as far as that can be found without a rebase."""
     is_move = conflict.kind is ConflictKind.RENAME and conflict.marked is None
     if is_move or conflict.kind in _BY_NO_CHECK:
         yield Failure("kind", f"no check can judge a conflict of the kind {conflict.kind.value}")
@@ -122,7 +122,7 @@ def _whitespace(path: str, content: bytes, known: Collection[bytes]) -> Iterator
 def given_up(
     base: bytes | None, ours: bytes | None, theirs: bytes | None, text: bytes | None, where: str
 ) -> Iterator[Failure]:
-    """Yield a failure for each side whose change a resolution drops, as only a person may."""
+    """Yield a failure for each side of a conflict whose whole change a resolution drops."""
     for who, side, other in (("the patch", theirs, ours), ("upstream", ours, theirs)):
         is_other = _said(text) == _said(other) != _said(side)
         if side != base and (is_other or _has_nothing(base, side, other, text)):

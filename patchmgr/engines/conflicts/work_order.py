@@ -38,7 +38,7 @@ _HUNK = re.compile(r"(?m)^(?=@@ )")
 
 
 def readable(content: bytes | None) -> str | None:
-    """Return bytes as a string, or None if they are not UTF-8 or contain zero bytes."""
+    """Return content as a string, or None if it is not UTF-8 or contains zero bytes."""
     if content is None or b"\0" in content:
         return None
     try:
@@ -48,7 +48,7 @@ def readable(content: bytes | None) -> str | None:
 
 
 def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
-    """Return the regions of a file in conflict.
+    """Return the regions of a file in conflict, as a work order lists them.
 
     A file without conflict markers is one region.
     """
@@ -79,7 +79,7 @@ def regions_of(conflict: FileConflict) -> tuple[OrderedRegion, ...]:
 
 
 def in_place(marked: MarkedText, number: int, text: bytes) -> bytes:
-    """Return the part of a proposed text that replaces a region, as the text may cover more lines.
+    """Return the part of a proposed text that belongs in a region of a conflict.
 
     Lines at both ends that repeat the text around the region are removed.
     """
@@ -129,7 +129,7 @@ def _symbols(conflict: FileConflict) -> list[str | None]:
 
 
 class Whole(Struct, frozen=True):
-    """The content of a file on each side, with its old and new path."""
+    """The content of a file on each side of a conflict, with its old and new path."""
 
     path: str
     new_path: str
@@ -140,7 +140,7 @@ class Whole(Struct, frozen=True):
 
 
 def symbols_of(names: Sequence[str], file: Whole) -> Iterator[SymbolSides]:
-    """Yield the text of each named symbol on every side, if any side of the file has the symbol."""
+    """Yield each named symbol that any side of a file has, with its text on every side."""
     sides = [
         None if readable(content) is None else Outline(path, content or b"")
         for path, content in (
@@ -160,7 +160,7 @@ def _text_of(side: Outline, name: str) -> str | None:
 
 
 def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -> str:
-    """Return the hunks of a diff that contain one of the given lines or names.
+    """Return the hunks of a diff that contain any of the given lines or names.
 
     If there are none, all hunks are returned.
     """
@@ -181,7 +181,7 @@ def near_hunks(diff: str, texts: Sequence[bytes], names: Collection[str] = ()) -
 
 
 def shortened(order: WorkOrder, size: Callable[[WorkOrder], int], *, most: int) -> WorkOrder:
-    """Shorten the texts of a work order, at ends of statements, to a size of at most `most`.
+    """Return a work order with its texts shortened, at ends of statements, to a size of `most`.
 
     If that is not possible, the order is returned as short as it gets.
     """
@@ -200,7 +200,7 @@ class _Cut:
         self.order, self.cap, self.cut = order, cap, dict.fromkeys(order.cut)
 
     def shorter(self) -> WorkOrder:
-        """Return the shortened order. Its `cut` lists the fields and how much of each is left."""
+        """Return the shortened work order. Its `cut` says how much of which field is left."""
         order = self.order
         made = {
             name: self._value(getattr(order, name), name, order.new_path)
@@ -230,7 +230,7 @@ class _Cut:
 
 
 def first_statements(text: str, path: str, most: int) -> str:
-    """Return the longest start of a text that fits, cut after a statement or else after a line."""
+    """Return the start of a text, at most `most` characters, cut after a statement or a line."""
     kept = "".join(_fitting(read(text[: most + 1], language_of(path)), most)[0])
     return kept or text[: text.rfind("\n", 0, most) + 1]
 

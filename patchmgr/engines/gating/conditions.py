@@ -38,7 +38,7 @@ _BOOLEAN = ("is_", "has_", "isinstance", "hasattr", "issubclass", "bool", "suppo
 
 
 class Conditions(Struct, frozen=True):
-    """Finds the gates in the conditions of one function.
+    """Finds the gates that the conditions in one function test.
 
     `facts` maps local names to the expressions assigned to them. It is empty for C++, where a
     condition may read any member.
@@ -73,7 +73,7 @@ class Conditions(Struct, frozen=True):
     def in_front(
         self, guards: Guards, asked: Callable[[ast.expr], Sequence[Gate]] | None = None
     ) -> list[Gate]:
-        """Return the gates that must be on for a statement to run, given the conditions around it.
+        """Return the gates that must be on for a statement to run, by the conditions around it.
 
         `asked` finds the gates that a condition tests, also through the names in it. The default is
         `gates`.
@@ -125,7 +125,7 @@ class Conditions(Struct, frozen=True):
         return isinstance(node.func, ast.Name)
 
     def truth(self, node: ast.expr, depth: int = 0) -> bool | None:
-        """Return the value of a condition with all gates off, or None if it is not certain."""
+        """Return the value that a condition has with all gates off, or None if it is unclear."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -214,7 +214,7 @@ class Conditions(Struct, frozen=True):
         return str(text).lower() in self.words.usual
 
     def is_harmless(self, node: ast.expr) -> bool:
-        """Return whether evaluating an expression has no side effect and raises no error."""
+        """Return whether the evaluation of an expression has no side effect and raises no error."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
@@ -254,12 +254,12 @@ def _negated(gate: Gate) -> Gate:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last part of the name of a called function, or "" if it has none."""
+    """Return the last part of the name that a call calls, or "" if it is not a name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else dotted(node.func)
 
 
 def dotted(node: ast.expr) -> str:
-    """Return a name or attribute as a dotted name, or "" if the expression is anything else."""
+    """Return the source of a dotted name, or "" if the expression is not a dotted name."""
     if isinstance(node, ast.Attribute):
         outer = dotted(node.value)
         return f"{outer}.{node.attr}" if outer else ""
@@ -267,7 +267,7 @@ def dotted(node: ast.expr) -> str:
 
 
 def is_boolean(node: ast.expr) -> bool:
-    """Return whether an expression, judged by its form, is always True or False."""
+    """Return whether the form of an expression shows that its value is True or False."""
     if isinstance(node, ast.BoolOp):
         return all(map(is_boolean, node.values))
     if isinstance(node, ast.Call):

@@ -24,7 +24,7 @@ _BRANCH = re.compile(r"#\s*(ifdef|ifndef|if|elif|else|endif)\b\s*(.*)", re.DOTAL
 
 
 class Word(Struct, frozen=True):
-    """A token, a preprocessor directive or a whole macro, with its first and last line (from 1)."""
+    """A token, preprocessor directive or macro of C++, with its first and last line (from 1)."""
 
     text: str
     line: int
@@ -32,14 +32,14 @@ class Word(Struct, frozen=True):
 
 
 class Branches(Struct, frozen=True):
-    """The branches of an `#if`: the directive, the condition and the range of words of each."""
+    """The branches of an `#if`: the directive, condition and range of words of each branch."""
 
     parts: tuple[tuple[str, str, int, int], ...]
     end: int
 
 
 class Source(Struct, frozen=True):
-    """The words of a file.
+    """The words of a C++ file: its tokens, preprocessor directives and macros.
 
     `closing` maps the index of each opening bracket to that of its closing bracket, and `branches`
     the index of each `#if` to its branches.
@@ -51,7 +51,7 @@ class Source(Struct, frozen=True):
 
 
 def read_source(content: bytes) -> Source:
-    """Split a C++ file into words. Raises UnclearSource if brackets or `#if`s do not match."""
+    """Return the words of a C++ file. Raises UnclearSource if brackets or `#if`s do not match."""
     words = _words(content.decode("utf-8", "replace"))
     return Source(words, match_brackets(map(_shape, words)), _branches(words))
 
@@ -82,7 +82,7 @@ def _words(text: str) -> tuple[Word, ...]:
 
 
 def branch_of(word: Word) -> tuple[str, str] | None:
-    """Return the directive and condition of a word such as `#if` or `#else`, or None."""
+    """Return the directive and the condition of an `#if`, `#else` or the like, or else None."""
     found = _BRANCH.match(word.text) if word.text.startswith("#") else None
     return None if found is None else (found[1], found[2].strip())
 
@@ -134,7 +134,7 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def cxx_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Parse the old and the new version of a C++ file."""
+    """Return the old and the new version of a C++ file, as statements with their gates."""
     return _side(texts.old, conditions), _side(texts.new, conditions)
 
 
@@ -146,7 +146,7 @@ def _side(content: bytes, conditions: Conditions) -> Side:
         return symbols[line - 1] if line <= len(symbols) else None
 
     def names(own: Sequence[int]) -> frozenset[str] | None:
-        """Return lines outside of symbols that end like a declaration as one name, or None."""
+        """Return the text of lines that form a declaration outside of symbols, or else None."""
         text = "".join(lines[line - 1].strip() for line in own)
         is_declared = all(unit(line) is None for line in own) and text.endswith(
             (";", '"', ">", "}")
@@ -199,7 +199,7 @@ def _statements(words: Sequence[Word]) -> list[Statement]:
 
 
 class Reader:
-    """Removes the code that does not run with all gates off, and records the gates of each line.
+    """Removes C++ code that does not run with all gates off, and records the gates of lines.
 
     A branch is removed only if its condition is certainly false and has no side effect.
     """
@@ -213,7 +213,7 @@ class Reader:
         self._front: dict[Guards, list[Gate]] = {}
 
     def block(self, start: int, stop: int, guards: Guards) -> list[Word]:
-        """Return the words of a block without the code that does not run with all gates off.
+        """Return the words of a block, without code that does not run with all gates off.
 
         Raises UnclearSource if it is not clear where a statement ends.
         """
@@ -394,13 +394,13 @@ def _jumps(words: Sequence[Word]) -> bool:
 
 
 def words_of(text: str) -> list[Word]:
-    """Split the condition of a preprocessor directive into words, leaving out comments."""
+    """Return the words of a preprocessor directive's condition, without comments."""
     found = cxx_tokens(text)
     return [Word(t.text, 0, 0) for t in found if t.text and t.kind != "comment"]
 
 
 def parsed(words: Sequence[Word]) -> ast.expr:
-    """Parse a C++ condition as a Python expression.
+    """Return a C++ condition as a Python expression.
 
     A part that is not valid Python becomes a single name.
     """

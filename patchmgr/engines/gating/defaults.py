@@ -48,7 +48,7 @@ class Defaults(Struct, frozen=True):
     modules: Collection[str] = ()
 
     def of(self, node: ast.expr) -> object:
-        """Return the value of an expression made of constants, settings and environment variables.
+        """Return the value of an expression of constants, settings and environment variables.
 
         Raises Unknown if the expression contains anything else.
         """
@@ -96,7 +96,7 @@ class Defaults(Struct, frozen=True):
 
 
 def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
-    """Return the default of each setting, from tables of `"NAME": lambda: …` in modules."""
+    """Return the default of each setting, read from tables of `"NAME": lambda: …` in modules."""
     found: dict[str, object] = {}
     for content in modules:
         try:
@@ -114,6 +114,6 @@ def settings_defaults(modules: Iterable[bytes]) -> dict[str, object]:
 
 
 def variables_in(content: bytes) -> frozenset[str]:
-    """Return the environment variables that a text reads or sets, if their names are literals."""
+    """Return the environment variables that a text reads or sets by a literal name."""
     found = (match[1] or match[2] or match[3] for match in _VARIABLE.finditer(content))
     return frozenset(name.decode() for name in found)

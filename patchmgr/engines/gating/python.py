@@ -30,21 +30,22 @@ _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 class Unit(Struct, frozen=True):
-    """The statements of a function, class or module, without those of definitions inside it."""
+    """A function, class or module with its statements, except those in definitions inside it."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None
     body: Sequence[ast.stmt]
     guards: Guards = ()
 
     def arguments(self) -> frozenset[str]:
-        """Return the names of the function's arguments, or none for a class or a module."""
+        """Return the names of the function's parameters, or none for a class or a module."""
         return _arguments(self.node) if isinstance(self.node, _FUNCTIONS) else frozenset()
 
 
 def python_sides(texts: Texts, conditions: Conditions) -> tuple[Side, Side]:
-    """Parse both versions of a Python file, as far as they changed.
+    """Return the old and the new version of a Python file, as statements with their gates.
 
-    If one of them does not parse, nothing is known of either.
+    Only scopes with changed lines are included. If either version does not parse, nothing is known
+    of both.
     """
     old, new = files = [_File(content, conditions) for content in (texts.old, texts.new)]
     old_lines, new_lines = (
@@ -103,13 +104,16 @@ class _File:
         return self._owners[line] if line < len(self._owners) else None
 
     def unread(self) -> Side:
-        """Return a side of which nothing is known but its lines."""
+        """Return a version of the file of which only the lines are known."""
         return Side(
             self.lines, lambda _: None, lambda _: None, symbols=frozenset({None}), is_read=False
         )
 
     def side(self, touched: set[str | None], changed: Container[int]) -> Side:
-        """Return the statements and gates of `touched` units. `changed` holds the changed lines."""
+        """Return the statements and gates of the functions and classes named in `touched`.
+
+        `changed` holds the changed lines.
+        """
         held = _Held(self.units, self._conditions)
         own = {key: unit for key, unit in self.units.items() if key in touched}
         said: list[Statement] = []
@@ -165,7 +169,7 @@ class _Held:
         self._facts: dict[str | None, Facts] = {}
 
     def asked(self, test: ast.expr, facts: Facts, depth: int = 0) -> list[Gate]:
-        """Return the gates that a condition tests, also through names and short functions."""
+        """Return the gates that a condition tests, directly or by a variable or short function."""
         found = list(self.conditions.gates(test))
         for child in _nodes([test]) if depth < _DEEPEST else ():
             if isinstance(child, ast.Name):
@@ -228,14 +232,14 @@ class _Asking:
         self._front: dict[Guards, list[Gate]] = {}
 
     def of(self, node: ast.stmt, guards: Guards) -> list[Gate]:
-        """Return the gates that guard a statement, and those that it tests itself."""
+        """Return the gates that guard a statement, and those that the statement tests itself."""
         if guards not in self._front:
             self._front[guards] = self._conditions.in_front(guards, self._asked)
         tests = _tests(node, self._changed)
         return [*self._front[guards], *(gate for test in tests for gate in self._asked(test))]
 
     def every(self, body: Sequence[ast.stmt]) -> list[Gate]:
-        """Return every gate that an `if` in a unit tests."""
+        """Return every gate that an `if` in the body of a function or class tests."""
         tests = [node.test for node in _nodes(body) if isinstance(node, ast.If)]
         return list(dict.fromkeys(gate for test in tests for gate in self._asked(test)))
 
@@ -472,7 +476,7 @@ class _Simplifier(ast.NodeTransformer):
     folds = 0
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Simplify a block, and remove what follows a statement that leaves it."""
+        """Return a simplified block, without what follows a statement that leaves the block."""
         left: list[ast.stmt] = []
         for number, statement in enumerate(body, 1):
             found = self.visit(statement)
@@ -493,7 +497,7 @@ class _Simplifier(ast.NodeTransformer):
         return node
 
     def test(self, node: ast.AST) -> Any:
-        """Simplify an expression of which only the truth matters."""
+        """Return a condition simplified: only whether it is true matters, not its value."""
         return self.visit(node)
 
 

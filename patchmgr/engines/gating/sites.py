@@ -27,7 +27,7 @@ Lines = tuple[int, int, int, int]
 
 
 class Texts(Struct, frozen=True):
-    """The content of a file at the pin and at the head.
+    """The content of a file at the pin and at the head of a series.
 
     `hunks` holds the lines that git reports as changed. If it is None, the two texts are compared.
     """
@@ -38,7 +38,7 @@ class Texts(Struct, frozen=True):
     hunks: tuple[Lines, ...] | None = None
 
     def changes(self) -> tuple[Lines, ...]:
-        """Return the changed lines, as hunks without context."""
+        """Return the changed ranges of lines, as hunks without context."""
         if self.hunks is not None:
             return self.hunks
         old, new = self.old.splitlines(), self.new.splitlines()
@@ -48,7 +48,7 @@ class Texts(Struct, frozen=True):
 
 
 class Statement(Struct, frozen=True):
-    """A statement without nested ones: its text, its lines, and the last line that it controls."""
+    """A statement: the text and lines of its head, and the last line of its body."""
 
     key: str
     first: int
@@ -57,7 +57,7 @@ class Statement(Struct, frozen=True):
 
 
 class Side(Struct, frozen=True):
-    """One version of a file, parsed. Lines are numbered from 1.
+    """One version of a file, split into statements and their gates. Lines are numbered from 1.
 
     `said` holds all statements, and `kept` the statements of each scope that run with all gates
     off. `gates` maps a line to the gates that guard it or that it tests, and `asked` a scope to all
@@ -80,7 +80,7 @@ class Side(Struct, frozen=True):
     is_read: bool = True
 
     def code(self, start: int, count: int) -> list[int]:
-        """Return the lines of all statements that overlap the `count` lines from `start` on."""
+        """Return the lines of the statements that overlap `count` lines from `start` on."""
         wanted = range(start, start + count)
         if not self.is_read:
             return list(wanted)
@@ -88,7 +88,7 @@ class Side(Struct, frozen=True):
         return sorted({n for p in own for n in range(p.first, p.last + 1)})
 
     def lacks(self, other: Side, lines: Sequence[int]) -> dict[int, str]:
-        """Map lines of another version to the definition around them that this version lacks."""
+        """Map lines of another version to the definition around each that this version lacks."""
         found = {}
         for line in lines:
             symbol = other.unit(line) or ""
@@ -99,18 +99,18 @@ class Side(Struct, frozen=True):
         return found
 
     def is_touched(self, lines: Iterable[int], unlike: frozenset[int]) -> bool:
-        """Return whether any of the lines is in `unlike`, or controls a line that is."""
+        """Return whether any of the lines is in `unlike`, or controls a line in `unlike`."""
         return any(not unlike.isdisjoint(range(n, self.ends.get(n, n) + 1)) for n in lines)
 
 
 def keys(pieces: Iterable[Statement], lines: Sequence[int]) -> list[str]:
-    """Return the texts of the statements that begin on any of the lines."""
+    """Return the texts of the statements that begin on one of the given lines."""
     own = frozenset(lines)
     return [piece.key for piece in pieces if piece.first in own]
 
 
 def compared(texts: Texts, old: Side, new: Side) -> tuple[ChangedSite, ...]:
-    """Return the changed sites of a file, in the order of their lines."""
+    """Return the sites at which two versions of a file differ, in the order of their lines."""
     changes = texts.changes()
     if not (old.is_read and new.is_read):
         lost, left = (frozenset(range(len(side.lines) + 2)) for side in (old, new))
@@ -145,7 +145,7 @@ def _extent(pieces: Sequence[Statement], kept: Sequence[Statement]) -> set[int]:
 
 
 def across(lines: Iterable[int], changes: Sequence[Lines], *, is_back: bool = False) -> set[int]:
-    """Return the line numbers that unchanged lines have in the other version of the file."""
+    """Return the line numbers that the given lines, if unchanged, have in the other version."""
     found = set()
     for line in lines:
         shift = 0

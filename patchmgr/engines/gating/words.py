@@ -22,7 +22,7 @@ Names = tuple[str, ...]
 
 
 class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
-    """The names that mark gates in one project. `docs/reports.md` explains each list.
+    """The lists of names by which a report recognises gates; `docs/reports.md` explains each list.
 
     Each entry is an RE2 expression that must match a whole name. `own` holds the lists of the
     series.
@@ -46,7 +46,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, lists: Iterable[bytes], own: Mapping[str, Sequence[str]]) -> Words:
-        """Merge the lists of several TOML files, and add the lists of the series."""
+        """Return the lists of names in several TOML files, merged, with those of the series."""
         found: dict[str, Any] = {"own": {kind: tuple(names) for kind, names in own.items()}}
         for raw in lists:
             for key, more in toml_text.loads(raw.decode()).items():
@@ -61,7 +61,7 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return convert(found, cls)
 
     def of_cxx(self) -> Words:
-        """Return the lists for C++ and CUDA: C++'s own and the others, without `installed`."""
+        """Return the lists of names to use for C++ and CUDA: all except `installed`."""
         gates = dict(self.cxx_gates)
         for kind, names in self.gates.items():
             gates[kind] = (*gates.get(kind, ()), *names)
@@ -69,12 +69,12 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return replace(self, gates=gates, flags=flags, installed=())
 
     def kind(self, name: str) -> str | None:
-        """Return the kind of gate that a name marks, or None if it marks none."""
+        """Return the kind of gate that a name in code marks, or None if it marks none."""
         every = (*self.own.items(), *self.gates.items())
         return next((kind for kind, names in every if has(names, name)), None)
 
     def is_flag(self, name: str) -> bool:
-        """Return whether a name is a boolean flag and not a lower bound."""
+        """Return whether a name in code is a boolean flag and not a lower bound."""
         return has(self.flags, name) and not has(self.bounds, name)
 
     def is_own(self, name: str) -> bool:
@@ -82,13 +82,13 @@ class Words(Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
         return any(has(names, name) for names in self.own.values())
 
     def is_installed(self, name: str) -> bool:
-        """Return whether a name tells what is installed rather than how a run is configured."""
+        """Return whether a name asks what is installed, and not how a run is configured."""
         return has(self.installed, name) and not has(self.states, name)
 
 
 @lru_cache(maxsize=100_000)
 def has(names: Names, name: str) -> bool:
-    """Return whether any of the regular expressions matches the whole name."""
+    """Return whether one of the regular expressions matches all of a name."""
     return any(_compiled(expression).fullmatch(name) for expression in names)
 
 

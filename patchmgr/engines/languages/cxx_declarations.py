@@ -56,12 +56,12 @@ _LONGEST = 200  # tokens between the angle brackets of a use
 
 
 def is_number(text: str) -> bool:
-    """Return whether a type is a number type, such as `int` or `double`."""
+    """Return whether a C++ type is a number type, such as `int` or `double`."""
     return set(text.split()) <= _NUMBERS | {"std", "::"}
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter: its name, and its type without the qualifiers that callers can ignore."""
+    """A parameter in C++: its name, and its type without the qualifiers that callers can ignore."""
 
     type: str
     name: str
@@ -69,15 +69,16 @@ class Parameter(Struct, frozen=True):
 
 
 class Declaration(Struct, frozen=True):
-    """A declared name: its kind, and the namespaces and types around it, outermost first.
+    """A C++ declaration: its name, its kind, and the namespaces and types that contain it.
 
-    `kind` is `function`, `type`, `enumerator`, `variable`, `macro` or `namespace`. `parameters` are
-    those of a function, a macro or a class template, or None if they are not known; `is_open` says
-    whether any number of further arguments is accepted. `is_member` says whether the declaration is
-    in a type, and `is_scoped` whether an enumerator must be qualified by its type. `type` is the
-    type of a variable or the return type of a function, or empty if it is not known. `is_constant`
-    says whether the value of a variable may be known at compile time. `bases` are the base types of
-    a type, and `pure` the functions that types derived from it must define.
+    `owners` are these namespaces and types, outermost first. `kind` is `function`, `type`,
+    `enumerator`, `variable`, `macro` or `namespace`. `parameters` are those of a function, a macro
+    or a class template, or None if they are not known; `is_open` says whether any number of further
+    arguments is accepted. `is_member` says whether the declaration is in a type, and `is_scoped`
+    whether an enumerator must be qualified by its type. `type` is the type of a variable or the
+    return type of a function, or empty if it is not known. `is_constant` says whether the value of
+    a variable may be known at compile time. `bases` are the base types of a type, and `pure` the
+    functions that types derived from it must define.
     """
 
     name: str
@@ -96,7 +97,7 @@ class Declaration(Struct, frozen=True):
     pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
-        """Return whether the declaration accepts a call with `least` to `most` arguments."""
+        """Return whether a call with `least` to `most` arguments fits the declaration."""
         if self.parameters is None:
             return True
         needed = sum(not one.has_default for one in self.parameters)
@@ -104,7 +105,7 @@ class Declaration(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A use of a name, with the token before it and the number of arguments in a call.
+    """A use of a C++ name, with the token before it and, for a call, the number of arguments.
 
     `at` is the index of its token. `owner` is the name before `::`, and `is_local` says whether the
     function around the use declares the name. A comma between angle brackets may or may not
@@ -125,7 +126,7 @@ class Use(Struct, frozen=True):
 
 
 class CxxFile(Struct, frozen=True):
-    """A C++ file: its tokens and declarations. `closing` maps each opening bracket to its end."""
+    """The tokens and declarations of a C++ file. `closing` maps each opening bracket to its end."""
 
     tokens: Sequence[Token]
     closing: Mapping[int, int]
@@ -134,7 +135,7 @@ class CxxFile(Struct, frozen=True):
 
 
 def read_cxx(content: bytes) -> CxxFile:
-    """Parse a C++ file. Raises UnclearSource if it is too long or its brackets do not match."""
+    """Parse a C++ file. Raises UnclearSource if it is too long or if its brackets do not match."""
     text = _text_of(content)
     found = list(islice(tokens(text), MOST_TOKENS + 1))
     if len(found) > MOST_TOKENS:
@@ -189,7 +190,7 @@ class _Bodies:
         self._branches: list[tuple[int, int | None]] = []  # before an `#if`, and after its first
 
     def is_inside(self) -> bool:
-        """Return whether the next token is in a body."""
+        """Return whether the next token is in the body of a function."""
         return self._depth > 0
 
     def enter(self, text: str) -> None:
@@ -557,7 +558,7 @@ def _is_attribute(text: str) -> bool:
 
 
 def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
-    """Yield the uses of the given names, including their declarations inside functions."""
+    """Yield the uses of the given names in a C++ file. Their declarations in functions count."""
     for number, token in enumerate(file.tokens):
         if token.text not in names:
             continue
@@ -583,9 +584,9 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
 
 
 def arguments_of_object(file: CxxFile, use: Use) -> int | None:
-    """Return the number of arguments with which a use of a type name constructs an object.
+    """Return with how many arguments a use of a C++ type's name constructs an object, or None.
 
-    Returns None if it constructs no object, or if the object may be a copy of another one.
+    Returns None if the use constructs no object, or if the object may be a copy of another one.
     """
     texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
     if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):

@@ -37,7 +37,7 @@ _NO_NAMES = (
 
 
 class ScopeKind(Enum):
-    """What braces enclose: declarations of a namespace or type, or a body, which is not read."""
+    """What braces enclose: the declarations of a namespace or a type, or the body of a function."""
 
     NAMESPACE = "namespace"
     TYPE = "type"
@@ -45,7 +45,7 @@ class ScopeKind(Enum):
 
 
 class Scope(Struct, frozen=True):
-    """An open scope: its name, if known, and the line of its header."""
+    """A namespace, type or body around a line: its name, if known, and the line of its header."""
 
     kind: ScopeKind
     name: str | None = None
@@ -61,16 +61,20 @@ class _State(Struct, frozen=True):
     pending: tuple[Token, ...] = ()
 
     def shape(self) -> tuple[object, ...]:
-        """Return what two branches of an `#if` must agree on. Namespaces do not matter."""
+        """Return what all branches of an `#if` must have in common at their ends.
+
+        Namespaces do not matter.
+        """
         named = [s.name for s in self.scopes if s.kind is not ScopeKind.NAMESPACE]
         return (*named, self.inner, self.brackets)
 
 
 def cxx_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol around each line: `Class::method`, without namespaces.
+    """Return the function or class around each line of a C++ file, such as `Class::method`.
 
     It is None outside symbols and where the name is not clear. If braces do not match, it is None
-    for every line, or for every line after the first `#if` if that may be the cause.
+    for every line, or for every line after the first `#if` if that may be the cause. Namespaces are
+    left out.
     """
     text = content.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
     return _Scan(text.count("\n") + 1).run(text)

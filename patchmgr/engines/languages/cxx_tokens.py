@@ -9,14 +9,14 @@ from msgspec import Struct
 
 
 class Token(Struct, frozen=True, gc=False):
-    """A word, a punctuator or a directive (`#if`, `#else`, `#endif`), with its line (from 0)."""
+    """A C++ word, punctuator or directive (`#if`, `#else`, `#endif`), with its line (from 0)."""
 
     text: str
     line: int
 
 
 class UnclearSource(Exception):
-    """Raised when a text cannot be read as C++."""
+    """Raised when a text cannot be parsed as C++."""
 
 
 PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -64,7 +64,7 @@ _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 def tokens(
     text: str, is_body: Callable[[], bool] | None = None, *, skipped: re.Pattern[str] = _WITHIN
 ) -> Iterator[Token]:
-    """Yield the words, punctuators and directives of a text, `""` for a string and 0 for a number.
+    """Yield the tokens of a C++ text; a string is shown as `""`, and a number as 0.
 
     While `is_body` returns true, text that matches `skipped` is left out, except for braces and
     directives. Raises UnclearSource if a string or a comment has no end.
@@ -85,7 +85,7 @@ def tokens(
 
 
 def brackets(text: str) -> Iterator[str]:
-    """Yield the brackets and directives of a text, and only a few of its other tokens."""
+    """Yield the brackets and directives of a C++ text, in order, and few other tokens."""
     return (token.text for token in tokens(text, lambda: True, skipped=_BETWEEN))
 
 

@@ -94,7 +94,7 @@ _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?(?:\S*/)?
 
 
 def language(path: str, content: bytes | None = None) -> str:
-    """Return the language of a file, judged by its name or else by its `#!` line."""
+    """Return the language of a file, judged by the file's name or else by its `#!` line."""
     name = path.rpartition("/")[2].lower()
     found = _named_language(name)
     if found is None and "." not in name and content is not None:
@@ -129,5 +129,5 @@ def is_third_party(path: str) -> bool:
 
 
 def needs_rebuild(path: str) -> bool:
-    """Return whether a change to a file takes effect only after the package is rebuilt."""
+    """Return whether a change of the file takes effect only after a new build of the package."""
     return language(path) in _COMPILED or path.lower().rpartition("/")[2] in _BUILD_FILES

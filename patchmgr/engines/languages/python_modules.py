@@ -25,7 +25,7 @@ _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def judged_versions(versions: Sequence[Version]) -> tuple[Version, ...]:
-    """Return the Python versions to check for, with the running one in place of newer ones."""
+    """Return the Python versions to check, with the running version in place of newer ones."""
     return tuple(dict.fromkeys(min(version, RUNNING) for version in versions or (RUNNING,)))
 
 
@@ -38,7 +38,10 @@ class _Module(Struct, frozen=True):
 
 
 class Modules(Struct):
-    """Parses modules by blob id. Blobs in `judged` are also compiled for each of `versions`."""
+    """Parses Python modules, given as blobs.
+
+    Blobs in `judged` are also compiled for each of `versions`.
+    """
 
     read: Callable[[str], bytes]
     versions: Sequence[Version]
@@ -46,35 +49,35 @@ class Modules(Struct):
     _known: dict[str, _Module] = field(default_factory=dict)
 
     def fault(self, entry: Entry) -> Fault | None:
-        """Return the first error that compiling a file raises for any version, or None."""
+        """Return the first error in compiling a file for the Python versions, or None."""
         if entry.blob not in self.judged:
             self.judged.add(entry.blob)
             self._known.pop(entry.blob, None)
         return self._module(entry.blob).fault
 
     def bound(self, entry: Entry | None) -> frozenset[str] | None:
-        """Return the names that a module binds at top level, or None if they are not known."""
+        """Return the names bound at the top level of a module, or None if they are not known."""
         if entry is None:
             return frozenset()
         return self._module(entry.blob).bound if entry.mode in FILE_MODES else None
 
     def imports(self, entry: Entry | None) -> Imports:
-        """Return the module and name of each import in a file, except those inside a `try`."""
+        """Return the module and name of each import in a file that is not inside a `try`."""
         if entry is None or entry.mode not in FILE_MODES:
             return frozenset()
         return self._module(entry.blob).imports
 
     def says(self, entry: Entry, words: re.Pattern[bytes]) -> bool:
-        """Return whether a regular expression matches anywhere in a file."""
+        """Return whether the content of a file matches a regular expression anywhere."""
         return words.search(self.read(entry.blob)) is not None
 
     def is_module(self, path: str, module: str, tree: Tree) -> bool:
-        """Return whether a module that the file at `path` imports is a file of the tree."""
+        """Return whether the tree has the module that a file imports, as a file."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
 
     def resolves(self, path: str, module: str, name: str, tree: Tree) -> bool:
-        """Return whether an import in the file at `path` finds both its module and its name."""
+        """Return whether the tree has both the module and the name that a file imports."""
         return any(self._has(place, name, tree) for place in places(path, module))
 
     def _has(self, place: str, name: str, tree: Tree) -> bool:

@@ -34,7 +34,7 @@ _GO = re.compile(
 
 
 class Braces(Struct, frozen=True):
-    """A language whose blocks are enclosed in braces.
+    """How to find the named blocks of a language that encloses blocks in braces.
 
     `skipped` matches text that cannot open a block: comments, strings and characters. `header`
     matches the head of a block, and `name` takes the block's name from that match. `joint`
@@ -49,7 +49,7 @@ class Braces(Struct, frozen=True):
     ends_statements: bool
 
     def symbols(self, content: bytes) -> tuple[str | None, ...]:
-        """Return the symbol around each line. All are None if a string or a brace is not closed."""
+        """Return the symbol around each line. All are None if strings or braces do not match."""
         text = content.decode("utf-8", "surrogateescape")
         bare = self.skipped.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
         symbols: list[str | None] = [None] * (text.count("\n") + 1)
@@ -160,7 +160,10 @@ class _Unsure(Exception):
 
 
 def python_symbols(content: bytes) -> tuple[str | None, ...]:
-    """Return the symbol around each line. All are None if a string or a bracket is not closed."""
+    """Return the function or class around each line of a Python file, such as `Class.method`.
+
+    All are None if a string or a bracket is not closed.
+    """
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     try:
         bare = _ATOM.sub(_blank, text)
@@ -279,7 +282,7 @@ def _symbols(scan: Scanner, content: bytes) -> Sequence[str | None]:
 
 
 class SymbolIndex:
-    """The symbol around each line of a text, computed on first use."""
+    """Finds the symbol (function or class) around each line of a text."""
 
     def __init__(self, path: str, content: bytes) -> None:
         self._scan = _SCANNERS.get(language(path, content))
@@ -288,12 +291,12 @@ class SymbolIndex:
         self._names: frozenset[str] | None = None
 
     def at(self, line: int) -> str | None:
-        """Return the symbol around a line (from 1), or None if there is none or it is unclear."""
+        """Return the symbol around a line (from 1), or None if there is none or if unclear."""
         symbols = self._scanned()
         return symbols[line - 1] if 1 <= line <= len(symbols) else None
 
     def names(self) -> frozenset[str]:
-        """Return all symbols in the text."""
+        """Return the names of all symbols in the text."""
         if self._names is None:
             self._names = frozenset(s for s in self._scanned() if s is not None)
         return self._names
@@ -305,5 +308,5 @@ class SymbolIndex:
 
 
 def enclosing_symbol(path: str, content: bytes, line: int) -> str | None:
-    """Return the symbol around a line (from 1), such as `Class.method`, or None."""
+    """Return the function or class around a line (from 1), such as `Class.method`, or None."""
     return SymbolIndex(path, content).at(line)

@@ -44,7 +44,7 @@ _BEFORE_SLASHES = re.compile(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|
 
 
 def code_of(line: bytes, language: str) -> str:
-    """Return a line without its comment and surrounding white space."""
+    """Return a line of code without its comment and surrounding white space."""
     text = line.decode("utf-8", "surrogateescape").strip()
     if language in _HASH:
         return _before(_BEFORE_HASH, text)
@@ -54,7 +54,7 @@ def code_of(line: bytes, language: str) -> str:
 
 
 def is_code(language: str) -> bool:
-    """Return whether a language is one whose comments can be recognised."""
+    """Return whether the comments of a language can be recognised."""
     return language in _HASH or language in BRACED
 
 
@@ -64,7 +64,7 @@ def _before(pattern: re.Pattern[str], text: str) -> str:
 
 
 def words_of(line: bytes, language: str) -> list[str]:
-    """Return the words of a line, including those in strings. Operators in strings are marked."""
+    """Return the words of a line of code. Operators inside strings are marked as such."""
     found: list[str] = []
     for match in _WORD.finditer(code_of(line, language)):
         if match["string"] is None:
@@ -80,13 +80,13 @@ def _is_name(word: str) -> bool:
 
 
 def parts_of(word: str) -> tuple[str, ...]:
-    """Return the parts of a name such as `FileNames`, in lower case and without a plural `s`."""
+    """Return the words that make up a name: `file` and `name` for `FileNames`."""
     found = (part.lower() for part in _PART.findall(word))
     return tuple(p[:-1] if len(p) > 3 and p.endswith("s") and p[-2] != "s" else p for p in found)
 
 
 def is_import(line: bytes) -> bool:
-    """Return whether a line does nothing but import names."""
+    """Return whether a line of code only imports names."""
     start = line.lstrip().split(b" ", 1)[0]
     return start in (b"import", b"from", b"#include", b"using")
 
@@ -103,5 +103,5 @@ def is_blank(line: bytes) -> bool:
 
 
 def all_words(lines: Sequence[bytes], language: str) -> list[str]:
-    """Return the words of several lines, in one list."""
+    """Return the words of several lines of code, in one list."""
     return [word for line in lines for word in words_of(line, language)]
