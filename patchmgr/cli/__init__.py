@@ -153,7 +153,7 @@ _OF_THE_SYSTEM = (
 
 
 def end_with(made: Callable[[], Callable[..., object]]) -> NoReturn:
-    """Build the command line with `made`, run it, and end the process.
+    """Run the command line that `made` returns, and end the process with its exit code.
 
     This is the only place where errors become messages and exit codes.
     """

@@ -27,7 +27,7 @@ _HELP = (
 def chooser(into: str) -> Chooser:
     """Return a function that asks which hunks to put into the patch `into`.
 
-    The function reads one line of standard input per question.
+    The function reads an answer per question, one line of standard input.
     """
     from patchmgr.engines.text.offers import choose
 

@@ -35,7 +35,7 @@ class App(typer.Typer):
     """A typer app whose commands use the help format of this module."""
 
     def command(self, *arguments: Any, **options: Any) -> Any:
-        """Register a command that uses the class `Command`."""
+        """Register a command whose help has the format of this module."""
         return super().command(*arguments, **{"cls": Command, **options})
 
 
@@ -122,7 +122,7 @@ def _grouped(names: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def command_line(ctx: Any) -> str:
-    """Return the words that a user types for a command, beginning with `patchmgr`."""
+    """Return the words that a user types to run a command, beginning with `patchmgr`."""
     words: list[str] = []
     while ctx.parent is not None:
         words.insert(0, ctx.info_name or "")

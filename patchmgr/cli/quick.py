@@ -24,7 +24,7 @@ _HELP = ("-h", "--help")  # of the program: needs no more of each than its name 
 def quick_command(app: typer.Typer, words: Sequence[str]) -> Callable[..., object]:
     """Return a callable that runs the command line.
 
-    It contains only the command that `words` name, or all commands if the name is not certain.
+    The command line has only the command that `words` name, or all commands if none is certain.
     """
     is_completed = any(key.endswith("_COMPLETE") for key in os.environ)
     return _command(app, None if is_completed else _named(words))

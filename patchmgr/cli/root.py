@@ -152,7 +152,7 @@ def _open(start: Path, *, settles: bool = True) -> Session:
 
 
 def open_root(root: Path) -> Session:
-    """Open the workspace whose root is this folder."""
+    """Open the workspace with this root folder, and return its session."""
     return _session(root, is_root=True)
 
 
@@ -166,7 +166,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 
 
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
-    """Return how to display results, given --verbose, --quiet and what the terminal supports."""
+    """Return the view for results, from --verbose, --quiet and what the terminal supports."""
     if verbose and quiet:
         raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
@@ -203,7 +203,7 @@ def answer(
 
 
 def end_if(is_so: object, code: int) -> None:
-    """End the run with the exit code if `is_so` is true."""
+    """End the run with exit code `code` if `is_so` is true."""
     if is_so:
         raise typer.Exit(code)
 

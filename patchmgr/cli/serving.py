@@ -74,7 +74,7 @@ class _Tools:
         return printed
 
     def status(self) -> str:
-        """Show the state of every series, and what waits for a person."""
+        """Show the state of every series, and the files that a person has to resolve."""
         return self._ask("status")
 
     def dry_run(self, onto: str, series: str = "") -> str:
@@ -121,11 +121,11 @@ class _Tools:
         return self._ask("audit", names=_named(series))
 
     def report(self, series: str) -> str:
-        """Return what a series changes."""
+        """Return the files and lines that a series changes, by subsystem and patch."""
         return self._ask("report", names=_named(series))
 
     def notes(self, series: str, from_ref: str, to_ref: str) -> str:
-        """Return what the rebase of a series from one upstream state to another did."""
+        """Return the note on the rebase of a series from one upstream state to another."""
         return self._ask("notes", f"--from={from_ref}", f"--to={to_ref}", names=_named(series))
 
     def rebase(self, onto: str, series: str = "") -> str:

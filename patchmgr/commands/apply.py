@@ -52,7 +52,7 @@ class Application(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch does not apply; nothing was written then."""
+        """Return whether a patch failed to apply, in which case nothing was written."""
         return any(patch.is_left for patch in self.patches)
 
 
@@ -66,7 +66,7 @@ class _Target(Struct, frozen=True):
 
     @property
     def onto(self) -> str:
-        """Return HEAD, or the commit below an applied series' commits."""
+        """Return the commit to apply onto: HEAD, or the parent of an applied series' commits."""
         has_commits = self.applied is not None and self.applied.head is not None
         return self.applied.onto if self.applied and has_commits else self.head
 

@@ -52,7 +52,7 @@ class PackageApplication(Struct, frozen=True):
 
     @property
     def has_conflicts(self) -> bool:
-        """Return whether a patch does not apply; nothing was written then."""
+        """Return whether a patch failed to apply, in which case nothing was written."""
         return self.carried is not None and self.carried.outcome.has_conflicts
 
 
@@ -68,8 +68,8 @@ def apply_to_package(
     """Apply a series to an installed package of any release, completely or not at all.
 
     If an older state of the series is applied, its files are replaced in the same step. Files that
-    an installer has replaced since are patched as they are now. `warns_at_start` turns the check at
-    Python's startup on or off; None leaves it as it is. Raises PatchmgrError "edited-package" if
+    an installer replaced after that are patched in their new form. `warns_at_start` turns the check
+    at Python's startup on or off; None leaves it as it is. Raises PatchmgrError "edited-package" if
     somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
@@ -226,7 +226,7 @@ def unapply_from_package(
 ) -> tuple[Path, tuple[str, ...]]:
     """Restore the original files; return the folder of the package and the restored paths.
 
-    Files that an installer has replaced since are left as they are.
+    Files that an installer replaced after the series was applied are left as they are.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where, takes_left=True)

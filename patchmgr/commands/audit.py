@@ -33,19 +33,19 @@ class Audited(Struct, frozen=True):
 
     @property
     def is_sound(self) -> bool:
-        """Return whether all certain findings, if any, are accepted."""
+        """Return whether there is no certain finding that has not been accepted."""
         return not any(f.is_certain and f.accepted is None for _, f in self.findings)
 
 
 def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audited:
-    """Audit a series on its pin, for code that works without the series and breaks with it."""
+    """Return the audit's findings about code that works on the pin and breaks with the series."""
     with series_at_pin(session, load_series(session, name), options) as at_pin:
         refuse_broken(at_pin.carried.outcomes)
         return Audited(name, audit_at_pin(session, at_pin))
 
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
-    """Return the audit findings of a series on its own pin; only certain ones have an id."""
+    """Return the audit findings of a series on its own pin; only certain findings have an id."""
     bring = partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.bench.reader)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.bench, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)

@@ -79,7 +79,7 @@ class Publication(Struct, frozen=True):
 
 
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
-    """Return which parts of the user's identity go into commits, from the command-line options."""
+    """Return which parts of the user's identity the given options put into commits."""
     if committer not in (None, "me"):
         raise PatchmgrError("usage", f"--committer must be me, not {committer}")
     return Mine(committer == "me", signs_off, signs)
@@ -88,10 +88,10 @@ def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
 def left_out(
     session: Session, series: str, *, without: Sequence[str], only: Sequence[str]
 ) -> dict[str, str]:
-    """Map names of patches to the reasons why `--without` or `--only` exclude them.
+    """Return the patches that `--without` or `--only` exclude, each with the reason.
 
-    Each given name is that of a patch or of a group. Patches needed by those in `only` are kept,
-    unless `without` names them.
+    A given name names a patch or a group. Patches needed by those in `only` are kept, unless
+    `without` names them.
     """
     if not without and not only:
         return {}

@@ -66,7 +66,7 @@ def run_commands(
     commands: Sequence[CheckCommand],
     how: CommandOptions,
 ) -> list[Gate]:
-    """Run the commands of a series in a temporary checkout, and return a gate for each."""
+    """Run the commands of a series in a temporary checkout; return the result of each as a gate."""
     unknown = set(how.names) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
@@ -128,7 +128,7 @@ class Runner(Struct, frozen=True):
     patches: Sequence[str]
 
     def gate(self, command: CheckCommand) -> Gate:
-        """Run a command on the head; if it fails, find the first patch with which it fails."""
+        """Return the result of a command on the head, with the first patch that fails, if any."""
         name = f"{self.series}-{command.name}.log"
         log = check_folder(self.session.workspace) / name
         try:

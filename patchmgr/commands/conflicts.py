@@ -29,7 +29,7 @@ SIDES = ("ours", "theirs")
 
 
 class Listed(Struct, frozen=True):
-    """A recorded conflict: its id, and its record or else the `fault` in its files."""
+    """A recorded conflict: its id, and its content or, if its files are malformed, the `fault`."""
 
     id: str
     recorded: Recorded | None
@@ -44,7 +44,7 @@ class SideEdits(Struct, frozen=True):
 
 
 def list_conflicts(session: Session) -> tuple[Listed, ...]:
-    """Return all recorded conflicts, including those with a malformed record."""
+    """Return all recorded conflicts, including those whose files are malformed."""
     memory = Memory(session.workspace)
     return tuple(_listed(memory, name) for name in session.workspace.conflicts())
 
@@ -89,7 +89,7 @@ def is_resolved(memory: Memory, name: str) -> bool:
 
 
 def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
-    """Return the patches of the rebase in progress that have a conflict or one of its regions."""
+    """Return the patches of the rebase in progress that have a conflict, or a region of it."""
     items = waiting_with(session.workspace, Memory(session.workspace), found)
     waiting = dict.fromkeys((item.series, item.patch) for item in items)
     return tuple(
@@ -103,7 +103,7 @@ def patches_waiting(session: Session, found: Recorded) -> tuple[Patch, ...]:
 def resolve_conflict(
     session: Session, name: str, file: Path, *, is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Record the content of a file as the resolution of a conflict; return the records.
+    """Record a file's content as the resolution of a conflict; return the resolved conflicts.
 
     The file is the text for a region, or the whole resolved file. For a conflict of several regions
     it must be the whole file.
@@ -278,7 +278,7 @@ def _with(known: Recorded, content: bytes | None, origin: Origin, source: str) -
 def record(
     session: Session, memory: Memory, solved: Sequence[Recorded], is_dry_run: bool
 ) -> tuple[Recorded, ...]:
-    """Write resolutions, and return them; raise an error if different ones are recorded."""
+    """Record resolutions, and return them; raise an error if one contradicts a recorded one."""
     additions = Additions(memory)
     for one in solved:
         reason = additions.add(one)

@@ -41,7 +41,7 @@ def decide(
     by: str,
     is_dry_run: bool,
 ) -> Decided:
-    """Record a decision about what the last rebase left undecided in a patch.
+    """Record a person's decision about changes of a patch that the last rebase could not decide.
 
     A new decision replaces an older one. If the patch is needed and `by` names a later upstream
     commit about it, that commit is not reported again.

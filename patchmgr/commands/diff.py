@@ -44,8 +44,8 @@ def diff(
 ) -> ComparedSeries:
     """Compare the state of a series at one tag with its state at another tag, or now.
 
-    `holds` are places (`PATH` or `PATH::SYMBOL`). For each, the settings of the series get a claim
-    that its bytes stay as they are in the later state, which `check` tests.
+    `holds` are places (`PATH` or `PATH::SYMBOL`). For each place, a claim is added to series.toml:
+    `check` then fails if the bytes there differ from those in the later state.
     """
     loaded = load_series(session, name)
     first = find_state(session, loaded, ends.start, repository=ends.repository)

@@ -81,7 +81,7 @@ def _not_closed(
 
 
 class OnTip(Struct, frozen=True):
-    """The files of a stack on upstream's tip, and the assumptions about conflicts there."""
+    """The files that a stack changes, and assumptions about its conflicts on upstream's tip."""
 
     paths: tuple[str, ...]
     assuming: tuple[Assumption, ...]
@@ -106,7 +106,7 @@ class Watch:
 
     @cached_property
     def on_tip(self) -> OnTip:
-        """Return the files of the stack on upstream's tip, and the assumptions."""
+        """Return the files that the stack changes, and the assumptions about its conflicts."""
         question = ("forecast", *self._about)
         known = self._kept.get(question)
         if known is not None:
@@ -120,8 +120,8 @@ class Watch:
         """Yield the newest pull requests that count as open, and the facts about each.
 
         A pull request counts as open if upstream lacks its head, and either the host offers a merge
-        of it or it is at most `DAYS` old. After a batch without such recent ones, only those with a
-        merge are examined.
+        of it or it is at most `DAYS` old. After a batch without a recent pull request, only those
+        with a merge are examined.
         """
         store, tip = self.side.store, self.tip.commit
         landed = landed_pulls(store, tip)
@@ -143,7 +143,7 @@ class Watch:
             yield from found
 
     def facts(self, head: str) -> PullFacts | None:
-        """Return facts about a pull request's head, or None if upstream shares no history."""
+        """Return facts about a pull request, or None if it shares no history with upstream."""
         store, question = self.side.store, ("pull request", head)
         known = self._kept.get(question)
         if known is not None:
@@ -190,7 +190,7 @@ class Watch:
         return replace(pull, effect=effect_of(patches), patches=patches)
 
     def patches_on(self, merged: str) -> tuple[PlannedPatch, ...]:
-        """Return the patches that a merge into upstream's tip changes or touches."""
+        """Return the patches whose verdict, or whose code, a merge into upstream's tip changes."""
         parents: Parents = {}
         target = Resolved(merged, merged)
         run = replace(self.run, session=self._planning.session)

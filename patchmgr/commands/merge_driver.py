@@ -37,7 +37,7 @@ _SCRIPT = (
 class DriverChange(Struct, frozen=True):
     """The merge driver of a clone after the command; `is_new` is true if it changed.
 
-    `settings` are git settings, and `lines` those of the attributes file.
+    `settings` are the driver's git settings, and `lines` its lines in the attributes file.
     """
 
     git_dir: Path

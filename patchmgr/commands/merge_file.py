@@ -50,7 +50,7 @@ class MergedFile(Struct, frozen=True):
 
     @property
     def how(self) -> str | None:
-        """Return how the file was merged, by the name of the method, or None for a conflict."""
+        """Return the name of the method that merged the file, or None for a conflict."""
         return self.result.how.value if isinstance(self.result, Solved) else None
 
     @property

@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 class Overlaid(Struct, frozen=True):
-    """The result of `overlay`; `left` lists the changed files that no import reads."""
+    """The result of `overlay`; `left` lists the changed files that are not modules."""
 
     application: PackageApplication
     place: Path

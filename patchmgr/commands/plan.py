@@ -131,8 +131,8 @@ class Planning:
     """A plan under construction; `at` is the index of the state that its steps have reached.
 
     `session` has the workspace as these steps would leave it, and `files` are the files that they
-    would change. `outcomes` are those of the last step. `assuming` lists the conflicts assumed to
-    be resolved, and `probes` the rebases that were tried.
+    would change. `outcomes` are the outcomes of the last step, one per series. `assuming` lists the
+    conflicts assumed to be resolved, and `probes` the rebases that were tried.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ class _Checked(Struct, frozen=True):
 def given(
     name: str, *, file: Path | None = None, candidate: int | None = None, is_deleted: bool = False
 ) -> Given:
-    """Return a function that reads a solution: from a file, a candidate, or standard input.
+    """Return a function that reads a resolution from a file, a candidate or standard input.
 
     `candidate` is a number from 1, for the region whose id starts with `name` or for the only
     region.
@@ -75,10 +75,10 @@ def given(
 
 
 def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
-    """Return the file with a candidate in the region whose id starts with a name.
+    """Return the content of a file in conflict, with one region replaced by a candidate.
 
-    Raises PatchmgrError "usage" if there is no such candidate, or more than one region without a
-    match.
+    The region is the one whose id starts with `name`, or the only one. Raises PatchmgrError "usage"
+    if there is no such region or candidate.
     """
     regions = regions_of(conflict)
     found = [n for n, one in enumerate(regions) if one.id.startswith(name)] or [0]
@@ -94,7 +94,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
 def propose(
     session: Session, name: str, given: Given, *, by: str, runs: bool, is_dry_run: bool
 ) -> Proposed:
-    """Check a solution and, except in a dry run, save one that passes for a person to accept."""
+    """Check a proposed resolution and, if it passes, save it for a person to accept."""
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=runs)
@@ -127,9 +127,9 @@ def accept_proposed(
 
 
 def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who: str) -> Proposed:
-    """Check a solution, and record it as the resolution if it passes.
+    """Check a proposed resolution, and record it if it passes.
 
-    `by` is who made the solution, and `who` the person who accepts it.
+    `by` is who proposed the resolution, and `who` is the person who accepts it.
     """
     with session.writing():
         target = _target(session, name)
@@ -142,7 +142,7 @@ def resolve_if_passed(session: Session, name: str, given: Given, *, by: str, who
 def accept_anyway(
     session: Session, name: str, given: Given, *, by: str, because: str, is_dry_run: bool
 ) -> tuple[Proposed, tuple[Recorded, ...]]:
-    """Record a person's solution with a reason, even if it fails checks.
+    """Record a resolution that a person accepts with a reason, even if it fails checks.
 
     Raises PatchmgrError "bad-resolution" if it does not fit into the file in conflict.
     """
@@ -161,7 +161,7 @@ def accept_anyway(
 
 
 def refused(proposed: Proposed) -> PatchmgrError:
-    """Return the error for a solution that fails the checks."""
+    """Return the error for a proposed resolution that fails the checks."""
     told = tuple(f"{one.check}: {one.text}" for one in proposed.failures)
     return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", told)
 

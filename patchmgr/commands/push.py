@@ -47,8 +47,8 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
 def push(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
     """Push the next patch, the next N, all patches up to a named one, or all.
 
-    Raises PatchmgrError "bad-patch" if the first of them does not apply, and "no-patch" if all are
-    pushed.
+    Raises PatchmgrError "bad-patch" if the next patch does not apply, and "no-patch" if all patches
+    are already pushed.
     """
     with opened_series(session, options) as opened:
         left = opened.unpushed()

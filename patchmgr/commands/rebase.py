@@ -86,9 +86,9 @@ class RebaseRequest(Struct, frozen=True):
 
 
 class ShownIn(Struct, frozen=True):
-    """Where to show conflicts: a worktree and its clone; and the command of `--exec`.
+    """The worktree in which conflicts are shown, its clone, and the command of `--exec`.
 
-    Each is "" if it was not given; without a clone, the worktree belongs to the store.
+    Each field is "" if not given; without a clone, the worktree belongs to the store.
     """
 
     checkout: str = ""
@@ -102,7 +102,7 @@ NOWHERE = ShownIn()
 def plan_files(
     diffs: Mapping[str, bytes], loaded: LoadedSeries, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Add to a change the patch files and the series file after a rebase.
+    """Add the patch files and the series file, as a rebase leaves them, to a change.
 
     `diffs` maps commits to the diffs of the rewritten patches.
     """
@@ -132,7 +132,7 @@ def pinned(record: SeriesRecord, outcome: SeriesOutcome) -> SeriesRecord:
 
 
 def plan_lock(lock: Lock, outcomes: Sequence[SeriesOutcome], change: Change) -> None:
-    """Add to a change the content of upstream.lock after a rebase."""
+    """Add upstream.lock, as a rebase leaves it, to a change."""
     records = {outcome.name: pinned(lock.series[outcome.name], outcome) for outcome in outcomes}
     change.files[LOCK] = write_lock(replace(lock, series={**lock.series, **records}))
 
@@ -156,7 +156,7 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
 def plan_branch(
     workspace: Workspace, side: Side, bench: Workbench, outcome: SeriesOutcome, change: Change
 ) -> None:
-    """Move the new commits into the store, and add the move of the series' branch to a change."""
+    """Move the new commits into the store, and add the update of the series' branch to a change."""
     adopt_pack(side.store, bench.git_dir)
     branch = BRANCHES + outcome.name
     old = references(side.store, workspace.ref_at(side.store, branch)).get("")
@@ -464,8 +464,8 @@ RELEASE = "release"
 class Span(Struct, frozen=True):
     """A range of upstream states: every release in it, or every Nth commit.
 
-    An empty start stands for the pin, and an empty end for the tracked state. `step` is N, or None
-    for every release.
+    An empty start means the pin, and an empty end the tracked state. `step` is N, or None for every
+    release.
     """
 
     start: str
@@ -503,8 +503,8 @@ def rebase_onto_many(
 ) -> tuple[TargetOutcome, ...]:
     """Rebase the named series, or all, onto each target without writing anything.
 
-    A target that exists only for some series has outcomes of those series only. Returns one result
-    for each target.
+    If a series does not have a target, the result for that target has no outcome of the series.
+    Returns one result for each target.
     """
     upstreams = UpstreamStates(session)
     with session.writing():

@@ -42,7 +42,7 @@ from patchmgr.services.session import Session
 
 
 class Changed(Struct, frozen=True):
-    """A patch whose diff changed; `change` says how much."""
+    """A patch whose diff changed; `change` says whether only its line numbers did."""
 
     name: str
     change: Sameness

@@ -136,9 +136,9 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
 def judging(
     judge: Judge, texts: Sequence[Texts], answers: Answers
 ) -> Iterator[Callable[[], list[Sites]]]:
-    """Start to judge changed sites in the background; yield a function that waits for them.
+    """Start to classify changed sites in the background; yield a function that returns the sites.
 
-    The function returns the sites of each text, in order. Cached answers are used again.
+    The function waits, and returns the sites of each file in order. Cached results are used.
     """
     rules = repr((to_builtins(judge.words), sorted(judge.defaults.items(), key=repr)))
     questions = [("sites", rules, t.path, t.old, t.new, repr(t.hunks)) for t in texts]

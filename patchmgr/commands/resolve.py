@@ -132,7 +132,7 @@ class Resolver:
             yield Keys("s", "do not skip the patch" if is_out else "skip the patch")
 
     def offered(self) -> tuple[Choice, ...]:
-        """Return the choices that can be made for the current region, or none for a finding."""
+        """Return the texts that the user can choose for the current region; a finding has none."""
         file = self.state.conflict.file
         return () if file is None else offered(file, self.state.region)
 

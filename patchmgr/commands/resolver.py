@@ -25,8 +25,8 @@ _LONGEST_NAME = 100
 class Asked(Struct, frozen=True, rename={"is_taken": "taken"}):
     """The result of asking a program about a conflict.
 
-    `is_taken` is true if its answer was recorded. `failures` lists the checks that the answer
-    failed. `error` is the kind of error if the program itself failed, or None.
+    `is_taken` is true if the program's answer was recorded. `failures` lists the checks that the
+    answer failed. `error` is the kind of error if the program itself failed, or None.
     """
 
     id: str

@@ -57,9 +57,9 @@ class Refused(Struct, frozen=True):
 class Pulled(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
     """The result of `conflicts pull`, as ids of conflicts.
 
-    `taken` are those pulled now, `new` those new or changed since the last pull, and `gone` those
-    no longer in the source. `known` are resolved in the same way here, and `otherwise` in another
-    way, which is kept. `trusted_by` lists the series that trust the source.
+    `taken` were pulled now. `new` are new or changed since the last pull, and `gone` are no longer
+    in the source. `known` have the same resolution here, and `otherwise` a different one, which is
+    kept. `trusted_by` lists the series that trust the source.
     """
 
     source: str
@@ -206,10 +206,10 @@ def _listed(reader: ObjectReader, commit: str) -> dict[str, dict[str, Entry]]:
 
 
 def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pushed:
-    """Add this workspace's resolutions to those in a repository, as one commit on its branch.
+    """Add this workspace's resolutions to a repository, as one commit on a branch.
 
-    Resolutions that the repository already has are not replaced. Raises PatchmgrError "push" if the
-    branch was moved meanwhile.
+    Resolutions that the repository already has are not replaced. Raises PatchmgrError "push" if
+    somebody else pushed to the branch in the meantime.
     """
     own, url = _own(session), check_url(where)
     with _throwaway(session, url, branch) as side:

@@ -83,9 +83,9 @@ def split(
 def with_absorbed(
     session: Session, given: str, options: CheckoutOptions, part: PatchPart, ref: str
 ) -> PatchPart:
-    """Return a part with those hunks added that a rebase onto a state would find absorbed.
+    """Return the part to split off, with the patch's hunks added that upstream has at `ref`.
 
-    Raises PatchmgrError "usage" if there are none.
+    Raises PatchmgrError "usage" if upstream has none of the hunks.
     """
     with opened_series(session, options, only_reads=True) as opened:
         name, patch = opened.name, opened.pick(given)

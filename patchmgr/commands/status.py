@@ -70,10 +70,10 @@ class SeriesStatus(Struct, frozen=True):
 
 
 class Status(Struct, frozen=True):
-    """The status of a workspace; `in_progress` describes a rebase in progress, or is None.
+    """The status of a workspace; `in_progress` describes the rebase in progress, if there is one.
 
     `applied` are the known checkouts and packages to which series are applied. `waiting` are the
-    files of that rebase still to resolve, and `resolved` those already resolved.
+    files that this rebase still has in conflict, and `resolved` the others.
     """
 
     root: Path
@@ -214,8 +214,8 @@ class CommitOrigin(Struct, frozen=True):
 
     `is_current` is true if the series, as it is now, results in the same head. `patches` are the
     subjects of the commits up to this one. `position` is its number in the branch as it is now, or
-    None if it is not in the branch. `version` and `digest` are those in its tag, or None without a
-    tag.
+    None if it is not in the branch. `version` and `digest` are read from its tag; without a tag
+    they are None.
     """
 
     commit: str

@@ -78,8 +78,8 @@ def _sides(operations: Sequence[Operation]) -> tuple[list[Operation], list[Opera
 def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> Turn:
     """Undo the last `count` changes that are not undone yet, or all after log entry `to`.
 
-    Raises PatchmgrError "edited" if a file was edited since, "nothing-to-undo" if there are not
-    that many changes, and "usage" if the log has no such entry.
+    Raises PatchmgrError "edited" if a file was edited after the change, "nothing-to-undo" if the
+    log has fewer changes, and "usage" if the log has no such entry.
     """
     with session.writing():
         operations = tuple(session.workspace.log.operations())

@@ -26,7 +26,7 @@ def upstream_of(
 ) -> Upstream:  # fmt: skip
     """Return the upstream that the options describe.
 
-    By default it tracks the first of git, package and archive that is given.
+    By default, the first of git, package and archive that is given is tracked.
     """
     if track not in (None, "git", "package"):
         raise PatchmgrError("usage", f"--track must be git or package, not {track}")
@@ -40,7 +40,7 @@ def add_upstream(
 ) -> Upstream:
     """Record an upstream in upstream.lock, and return it.
 
-    With a reference, its store borrows the objects of that repository. Raises PatchmgrError "usage"
+    With a reference, the store borrows the objects of that repository. Raises PatchmgrError "usage"
     if the options contradict each other, or if the name belongs to another upstream.
     """
     check_name(upstream.name, what="upstream", kind="usage")

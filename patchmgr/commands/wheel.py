@@ -117,7 +117,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
 
 
 def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
-    """Return the version with a digest of the changes added to its local part."""
+    """Return the version with `patchmgr` and a digest of the changes added as a local version."""
     whole = hashlib.sha256()
     for path, content in sorted(changes.items()):
         part = b"-" if content is None else hashlib.sha256(content).digest()
@@ -196,7 +196,7 @@ class Wheel(Closing):
         return f"{self.name}-{version}{self._rest}.whl"
 
     def write(self, place: Path, version: str, changes: Mapping[str, bytes | None]) -> None:
-        """Write the wheel with another version and with changed files (None: left out).
+        """Write the wheel with another version and changed files; a file that is None is left out.
 
         The bytes depend only on this wheel, the version and the changes.
         """

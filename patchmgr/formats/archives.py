@@ -71,13 +71,13 @@ class Budget:
         self._left = min(limits.total_bytes, max(limits.free_bytes, archive_size * limits.ratio))
 
     def member(self) -> None:
-        """Count one member; raise a "bad-archive" error for too many."""
+        """Count one member; raise a "bad-archive" error if the archive has too many."""
         self._members += 1
         if self._members > self._limits.members:
             raise bad(f"has more than {self._limits.members} members")
 
     def take(self, size: int) -> None:
-        """Count bytes that are about to be read; raise a "bad-archive" error for too many."""
+        """Count `size` bytes before reading them; raise a "bad-archive" error over a limit."""
         if size < 0 or size > self._limits.file_bytes or size > self._left:
             raise bad("unpacks to more than the limit allows (it may be a zip bomb)")
         self._left -= size

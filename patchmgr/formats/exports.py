@@ -49,7 +49,7 @@ class Pinned(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True):
-    """A patch to export: the patch, its line in the series, and its author."""
+    """A patch to export, its line in the series file, and its author."""
 
     patch: Patch
     line: SeriesLine
@@ -107,7 +107,7 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the parts of a patch that tools for the format ignore, each as a clause."""
+        """Return clauses that name what tools for the format ignore in a patch."""
         return ()
 
 
@@ -127,11 +127,11 @@ class Quilt(Form, frozen=True):
     takes_all: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep all patch files unchanged."""
+        """Return True for each patch: quilt reads every patch file as it is."""
         return (True,) * len(items)
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the parts of a patch that quilt ignores."""
+        """Return clauses that name what quilt ignores in a patch."""
         patch, found = parcel.item.patch, []
         if parcel.item.line.guards:
             found.append("has guards, which quilt takes for comments: it will apply it")
@@ -150,7 +150,7 @@ class Mailbox(Form, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep each mail that git can split off from the mailbox again."""
+        """Return for each patch whether git could split its file off from the mailbox again."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -178,7 +178,7 @@ class Gbp(Form, frozen=True):
     """Patches as `gbp pq export` writes them: -p1, no renames, author and subject on top."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Write a rename as a deletion and a new file, since dpkg-source supports no renames."""
+        """Return a diff shape without renames, which dpkg-source does not support."""
         return DiffShape(finds_renames=False)
 
     def check(self, items: Sequence[Item], pinned: Pinned) -> None:
@@ -194,7 +194,7 @@ class Gbp(Form, frozen=True):
                     )
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep each patch that dpkg-source can read and that names an author."""
+        """Return for each patch whether dpkg-source can read it and it names an author."""
         return tuple(
             item.line.is_usual
             and item.patch.author is not None
@@ -203,7 +203,7 @@ class Gbp(Form, frozen=True):
         )
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the changes to modes and to empty files, which dpkg-source ignores."""
+        """Return clauses that name the mode changes and empty files that dpkg-source ignores."""
         files = parcel.item.patch.files
         bare = [f for f in files if not f.hunks and not moves_files(f)]
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
@@ -221,7 +221,7 @@ class StGit(Form, frozen=True):
     """Patches as `stg export` writes them, and a series file that names their base commit."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep each patch that is not a mail, since StGit would read a mail's header as text."""
+        """Return for each patch whether it is not a mail, whose header StGit would read as text."""
         return tuple(
             not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
             for i in items
@@ -256,7 +256,7 @@ class PatchPackage(Form, frozen=True):
     """Patches for npm's patch-package, in files named after package, version and position."""
 
     def shape(self, pinned: Pinned) -> DiffShape:
-        """Write each path with the package's folder in `node_modules` before it."""
+        """Return a diff shape whose paths begin with the package's folder in `node_modules`."""
         package = _package(pinned)
         folder = package.folder if package is not None else "node_modules"
         return DiffShape(finds_renames=False, folder=folder)
@@ -283,7 +283,7 @@ class PatchPackage(Form, frozen=True):
             raise PatchmgrError("usage", message, (hint,))
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep all patches if patch-package made all of them for this package, else none."""
+        """Return whether patch-package made all of the patches for this package, once for each."""
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
@@ -364,7 +364,7 @@ class OneDiff(Form, frozen=True):
     is_whole: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep a patch file only if it is the only one, and a diff without a header."""
+        """Return True only for the file of a single patch that is a diff without a header."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
@@ -388,7 +388,7 @@ class Yocto(Form, frozen=True):
         return {STATUS: yocto_status(item.patch)}
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Keep each mail that already has the required fields."""
+        """Return for each patch whether it is a mail that already has the required fields."""
         return tuple(
             is_mail(i)
             and all((i.patch.says(k) or "") == v for k, v in self.fields(i, pinned).items())
@@ -401,7 +401,7 @@ class Yocto(Form, frozen=True):
         return with_fields(mail, self.fields(item, pinned))
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return the reasons for which tools would reject the status field, each as a clause."""
+        """Return clauses that say why tools would reject the patch's status field."""
         patch = parse_patch(parcel.content, name=parcel.item.patch.name)
         return tuple(f"will be asked: {problem}" for problem in stance_problems(patch, self.field))
 
@@ -413,7 +413,7 @@ class Suse(Yocto, frozen=True):
     field: str = MAINLINE
 
     def fields(self, item: Item, pinned: Pinned) -> Mapping[str, str]:
-        """Return SUSE's fields; Git-commit and Git-repo are empty unless upstream has the patch."""
+        """Return SUSE's fields; Git-commit and Git-repo are "" unless upstream has the patch."""
         return suse_fields(item.patch, pinned.repository, pinned.landed)
 
 

@@ -57,7 +57,7 @@ class _Field(Struct, frozen=True):
     lines: tuple[bytes, ...]
 
     def text(self) -> str:
-        """Return the whole text on one line, with encoded words decoded."""
+        """Return the field's text on one line, with encoded words decoded."""
         return squeezed(decoded_words(b"".join(self.lines)))
 
 

@@ -49,7 +49,7 @@ def split_mbox(raw: bytes) -> list[bytes]:
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
     """Return for each mail whether `split_mbox` could split it off from a mailbox of all mails.
 
-    None stands for a mail that will be rewritten; its result is False. If the "From " lines of
+    A mail that will be rewritten is given as None; its result is False. If the "From " lines of
     other mail programs would not separate the mails, only mails with git's "From " line give True.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
@@ -90,7 +90,7 @@ class Tagged(Struct, frozen=True):
 
 
 def read_tags(mail: bytes) -> Tagged:
-    """Remove the `Gbp-Pq` tags from the message of a mail, and return both."""
+    """Split a mail into the mail without its `Gbp-Pq` tags and the content of the tags."""
     found: dict[bytes, bytes] = {}
     kept: list[bytes] = []
     lines = split_lines(mail)

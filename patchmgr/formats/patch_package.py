@@ -62,7 +62,7 @@ def read_name(name: str) -> PackagePatch | None:
 
 
 def written_name(patch: PackagePatch) -> str:
-    """Return the file name for a patch, without `.dev`; the inverse of `read_name`."""
+    """Return the name of a patch file, without `.dev`, that `read_name` parses to these values."""
     name = "++".join(package.replace("/", "+") for package in patch.packages)
     row = f"+{patch.number:03}" if patch.number else ""
     title = f"+{patch.title}" if patch.number and patch.title else ""

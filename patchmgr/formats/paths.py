@@ -45,7 +45,7 @@ def decode_path(raw: bytes) -> str:
 
 
 def encode_path(path: str) -> bytes:
-    """Return the bytes of a path; the inverse of `decode_path`."""
+    """Return the bytes of a path that `decode_path` returned."""
     return path.encode("utf-8", "surrogateescape")
 
 

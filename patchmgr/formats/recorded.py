@@ -112,7 +112,7 @@ def write_recorded(recorded: Recorded) -> dict[str, bytes | None]:
 def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
     """Parse the files of a conflict's folder; raise a "bad-conflict" error if they are malformed.
 
-    `name` is the name of the folder, the conflict's id. It is not compared with the sides here.
+    `name` is the name of the folder, the conflict's id. The id is not compared with the sides.
     """
     if not is_conflict_id(name):
         raise fault(name, "has a name that is not the id of a conflict")

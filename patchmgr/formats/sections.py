@@ -308,10 +308,10 @@ def _is_epoch(stamp: bytes) -> bool:
 
 
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
-    """Return the index of the first section that contradicts another, and why, or None.
+    """Return the index of the first section that contradicts an earlier one, with the reason.
 
-    All sections are changes to the same tree. A path may be removed and used again, as when a file
-    changes its type (deleted, then new) or two renames swap paths.
+    Returns None if no sections do. All are changes to the same tree. A path may be removed and used
+    again, as when a file changes its type (deleted, then new) or two renames swap paths.
     """
     return _taken_twice(files) or _below_a_file(files)
 

@@ -102,7 +102,7 @@ def backported(patch: Patch) -> str | None:
 
 
 def stance_problems(patch: Patch, field: str) -> Iterator[str]:
-    """Yield the reasons for which tools would reject the status field, each as a clause.
+    """Yield clauses that say why tools would reject the patch's status field.
 
     `field` is Yocto's `Upstream-Status` or SUSE's `Patch-mainline`.
     """
@@ -163,7 +163,7 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return new values for SUSE's header fields, none if they are valid; "" removes a field.
+    """Return new values for SUSE's header fields, or {} if they are valid; "" removes a field.
 
     `landed` maps an upstream commit to the first release that contains it, or to None if no release
     does. Raises a "not-exportable" error for an unknown status, or a commit not in `landed`.

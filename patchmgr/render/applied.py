@@ -226,7 +226,7 @@ def state_value(found: InstalledState) -> dict[str, Any]:
 
 
 def overlay_text(made: Overlaid, *, is_dry_run: bool, view: View) -> str:
-    """Return the result of `overlay`: the text of `package_text`, and how to use the overlay."""
+    """Return the result of `overlay`: a line per patch, what was written, and how to use it."""
     lines = [f"  not possible in an overlay: {clean(path)}" for path in made.left]
     if not is_dry_run and not made.application.has_conflicts:
         lines.append(f"Use it with: PYTHONPATH={clean(str(made.place))}")

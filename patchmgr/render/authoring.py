@@ -74,7 +74,7 @@ def _untracked(paths: Sequence[str]) -> list[str]:
 
 
 def distributed_text(done: Distributed) -> str:
-    """Return the result of `refresh --auto`: the changed patches, and edits that are in none."""
+    """Return the result of `refresh --auto`: the changed patches, and the edits that none took."""
     verb = "Would refresh" if done.is_dry_run else "Refreshed"
     lines = [f"{verb} {clean(one.name)}: {_HOW[one.change]}" for one in done.patches]
     lines += [f"  {clean(one.name)} after it: {_HOW[one.change]}" for one in done.others]
@@ -87,7 +87,7 @@ def distributed_text(done: Distributed) -> str:
 
 
 def revised_text(done: Revised) -> str:
-    """Return the names of dropped and rewritten patches, then the series in its new order."""
+    """Return the names of the dropped and the rewritten patches, then all patches in order."""
     would = "Would " if done.is_dry_run else ""
     drop, rewrite = ("drop", "rewrite") if done.is_dry_run else ("Dropped", "Rewrote")
     lines = [f"{would}{drop} {clean(name)}" for name in done.gone]
@@ -158,7 +158,7 @@ def patch_value(patch: Patch, files: Sequence[FileEdits] | None = None) -> dict[
 
 
 def guards_text(found: Guarded) -> str:
-    """Return one line per patch with its guards and the groups that exclude it."""
+    """Return one line per patch, with its guards and the disabled groups that contain it."""
     lines = []
     for line in found.lines:
         words = " ".join(str(guard).removeprefix("#") for guard in line.guards) or "no guards"

@@ -92,7 +92,7 @@ def _suggestions(conflict: FileConflict) -> Iterator[str]:
 
 
 def conflicts_text(outcome: SeriesOutcome) -> str:
-    """Return every conflict region of a series with a few lines around it, and its candidates.
+    """Return each conflict region of a series, with a few lines around it and its candidates.
 
     For an absorbed patch whose wording differs upstream, both texts are included.
     """

@@ -41,7 +41,7 @@ def plan_text(plan: Plan, view: View) -> str:
 
 
 def after_plan(plan: Plan) -> str:
-    """Return a line with the command that takes the first step of a plan."""
+    """Return a line with the command that performs the first step of a plan."""
     return f"Take the first step with: {clean(plan.command(plan.steps[0]))}"
 
 
@@ -74,7 +74,7 @@ def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
 
 
 def assumed(assuming: Sequence[Assumption]) -> Iterator[str]:
-    """Yield one line about what a plan assumes of patches in conflict, or no line."""
+    """Yield a line that says how a plan assumes that conflicts are resolved, if there are any."""
     skipped = sum(one.is_skipped for one in assuming)
     taken = len(assuming) - skipped
     told = [f"that the lines of {counted(taken, 'patch')} in conflict are taken"] * bool(taken)
@@ -111,7 +111,7 @@ def _tried(plan: Plan) -> str:
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:
     """Return a plan as Markdown, with a section for each step.
 
-    `takes` is true if each step is to include the command that takes it.
+    With `takes`, each section includes the command that performs the step.
     """
     blocks = [f"## {text(_heading(plan))}"]
     blocks += [_step_markdown(plan, step, takes=takes) for step in plan.steps]
@@ -198,7 +198,7 @@ def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str
 
 
 def after_targets(targets: Sequence[TargetOutcome]) -> str:
-    """Return a line that says on how many targets conflicts remain."""
+    """Return a line with the number of targets on which conflicts remain."""
     count = sum(target.has_conflicts for target in targets)
     left = f"Conflicts on {count} of {len(targets)} targets." if count else "No conflict."
     return f"{left} Nothing was written: this was a dry run."

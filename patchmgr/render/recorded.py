@@ -86,10 +86,10 @@ def conflict_text(
     patches: Sequence[Patch] = (),
     edits: Sequence[SideEdits] = (),
 ) -> str:
-    """Return a conflict, then its parts, each with git's markers and its resolution.
+    """Return a conflict and each of its parts, with git's markers and the resolution.
 
-    The reasons in the headers of `patches`, which are in this conflict, come first. `edits` adds to
-    each conflict what its sides changed, in words.
+    The text begins with why the `patches` in this conflict exist, as their headers say. `edits`
+    adds to each conflict what its sides changed, in words.
     """
     asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
     told = zip_longest(recorded, edits[: len(recorded)])
@@ -180,7 +180,7 @@ def replayed_text(replayed: Sequence[Recalled]) -> str:
 
 
 def after_memory(result: RebaseResult) -> Iterator[str]:
-    """Yield which patches a rebase left out, how many resolutions it recorded, and its notes."""
+    """Yield lines with the patches that a rebase left out, the resolutions recorded, and notes."""
     for series, patch in result.skipped:
         name = clean(patch)
         would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
@@ -218,7 +218,7 @@ def replayed_value(recalled: Recalled) -> dict[str, Any]:
 
 
 def listed_value(one: Listed) -> dict[str, Any]:
-    """Return a recorded conflict as JSON data, or what is wrong with a malformed one."""
+    """Return a recorded conflict as JSON data, or why it cannot be read."""
     if one.recorded is None:
         return {"id": one.id, "state": "broken", "fault": one.fault}
     return recorded_value(one.recorded)
@@ -371,7 +371,7 @@ def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
 
 
 def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
-    """Yield a line on each file that `mergetool` opened, then what to do next."""
+    """Yield one line per file that `mergetool` opened, then what the user should do next."""
     if is_dry_run:
         yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
         return

@@ -101,7 +101,7 @@ _VERDICTS = {
 
 
 def treemap(footprint: Footprint, own: str) -> str:
-    """Return a treemap of the touched files by subsystem; areas stand for changed lines.
+    """Return a treemap of the touched files by subsystem, with areas proportional to changed lines.
 
     `own` is a prefix for element ids, unique on the page.
     """

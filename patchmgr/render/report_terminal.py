@@ -37,7 +37,7 @@ def report_terminal(footprint: Footprint, *, width: int, colour: bool) -> str:
 
 
 def report_line(footprint: Footprint, *, colour: bool) -> str:
-    """Return one line with the size of a series."""
+    """Return one line with the number of patches, files and changed lines of a series."""
     total = footprint.total
     size = f"{counted(len(footprint.patches), 'patch')}, {counted(total.files, 'file')}"
     return f"{clean(footprint.series)}: {size} {_change(total.added, total.removed, colour)}\n"

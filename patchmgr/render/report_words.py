@@ -44,19 +44,19 @@ TITLES: Mapping[str, str] = {
 
 
 def steps(review: Review) -> str:
-    """Return in words the number of upstream steps over which the hotspots are counted."""
+    """Return how many upstream commits or releases the hotspots are counted over, in words."""
     return counted(review.window or 0, review.step)
 
 
 def groups(footprint: Footprint) -> Iterator[tuple[str, Sequence[Tally]]]:
-    """Yield the groupings of a report, by part, by kind and by build, with their tallies."""
+    """Yield a title and the line counts of each table: by part, by kind and by build."""
     yield "by part", footprint.areas
     yield "by kind", footprint.kinds
     yield "by build", footprint.builds
 
 
 def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
-    """Return the file that the series changes in a language, or None if there is not just one."""
+    """Return the only file in a language that the series changes, or None if there are several."""
     found = [
         f for f in footprint.files if f.language == language and f.area is not Area.THIRD_PARTY
     ]

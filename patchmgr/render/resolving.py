@@ -166,7 +166,7 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return the lines of a text, each marked as new if `known` does not contain it.
+    """Return the lines of a text, each with whether the line is new, that is, not in `known`.
 
     If `known` is None, no line is new.
     """

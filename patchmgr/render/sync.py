@@ -38,7 +38,7 @@ def sync_state(proposal: Proposal) -> str:
 
 
 def sync_title(proposal: Proposal) -> str:
-    """Return the title for a sync: the series, and how far it got."""
+    """Return the title of a sync's pull request: the series, and the state that it reached."""
     return f"{', '.join(map(clean, proposal.plan.series))}: {_words(proposal)}"
 
 
@@ -84,7 +84,7 @@ def _what(order: WorkOrder) -> str:
 
 
 def sync_markdown(proposal: Proposal, warnings: Sequence[str] = (), *, limit: int = LIMIT) -> str:
-    """Return the proposal of a sync as Markdown of at most `limit` characters.
+    """Return the description of a sync's pull request, in at most `limit` characters of Markdown.
 
     Items that do not fit are left out and counted.
     """
@@ -141,9 +141,9 @@ def comment_markdown(proposal: Proposal, *, limit: int = LIMIT) -> str:
 
 
 def comment_mark(comment: str) -> str:
-    """Return a mark for a pull request's body which shows that this comment was posted.
+    """Return an HTML comment for a pull request's body that records which comment was posted.
 
-    Without a comment, the mark is empty.
+    Returns "" if `comment` is empty.
     """
     if not comment:
         return ""
@@ -203,7 +203,7 @@ def badge(proposal: Proposal, date: str) -> tuple[str, bytes]:
 
 
 def sync_value(found: Sync) -> dict[str, Any]:
-    """Return the result of `sync` as JSON data, with the keys of its plan."""
+    """Return the result of `sync` as JSON data, with the fields of its plan added."""
     proposal = found.proposal
     return {
         **keys(proposal.plan),

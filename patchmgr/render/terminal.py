@@ -172,7 +172,7 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
 
 
 def header_lines(description: str | None, drop_when: str | None) -> Iterator[str]:
-    """Yield what a header says about why the patch exists and when it can be dropped."""
+    """Yield the lines of a patch's header that say why the patch exists and when to drop it."""
     for word, text in (("why", description), ("drop when", drop_when)):
         if text is not None:
             yield f"{word}: {clean(shorten(text, LONGEST_WORDS, placeholder=' ...'))}"
@@ -202,7 +202,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return one line about what became of the added and removed lines of a series."""
+    """Return one line that counts a series' changed lines by what became of them (the ledger)."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; does not add up"
@@ -226,7 +226,7 @@ def after_rebase(
     work: Path | None,
     waiting: Iterable[str] = (),
 ) -> Iterator[str]:
-    """Yield what to do after a rebase, one step per line.
+    """Yield one line per step that the user has to take after a rebase.
 
     `work` is the folder with the files in conflict, or None if the rebase did not stop. `waiting`
     lists the files in it that still have conflict markers.
@@ -248,7 +248,7 @@ def after_rebase(
 
 
 def after_checkout(outcomes: Sequence[SeriesOutcome], place: Path) -> Iterator[str]:
-    """Yield what to do after a rebase with --checkout, whose worktree is at `place`."""
+    """Yield the steps that the user has to take after a rebase with its worktree at `place`."""
     stopped = (p for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT)
     patch = next(stopped, None)
     if patch is None:

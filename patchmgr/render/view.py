@@ -28,12 +28,12 @@ class View(Struct, frozen=True):
 
     @property
     def is_line(self) -> bool:
-        """Return whether only one line is displayed."""
+        """Return whether the result is displayed as one line."""
         return self.detail is Detail.LINE
 
     @property
     def is_all(self) -> bool:
-        """Return whether everything is displayed, including unchanged items."""
+        """Return whether the whole result is displayed, including unchanged items."""
         return self.detail is Detail.ALL
 
     def folded(self, line: str, indent: str) -> Iterator[str]:

@@ -50,7 +50,8 @@ _NESTED = 110  # percent: what stands deeper in a document is indented more
 def without_sides(value: Mapping[str, Any], most: int) -> dict[str, Any]:
     """Return a recorded conflict as JSON data, shortened if it exceeds `most` characters.
 
-    The texts, which the regions of the work order also contain, and all but its first parts go.
+    The shortened data lacks the texts, which are also in the work order's regions, and has only the
+    first parts.
     """
     if value_size(value) <= most or "conflict" not in value:
         return dict(value)
@@ -93,7 +94,7 @@ def order_text(order: WorkOrder) -> str:
 
 
 def proposed_text(proposed: Proposed) -> str:
-    """Return the result of `conflicts propose`: whether a resolution passes, and what it fails."""
+    """Return the result of `conflicts propose`: whether a resolution passes, and failed checks."""
     where = f"{proposed.id}  {clean(proposed.series)}/{clean(proposed.patch)}"
     state = "passes" if proposed.has_passed else "does not pass"
     lines = [f"{where}  {clean(proposed.path)}  {state}  by {clean(proposed.by)}"]
@@ -104,7 +105,7 @@ def proposed_text(proposed: Proposed) -> str:
 
 
 def asked_text(asked: Sequence[Asked]) -> str:
-    """Return the result of `rebase --resolver`, conflict by conflict."""
+    """Return the result of `rebase --resolver`: what became of each answer of the program."""
     lines = list[str]()
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
