@@ -86,7 +86,7 @@ def overlay(
     Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
     """
     if out is None:
-        raise PatchmgrError("usage", "name the folder to make with --out DIR")
+        raise PatchmgrError("usage", "give the folder of the overlay with --out DIR")
     view = view_of(verbose=verbose, quiet=quiet)
     where = the_place(python, site, package)
     session, named = open_series(name)
@@ -116,7 +116,7 @@ def wheel(
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """
     if source is None:
-        raise PatchmgrError("usage", "name the wheel to patch with --from WHEEL")
+        raise PatchmgrError("usage", "give the wheel to patch, with --from WHEEL")
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)

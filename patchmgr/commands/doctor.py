@@ -70,7 +70,7 @@ def examine(session: Session | None, options: DoctorOptions) -> tuple[Diagnosis,
     """Examine the program, the stores and the workspace, if any; repair what `options` ask for."""
     found = [*_program(), *_stores(options)]
     if session is None:
-        hint = "run it in a workspace, or name one with: patchmgr -C DIR doctor"
+        hint = "run the command in a workspace, or name a workspace with: patchmgr -C DIR doctor"
         found.append(Diagnosis("workspace", "none", Health.NOTE, "no workspace here", (hint,)))
     else:
         found += _workspace(session)

@@ -289,7 +289,7 @@ class Delivery(Target):
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
                     message = f"{shown(path)} in {self.root} is not as patchmgr wrote it"
-                    hints = ("name another --out", "or let it be replaced: --force")
+                    hints = ("name another --out", "or replace the file: --force")
                     raise PatchmgrError("in-the-way", message, hints)
                 new = content_of(REGULAR, wanted[path])
                 rows.append(Replacement(path, state, new, permissions_for(REGULAR, found)))

@@ -92,6 +92,6 @@ def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> Too
         return ToolFile(item.path, *sides, before)
     known = Memory(workspace).get(item.conflict) if item.conflict else None
     if known is None or known.kind is not Kind.FILE:
-        hint = "resolve it by hand, then run: patchmgr rebase --continue"
+        hint = "resolve the file by hand, then run: patchmgr rebase --continue"
         raise PatchmgrError("usage", f"the sides of {item.file} are not recorded", (hint,))
     return ToolFile(item.path, known.base, known.ours, known.theirs, before)

@@ -36,7 +36,7 @@ def move(
     Raises PatchmgrError "depends" if the series would then result in different files.
     """
     if (before is None) == (after is None):
-        raise PatchmgrError("usage", "say where: --before PATCH or --after PATCH")
+        raise PatchmgrError("usage", "give the new position: --before PATCH or --after PATCH")
     with opened_series(session, options) as opened:
         order = opened.file.names()
         name, other = opened.pick(given), opened.pick(str(before or after))
@@ -121,7 +121,7 @@ def _beside(session: Session, into: str) -> str:
     beside = [upper.name for upper in every if upper.on == into]
     beside += [record.on] if record.on is not None else []
     if len(beside) != 1:
-        hint = f"series next to {into}: {', '.join(beside) or 'none'}"
+        hint = f"series directly above or below {into}: {', '.join(beside) or 'none'}"
         raise PatchmgrError("usage", "name the series of the patch with --series", (hint,))
     return beside[0]
 

@@ -109,7 +109,9 @@ def refuse_forced(opened: OpenSeries) -> None:
     """Raise PatchmgrError "rejects" if the top patch has hunks that do not apply yet."""
     if opened.forced is not None:
         message = f"some hunks of {opened.top} do not apply yet"
-        hints = (f"apply them by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",)
+        hints = (
+            f"apply the hunks by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
+        )
         raise PatchmgrError("rejects", message, (*hints, "or pop it: patchmgr pop --force"))
 
 

@@ -101,7 +101,7 @@ def refresh(
     with opened_series(session, options) as opened:
         opened.need_checkout()
         if not opened.names:
-            hint = "make one with: patchmgr new NAME, or push one"
+            hint = "make a patch with: patchmgr new NAME, or push a patch"
             raise PatchmgrError("no-patch", f"no patch of {opened.name} is pushed", (hint,))
         name = opened.names[-1] if how.patch is None else opened.pick(how.patch)
         opened.position(name)

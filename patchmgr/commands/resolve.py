@@ -89,7 +89,7 @@ class Resolver:
             workspace.series_record(self.series)
         if in_progress is None or self.series not in (None, *in_progress.series):
             what = "" if in_progress is None else f" of {shown(str(self.series))}"
-            hint = "start one with: patchmgr rebase SERIES --onto REF"
+            hint = "start a rebase with: patchmgr rebase SERIES --onto REF"
             raise PatchmgrError("usage", f"no rebase{what} is in progress here", (hint,))
         names = [self.series] if self.series else in_progress.series
         found = [open_conflicts(self.session, in_progress, name) for name in names]

@@ -236,7 +236,9 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
             try:
                 push_refs(side.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
             except PatchmgrError as fault:
-                hint = "nothing was pushed; if somebody else pushed meanwhile, run this again"
+                hint = (
+                    "nothing was pushed; if somebody else pushed meanwhile, run the command again"
+                )
                 raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
     place = _PASSWORD.sub(r"\1", url)
     return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)

@@ -204,6 +204,6 @@ def _numbers(patch: Patch, path: str) -> list[int]:
         )
     ]
     if not found:
-        hint = f"files of it: {', '.join(patch.paths())}"
+        hint = f"files of the patch: {', '.join(patch.paths())}"
         raise PatchmgrError("usage", f"{shown(patch.name)} does not touch {shown(path)}", (hint,))
     return found

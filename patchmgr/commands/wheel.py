@@ -97,7 +97,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             raise PatchmgrError(
                 "nothing-to-do",
                 f"{source.name} already contains all of {name}, or none of its files",
-                ("use that wheel as it is",),
+                ("there is nothing to patch: use the wheel as it is",),
             )
         if bill is not None:
             patches = whole_series(session, record)[0]

@@ -279,7 +279,7 @@ class PatchPackage(Form, frozen=True):
                     raise PatchmgrError("not-exportable", message)
         if package is None and not all(self.kept(items, pinned)):
             message = "patch-package needs the name and version of the package"
-            hint = "give them: --npm NAME@VERSION, or --npm NAME if the pin is a release"
+            hint = "name the package: --npm NAME@VERSION, or --npm NAME if the pin is a release"
             raise PatchmgrError("usage", message, (hint,))
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
@@ -331,7 +331,7 @@ def _package(pinned: Pinned) -> PackagePatch | None:
     if not at:
         release = _RELEASE.fullmatch(pinned.ref)
         if release is None:
-            hint = f"name it: --npm {shown(name)}@1.2.3"
+            hint = f"name the version: --npm {shown(name)}@1.2.3"
             message = f"the pin {shown(pinned.ref)} is not a version of the npm package"
             raise PatchmgrError("usage", message, (hint,))
         version = release[1]

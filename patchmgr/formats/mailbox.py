@@ -128,7 +128,7 @@ def _read_block(lines: Sequence[bytes]) -> tuple[list[_Field], int]:
 
 def _charset(named: dict[str, _Field], name: str) -> str | None:
     """Return the charset of the text; refuse a mail whose text must be decoded first."""
-    hint = "git mailinfo decodes it: git mailinfo message diff < mail > header"
+    hint = "decode the mail first: git mailinfo message diff < mail > header"
     if "content-transfer-encoding" in named:
         encoding = named["content-transfer-encoding"].text().lower()
         if encoding not in ("", "7bit", "8bit", "binary"):

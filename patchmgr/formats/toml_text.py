@@ -33,7 +33,7 @@ def read_toml(raw: bytes, *, kind: str, what: str, limit: int) -> dict[str, Any]
         return loads(raw.decode())
     except (ValueError, RecursionError) as fault:
         has_markers = b"\n<<<<<<< " in b"\n" + raw
-        hints = ("resolve the merge conflict in it",) if has_markers else ()
+        hints = ("resolve the merge conflict in the file",) if has_markers else ()
         said = shown(str(fault))
         if isinstance(fault, UnicodeDecodeError):
             said = f"line {raw[: fault.start].count(10) + 1} is not UTF-8"

@@ -31,7 +31,7 @@ def pull_state(repository: str, number: int) -> str:
             words, env=env, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
-        hint = "install it and log in: https://cli.github.com, then gh auth login"
+        hint = "install gh and log in: https://cli.github.com, then gh auth login"
         raise PatchmgrError("gh", f"gh does not answer: {fault}", (hint,)) from fault
     state = done.stdout.strip()
     if done.returncode == 0 and state in ("OPEN", "CLOSED", "MERGED"):

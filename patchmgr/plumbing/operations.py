@@ -130,7 +130,7 @@ class Contents:
 
 
 def _forgotten(name: str) -> PatchmgrError:
-    message = f"content {name[:12]}, which an older state needs, is no longer kept"
+    message = f"content {name[:12]} of an older state is no longer kept"
     return PatchmgrError(
         "forgotten", message, ("patchmgr log lists the operations that can still be undone",)
     )

@@ -167,7 +167,7 @@ def accept_finding(
         every = {one.finding.id: one for one in open_findings(session.workspace)}
         found = every[_match(name, every, "is not the id of a finding of the rebase in progress")]
         if not found.finding.can_be_accepted:
-            hint = "correct the patch, or its Ensures; then patchmgr rebase --continue"
+            hint = "correct the patch or its Ensures field, then run patchmgr rebase --continue"
             message = f"{shown(found.patch)} {found.finding.text}: this cannot be accepted"
             raise PatchmgrError("not-accepted", message, (hint,))
         new = Accepted(

@@ -335,6 +335,6 @@ def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
             )
             raise PatchmgrError("conflict", f"{problem}{': ' if paths else ''}{paths}")
         if outcome.verdict is Verdict.CONFLICT:
-            hint = "correct the patch, or its Ensures"
+            hint = "correct the patch or its Ensures field"
             problem = f"Patch {shown(outcome.name)} {outcome.reason}"
             raise PatchmgrError("bad-predicate", problem, (hint,))

@@ -120,7 +120,7 @@ class OpenSeries(Struct, frozen=True):
         if given is not None:
             return self.pick(given)
         if self.top is None:
-            raise PatchmgrError("no-patch", f"no patch of {self.name} is pushed; name one")
+            raise PatchmgrError("no-patch", f"no patch of {self.name} is pushed; name a patch")
         return self.top
 
     def position(self, name: str) -> int:
@@ -183,7 +183,7 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
     if record.on is not None:
         message = f"{place} the series {record.on}, which {record.name} is based on"
         branch = f"patchmgr branch {record.on} --repo {root}"
-        hint = f"check that series out: {branch}, then git checkout patchmgr/{record.on}"
+        hint = f"check out the series below: {branch}, then git checkout patchmgr/{record.on}"
         return PatchmgrError("other-commit", message, (hint,))
     hints = (
         f"check out the pin: git -C {root} checkout {record.pin.commit}",
@@ -270,7 +270,7 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
         return
     raise PatchmgrError(
         "other-series",
-        f"the series {applied.series} is in {root}",
+        f"the series {applied.series} is applied in {root}",
         (f"remove it with: patchmgr unapply {applied.series} --to {root}",),
     )
 
@@ -312,7 +312,7 @@ def _with_pushed(opened: OpenSeries, *, at_any_place: bool) -> OpenSeries:
 
 def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
     """Raise PatchmgrError "changed-patch" unless the first patches of the series are pushed."""
-    hints = ("pop them with: patchmgr pop -a", "then push them again: patchmgr push -a")
+    hints = ("pop the patches with: patchmgr pop -a", "then push them again: patchmgr push -a")
     order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):
         message = "the order of the series has changed since its patches were pushed"

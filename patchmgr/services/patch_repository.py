@@ -130,7 +130,7 @@ def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
     clone = _clone_of(workspace.root)
     commit = None if name.startswith("-") else object_named(clone.private, f"{name}^{{commit}}")
     if commit is None:
-        hint = "a shallow clone lacks what came before: git fetch --unshallow"
+        hint = "a shallow clone lacks earlier commits: git fetch --unshallow"
         raise PatchmgrError("usage", f"{clone.root} has no commit {shown(name)}", (hint,))
     prefix, files = _prefix(workspace.root, clone), dict[str, bytes | None]()
     with ObjectReader(clone.git_dir) as reader:

@@ -282,7 +282,7 @@ def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
     """Return the git repository of a series' upstream; raise PatchmgrError "usage" if none."""
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
-        hint = f"give it one: patchmgr upstream add {upstream.name} --git URL"
+        hint = f"add a git repository: patchmgr upstream add {upstream.name} --git URL"
         raise PatchmgrError("usage", f"the upstream {upstream.name} has no git repository", (hint,))
     side = session.side(upstream, tracks="git")
     assert isinstance(side, GitUpstream)

@@ -49,7 +49,7 @@ def planned_state(
     first = lowest(session.workspace.lock().series, series[0])
     plan = session.workspace.kept(f"{FOLDER}/{first}.json", Plan)
     if plan is None or plan.format != PLAN_FORMAT:
-        hint = f"make one with: patchmgr plan {first} --onto REF"
+        hint = f"make a plan with: patchmgr plan {first} --onto REF"
         raise PatchmgrError("usage", f"there is no plan for {first}", (hint,))
     if set(plan.series) != set(series):
         message = f"the plan is only for {', '.join(plan.series)}"

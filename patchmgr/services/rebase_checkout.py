@@ -461,7 +461,7 @@ def _refuse_broken(
             "unresolved",
             f"{shown(str(file))}{problem}",
             (
-                "correct it there, then run: patchmgr rebase --continue",
+                "correct the file there, then run: patchmgr rebase --continue",
                 "if that is intended: patchmgr rebase --continue --accept FILE",
             ),
         )

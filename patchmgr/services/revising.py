@@ -311,7 +311,7 @@ def pushed_chain(opened: OpenSeries) -> Chain:
 
 def _refuse_forced(opened: OpenSeries) -> None:
     if opened.forced is not None:
-        hint = "apply its rejects by hand and refresh it, or: patchmgr pop --force"
+        hint = "apply the rejects by hand and refresh the patch, or: patchmgr pop --force"
         raise PatchmgrError("rejects", f"some hunks of {opened.top} do not apply yet", (hint,))
 
 
@@ -340,7 +340,7 @@ def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[St
     for layer, (old, new) in zip(layers, pairwise(states), strict=True):
         if layer.files and ground.is_same(old, new):
             message = f"nothing would be left of {layer.name}"
-            hints = (f"remove that patch first: patchmgr drop {layer.name}", "nothing was changed")
+            hints = (f"remove the patch first: patchmgr drop {layer.name}", "nothing was changed")
             raise PatchmgrError("empty", message, hints)
 
 

@@ -284,10 +284,10 @@ def require_taken(
         and (problem := _problem(workspace, item, is_accepted=item in named)) is not None
     ]
     if problems:
-        hints = (*problems[1:], "correct it, then run: patchmgr rebase --continue")
+        hints = (*problems[1:], "correct the file, then run: patchmgr rebase --continue")
         gone = [w for w in in_progress.waiting if not work_file(workspace, w).exists()]
         hints += tuple(
-            f"to restore it: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
+            f"to restore the file: cp {_FOLDER}/{_ORIGINALS}/{file} {_FOLDER}/{file}"
             for file in (shown(w.file) for w in gone if original(workspace, w) is not None)
         )
         if any(not problem.endswith(_LEFT) for problem in problems):

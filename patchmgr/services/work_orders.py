@@ -174,7 +174,7 @@ def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder 
     kind = ConflictKind.CONDITION if is_condition else ConflictKind.FINDING
     made = _Order(carried, outcome, (finding.path, finding.path))
     order = made.order(name, kind, finding.sentence(), tuple(made.symbols_of(finding)))
-    hint = "a person corrects the patch or its Ensures, or skips it"
+    hint = "a person corrects the patch or its Ensures field, or skips it"
     if finding.can_be_accepted:
         accept = f"patchmgr conflicts accept {name} --because TEXT"
         hint = f"a person corrects the patch, skips it, or accepts this: {accept}"

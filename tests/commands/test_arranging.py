@@ -118,7 +118,7 @@ def test_a_patch_does_not_leave_what_it_depends_on(
 @table(
     ("line", "code", "message"),
     [
-        (("move", "one"), 2, "say where: --before PATCH or --after PATCH"),
+        (("move", "one"), 2, "give the new position: --before PATCH or --after PATCH"),
         (("move", "one", "--after", "1"), 2, "one.patch cannot be moved next to itself"),
         (("drop", "nine"), 2, "there is no patch nine"),
         (("drop", "one"), 1, "four.patch depends on one.patch: {how}"),

@@ -178,7 +178,7 @@ def test_a_patch_is_shown_as_it_is(desk: Hands) -> None:
     assert desk.run("show", "1").out.encode() == desk.raw("fork-one.patch")
     assert desk.run("show").out.encode() == desk.raw("fork-two.patch")
     desk.run("goto", "0")
-    assert one_line(desk.run("show", code=1)) == "no patch of s is pushed; name one"
+    assert one_line(desk.run("show", code=1)) == "no patch of s is pushed; name a patch"
 
 
 def test_guards_are_set_and_listed(stage: Stage) -> None:

@@ -261,7 +261,7 @@ def test_too_much_to_keep_goes_by_halves(desk: Hands, monkeypatch: pytest.Monkey
         ({"refs": [["/store", "refs/heads/main", None, "1" * 40]]}, 1, "cannot be read"),
         (
             {"files": [["series/w/one.patch", "0" * 64, "{one}"]], "targets": []}, 1,
-            "content 000000000000, which an older state needs, is no longer kept",
+            "content 000000000000 of an older state is no longer kept",
         ),
         (
             {"targets": [{"root": "{other}", "files": [], "before": None, "after": None}]}, 1,

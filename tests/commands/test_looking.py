@@ -93,5 +93,5 @@ def test_changes_are_those_of_pushed_patches_in_their_order(
 
 def test_without_a_pushed_patch_one_is_to_be_named(stage: Stage) -> None:
     empty = hands(stage, name="w")
-    assert "no patch of w is pushed; name one" in empty.run("files", code=1).err
+    assert "no patch of w is pushed; name a patch" in empty.run("files", code=1).err
     assert empty.run("changes").out == ""

@@ -293,7 +293,7 @@ def test_another_series_is_not_pushed_over_one(desk: Hands) -> None:
     desk.run("push")
     desk.stage.run("series", "new", "w", "--upstream", "up", "--base", desk.stage.base)
     message = one_line(desk.run("push", "--series", "w", code=1))
-    assert message == f"the series s is in {desk.root}"
+    assert message == f"the series s is applied in {desk.root}"
     desk.run("pop", "-a")
     desk.run("goto", "0", "--series", "w")
 

@@ -85,7 +85,7 @@ def test_what_is_resolved_does_not_wait(scene: Scene) -> None:
     gone.rename(gone.with_name("kept"))
     assert waiting() == (names[1:3], [names[0], names[3]])
     refused = scene.call("rebase", "--continue", code=1).err
-    assert "to restore it: cp .patchmgr/rebase/.marked/s/fork-change-2.patch/b " in refused
+    assert "to restore the file: cp .patchmgr/rebase/.marked/s/fork-change-2.patch/b " in refused
     gone.with_name("kept").rename(gone)
     assert "resolved: s/fork-change-1.patch: a" in scene.call("status").out
     (left,) = (

@@ -39,13 +39,17 @@ def test_nobody_accepts_that_a_patch_is_not_what_its_header_says(scene: Scene) -
     order = order_of(scene, found)
     assert order["reason"].startswith("does not ensure what it says: there is no old in up ")
     assert order["requirements"] == [
-        {"check": "person", "text": "a person corrects the patch or its Ensures, or skips it"},
+        {
+            "check": "person",
+            "text": "a person corrects the patch or its Ensures field, or skips it",
+        },
         {"check": "condition", "text": 'Ensures: path old and pattern "^x$" in a'},
     ]
     accept = ("conflicts", "accept", found, "--because", "it is gone")
     refused = scene.call(*accept, "--json", code=1).json["error"]
     assert (refused["kind"], refused["hints"]) == (
-        "not-accepted", ["correct the patch, or its Ensures; then patchmgr rebase --continue"],
+        "not-accepted",
+        ["correct the patch or its Ensures field, then run patchmgr rebase --continue"],
     )  # fmt: skip
     assert "conflicts accept" not in scene.call("rebase", "--continue", code=3).out
     (step,) = scene.call("plan", "s", "--onto", "upstream/main", "--json", code=3).json["steps"]

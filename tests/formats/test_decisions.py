@@ -138,7 +138,7 @@ def test_a_path_cannot_leave_the_tree(path: str) -> None:
 def test_a_merge_conflict_in_the_file_is_named() -> None:
     with pytest.raises(PatchmgrError) as caught:
         parse_decisions(RAW + b"<<<<<<< ours\n")
-    assert caught.value.hints == ("resolve the merge conflict in it",)
+    assert caught.value.hints == ("resolve the merge conflict in the file",)
 
 
 def test_a_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,7 +199,7 @@ def test_an_archive_outside_is_refused() -> None:
 def test_a_merge_conflict_in_the_lock_is_named() -> None:
     with pytest.raises(PatchmgrError) as caught:
         parse_lock(with_("format = 1\n", "format = 1\n<<<<<<< HEAD\n").encode())
-    assert caught.value.hints == ("resolve the merge conflict in it",)
+    assert caught.value.hints == ("resolve the merge conflict in the file",)
 
 
 def test_a_long_chain_of_series_is_fine_and_a_circle_is_not() -> None:

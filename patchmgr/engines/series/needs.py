@@ -104,7 +104,7 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
     """Raise PatchmgrError "bad-predicate" if a patch's `Ensures` is false after the patch."""
     broken = _broken(patch, views, tree)
     if broken is not None:
-        hint = "correct the patch, or its Ensures"
+        hint = "correct the patch or its Ensures field"
         raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", (hint,))
 
 

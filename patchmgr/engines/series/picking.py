@@ -21,7 +21,7 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
     if len(found) == 1:
         return found[0]
     if found:
-        hint = f"it may be: {', '.join(found[:5])}"
+        hint = f"possible names: {', '.join(found[:5])}"
         raise PatchmgrError(
             "unknown-patch", f"{shown(given)} is ambiguous: several names start with it", (hint,)
         )
