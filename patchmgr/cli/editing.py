@@ -95,7 +95,7 @@ def move(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Put a patch before or after another one.
+    """Put a patch before or after another patch of the series.
 
     The move is refused if it would change the result of the series.
 

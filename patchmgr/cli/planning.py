@@ -87,9 +87,9 @@ def forecast(
     """Show what upstream's open pull requests would do to a series.
 
     Each pull request that changes a file of the series is merged into upstream's tip, and the
-    series is rebased onto the result. git does not know which pull requests are open. One counts as
-    open if it did not land, and the remote offers a merge of it or it had a commit in the last 90
-    days. --gh asks GitHub.
+    series is rebased onto the result. git does not know which pull requests are open. A pull
+    request counts as open if it has not landed, and either the remote offers a merge of it or its
+    last commit is at most 90 days old. --gh also asks GitHub.
 
     Example: patchmgr forecast vllm --watch 100
     """

@@ -125,7 +125,7 @@ def upstream_fetch(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Fetch what is tracked: a branch and all tags, or the newest release.
+    """Fetch the tracked branch and all tags, or the newest release.
 
     Example: patchmgr upstream fetch vllm --ref v0.24.0
     """
@@ -181,7 +181,7 @@ def series_graph(
     form: Annotated[str, option("--format text|mermaid", "How to draw the graph.")] = "text",
     json: Json = False,
 ) -> None:
-    """Show which patches need which others, by lines and by names.
+    """Show which other patches each patch needs, by lines and by names.
 
     A patch needs another patch if it does not apply without it, or uses a name that the other
     defines. Patches that do not need each other can be reordered.

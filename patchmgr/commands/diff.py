@@ -106,7 +106,7 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return the content of series.toml with new claims, replacing those about the same places."""
+    """Return series.toml with new claims, which replace old claims about the same places."""
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"

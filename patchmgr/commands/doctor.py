@@ -37,7 +37,7 @@ MINIMUM_PYTHON = (3, 10)
 
 
 class Health(str, Enum):
-    """The state of what was examined: sound, worth a remark, broken, or just repaired."""
+    """The state of an examined thing: sound, worth a remark, broken, or just repaired."""
 
     WELL = "well"
     NOTE = "note"

@@ -20,7 +20,7 @@ from patchmgr.services.session import Session
 
 
 def drop(session: Session, given: Sequence[str], options: CheckoutOptions) -> Revised:
-    """Remove patches from a series; raise PatchmgrError "depends" if others need them."""
+    """Remove patches from a series; raise PatchmgrError "depends" if other patches need them."""
     with opened_series(session, options) as opened:
         names = {opened.pick(each) for each in given}
         file = without(opened.file, names)

@@ -30,7 +30,7 @@ class Touched(Struct, frozen=True, rename={"is_edited": "edited"}):
 
 
 class Files(Struct, frozen=True, rename={"rows": "files"}):
-    """The files of one patch: those in its diff, in its order, then other edited files."""
+    """The files of one patch: first the files in its diff, then other edited files."""
 
     series: str
     patch: str

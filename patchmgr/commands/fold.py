@@ -39,7 +39,7 @@ from patchmgr.services.session import Session, nobody
 def fold(
     session: Session, given: Sequence[str], options: CheckoutOptions, *, into: str | None
 ) -> Revised:
-    """Fold patches into another one, by default the top, and remove them from the series."""
+    """Fold patches into another patch (by default the top), and remove the folded patches."""
     with opened_series(session, options) as opened:
         target = _target(opened, into)
         others = [opened.pick(each) for each in dict.fromkeys(given)]

@@ -256,7 +256,7 @@ _RUNS_BY_BEING_THERE = frozenset(
 
 
 def risks_of(patch: Patch) -> tuple[str, ...]:
-    """Return the touched paths that tools run automatically, and those with binary content."""
+    """Return the touched paths that tools run automatically, and paths with binary content."""
     return tuple(
         change.path
         for change in patch.files

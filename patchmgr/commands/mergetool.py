@@ -19,7 +19,7 @@ from patchmgr.store import Workspace
 
 
 class ToolResult(Struct, frozen=True):
-    """The files resolved by this run, and those still unresolved, as paths below the work area."""
+    """The files resolved by this run, and the files still in conflict, as work area paths."""
 
     solved: tuple[str, ...]
     left: tuple[str, ...]

@@ -31,7 +31,7 @@ from patchmgr.store import Change
 def move(
     session: Session, given: str, options: CheckoutOptions, *, before: str | None, after: str | None
 ) -> Revised:
-    """Move a patch before or after another one in its series.
+    """Move a patch before or after another patch of its series.
 
     Raises PatchmgrError "depends" if the series would then result in different files.
     """

@@ -149,7 +149,7 @@ class LeftEdit(Struct, frozen=True):
 
 
 class Distributed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
-    """The result of `refresh --auto`: `patches` are those that took edits.
+    """The result of `refresh --auto`: `patches` took edits.
 
     `others` are patches of which only positions or context changed, and `left` are the edits that
     no patch took.

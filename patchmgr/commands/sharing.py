@@ -90,7 +90,7 @@ class Pushed(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
 
 
 def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) -> Pulled:
-    """Fetch the resolutions of another workspace, replacing those pulled from it before.
+    """Fetch the resolutions of another workspace, and drop what was pulled from there before.
 
     `where` is the URL of its git repository.
     """

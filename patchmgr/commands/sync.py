@@ -184,7 +184,7 @@ class _Publisher(Struct, frozen=True):
     fork: str | None
 
     def published(self, date: str) -> Sync:
-        """Push the proposal, and return what was done; an error names what was already pushed."""
+        """Push the branches of a sync, update its pull request, and return what was done."""
         if self.request.remote is None:
             return Sync(self.proposal)
         pushed, warnings, pull = list[PushedBranch](), list[str](), None

@@ -77,7 +77,7 @@ class Budget:
             raise bad(f"has more than {self._limits.members} members")
 
     def take(self, size: int) -> None:
-        """Count `size` bytes before reading them; raise a "bad-archive" error over a limit."""
+        """Count bytes about to be read; raise a "bad-archive" error if there are too many."""
         if size < 0 or size > self._limits.file_bytes or size > self._left:
             raise bad("unpacks to more than the limit allows (it may be a zip bomb)")
         self._left -= size
@@ -416,7 +416,8 @@ class _TopFolder:
     def inside(self, path: str) -> str:
         """Return the path below the top folder, "" for the folder itself.
 
-        The first path names the top folder. Raises ValueError for a path outside of it.
+        The first path that is passed in determines the top folder. Raises ValueError for a path
+        outside of it.
         """
         top, _, rest = path.partition("/")
         if self._name is None and top:

@@ -34,7 +34,7 @@ class DiffShape(Struct, frozen=True):
 
 
 class Pinned(Struct, frozen=True):
-    """What an export needs besides the patches: the pin, the npm package and the series lines.
+    """What an export needs besides the patches: the pin, the npm package and the series file.
 
     `repository` is the URL of upstream. `landed` maps each upstream commit that a header names to
     the first release that contains it, or to None if no release does.
@@ -64,7 +64,7 @@ class Parcel(Struct, frozen=True):
 
     @property
     def is_kept(self) -> bool:
-        """Return whether the exported bytes are those of the patch file."""
+        """Return whether the exported bytes equal the patch file."""
         return self.content == self.item.patch.raw
 
 
@@ -93,7 +93,7 @@ class Form(Struct, frozen=True):
         return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return the new file of a patch whose diff git wrote as `diff`."""
+        """Return the patch file to export, with the diff that git wrote for it."""
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -221,7 +221,7 @@ class StGit(Form, frozen=True):
     """Patches as `stg export` writes them, and a series file that names their base commit."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether it is not a mail, whose header StGit would read as text."""
+        """Return whether each file can be kept; StGit would read a mail's header as text."""
         return tuple(
             not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
             for i in items

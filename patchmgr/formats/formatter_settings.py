@@ -150,7 +150,7 @@ _PLAIN_QUOTES = re.compile(r"--skip-string-normalization|(?<![\w-])-S(?![\w-])")
 
 
 def hooked_tools(content: bytes) -> dict[str, Table]:
-    """Return the formatters in a `.pre-commit-config.yaml`, each with the settings it is given."""
+    """Return the formatters in a `.pre-commit-config.yaml`, and the settings they are given."""
     found: dict[str, Table] = {}
     for hook, text in _hooks(content.decode("utf-8", "replace")):
         tool = _HOOKS.get(hook)

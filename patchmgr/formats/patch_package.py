@@ -98,7 +98,7 @@ class Stack(Struct, frozen=True):
 
 
 def read_stack(raw: bytes) -> Stack:
-    """Read StGit's stack.json or its older `meta` file; raise a "bad-stack" error for others."""
+    """Read StGit's stack.json or its older `meta` file; raise a "bad-stack" error if malformed."""
     try:
         text = raw.decode()
         return _from_json(parse_json(text)) if text.startswith("{") else _from_lines(text)

@@ -84,7 +84,7 @@ def verification_text(found: Verification, view: View) -> str:
 
 
 def files_lines(files: Iterable[tuple[str, Enum]], view: View) -> Iterator[str]:
-    """Yield one line per file that differs from what was applied, or for every file."""
+    """Yield one line per file that is not as a patch left it or, for a whole view, per file."""
     for path, standing in files:
         if view.is_all or standing.value != "patched":
             yield f"  {standing.value}  {clean(path)}"
@@ -96,7 +96,7 @@ def file_value(file: tuple[str, Enum]) -> dict[str, Any]:
 
 
 def built_text(built: Built) -> str:
-    """Return the result of `branch`: what was built, where, and where it was pushed."""
+    """Return the result of `branch`: the branch, its repository, and where it was pushed."""
     verb = "Would build" if built.is_dry_run else "Built"
     where = clean(str(built.repository))
     tag = f", tag {clean(built.tag)}" if built.tag else ""

@@ -366,7 +366,7 @@ def graph_text(patches: Sequence[GraphPatch]) -> str:
 
 
 def graph_mermaid(patches: Sequence[GraphPatch]) -> str:
-    """Return a flow chart in Mermaid, with an arrow from each patch to those that it needs."""
+    """Return a flow chart in Mermaid, with an arrow from each patch to the patches it needs."""
     numbers = {patch.name: number for number, patch in enumerate(patches, 1)}
     lines = ["flowchart BT"]
     for patch in patches:

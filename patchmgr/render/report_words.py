@@ -64,7 +64,7 @@ def only_file(footprint: Footprint, language: str) -> FileFootprint | None:
 
 
 def touched_symbols(patch: PatchFootprint) -> tuple[str, ...]:
-    """Return the upstream symbols that a patch changes, those with most changed lines first."""
+    """Return the upstream symbols that a patch changes, ordered by changed lines, most first."""
     lines: Counter[str] = Counter()
     for file in patch.files:
         for touch in file.touches:

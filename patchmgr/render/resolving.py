@@ -26,7 +26,7 @@ Line = tuple[bool, str]
 
 
 class Pane(Struct, frozen=True):
-    """A text displayed next to others; `is_chosen` marks the one that the user chose."""
+    """A text displayed beside other texts; `is_chosen` is true if the user chose it."""
 
     title: str
     lines: tuple[Line, ...]
@@ -166,9 +166,9 @@ def _lines_of(side: SideText | None) -> frozenset[str]:
 
 
 def marked_lines(text: str, known: frozenset[str] | None) -> tuple[Line, ...]:
-    """Return the lines of a text, each with whether the line is new, that is, not in `known`.
+    """Return the lines of a text, each in a pair whose first part is true if the line is new.
 
-    If `known` is None, no line is new.
+    A line is new if `known` does not contain it. If `known` is None, no line is new.
     """
     lines = text.removesuffix("\n").split("\n") if text else []
     shown = [

@@ -202,7 +202,7 @@ def _summary(outcome: SeriesOutcome) -> str:
 
 
 def ledger_line(ledger: Ledger) -> str:
-    """Return one line that counts a series' changed lines by what became of them (the ledger)."""
+    """Return one line with the ledger's totals: lines carried, upstream, in conflict, given up."""
     sides = ("added", ledger.added), ("removed", ledger.removed)
     told = [f"{sums.total} {name}: {_sums(sums)}" for name, sums in sides]
     end = "" if ledger.is_balanced else "; does not add up"

@@ -105,7 +105,7 @@ def proposed_text(proposed: Proposed) -> str:
 
 
 def asked_text(asked: Sequence[Asked]) -> str:
-    """Return the result of `rebase --resolver`: what became of each answer of the program."""
+    """Return the result of `rebase --resolver`: whether each answer of the program was taken."""
     lines = list[str]()
     for one in asked:
         state = "taken" if one.is_taken else one.error or "not taken"
