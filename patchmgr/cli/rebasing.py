@@ -128,7 +128,9 @@ def rebase(
     if other_edits and not continue_:
         raise PatchmgrError("usage", "--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
-        raise PatchmgrError("usage", "--resolver needs a command, without --checkout")
+        raise PatchmgrError(
+            "usage", "--resolver needs a command, and cannot be used with --checkout"
+        )
     if resolver is not None and (dry_run or abort):
         raise PatchmgrError("usage", "--resolver cannot be used with --dry-run or --abort")
     if abort:

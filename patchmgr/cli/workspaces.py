@@ -235,7 +235,7 @@ def status(
         return
     if build_env:
         if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
-            raise PatchmgrError("usage", "--build-env can be used only with --json")
+            raise PatchmgrError("usage", "--build-env can be combined only with --json")
         told = commands.status.build_environment(session)
         answer("status", None, render.publishing.build_text(told), build_env=told.variables)
         for note in told.notes:

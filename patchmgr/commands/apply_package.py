@@ -208,7 +208,7 @@ def _refuse_in_the_way(
         raise PatchmgrError(
             "shared-file",
             f"{path} belongs to {target.distribution.name} and to {owner}",
-            ("uninstall one of them, and install the other again",),
+            ("uninstall one of the two packages, and reinstall the other",),
         )
     ours = {file.path for file in present.files} if present is not None else set[str]()
     for path in files:
@@ -217,7 +217,7 @@ def _refuse_in_the_way(
             raise PatchmgrError(
                 "edited-package",
                 f"{path} is already in {target.root}, but belongs to no package",
-                ("move it away, then run this again",),
+                ("move the file away, then run the command again",),
             )
 
 

@@ -241,7 +241,7 @@ def _pushes(
                 "usage",
                 f"{shown(remote)} has {shown(short)} at {str(old)[:12]}, which patchmgr did not put"
                 " there",
-                (f"look at it: git fetch {shown(remote)} {shown(short)}",
+                (f"look at that commit: git fetch {shown(remote)} {shown(short)}",
                  "give another name, or replace it with --force"),
             )  # fmt: skip
         found.append(RefMove(name, new, old))

@@ -233,7 +233,7 @@ class Delivery(Target):
 
     fault = "edited-export"
     mending = ("delete that file; the next export then needs --force",)
-    settling = ("move that edit away, then run this again",)
+    settling = ("move that edit away, then run the command again",)
 
     def __init__(self, place: Path, private: Path, *, is_file: bool) -> None:
         digest = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]

@@ -161,7 +161,7 @@ def _named(
                 raise PatchmgrError(
                     "changed-patch",
                     f"{item.label} differs from {name}, and both are from {commit[:12]}",
-                    (f"look at it: patchmgr show {name}",
+                    (f"look at the patch: patchmgr show {name}",
                      "add what differs with patchmgr refresh, and do not import this commit again"),
                 )  # fmt: skip
             session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")

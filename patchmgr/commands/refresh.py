@@ -272,7 +272,7 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
         raise PatchmgrError(
             "rejects",
             f"{opened.top} has hunks that do not apply: {', '.join(left)}",
-            ("apply them by hand and delete the .rej files, then run this again",),
+            ("apply them by hand and delete the .rej files, then run the command again",),
         )
 
 

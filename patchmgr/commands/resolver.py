@@ -115,6 +115,6 @@ def _given(raw: bytes, order: WorkOrder) -> Given:
     known = len(order.regions[0].candidates) if len(order.regions) == 1 else 0
     if not 1 <= number <= known:
         raise PatchmgrError(
-            "resolver-answer", f"the resolver chose candidate {number}, but there are {known}"
+            "resolver-answer", f"the resolver chose candidate {number}, but there are only {known}"
         )
     return lambda conflict: candidate_of(conflict, order.id, number)

@@ -403,7 +403,7 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
             f"{request.repository} lacks {len(missing)} file {few} that patches need, the first is"
             f" {shown(path)} of {_name(graph, commit)}",
             (
-                f"get it: git -C {request.repository} fetch --refetch --no-filter",
+                f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
                 "or take fewer states of the files: --first-parent, --squash",
             ),
         )

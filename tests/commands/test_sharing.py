@@ -242,7 +242,7 @@ def test_who_pushes_first_wins_and_the_other_one_is_told(
     monkeypatch.setattr(sharing, "push_refs", late)
     error = push(scene, other, code=1)["error"]
     assert error["kind"] == "push"
-    assert "run this again" in error["hints"][0]
+    assert "run the command again" in error["hints"][0]
     assert not (other.root / "conflicts").exists()
 
 
