@@ -45,7 +45,7 @@ def test_all_is_well(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(stage.folder)
     answer = invoke("doctor")
     assert answer.code == 0
-    assert "  note    none: no workspace here\n            run it in a workspace" in answer.out
+    assert "  note    none: no workspace here\n            run the command in" in answer.out
 
 
 def _no_lender(stage: Stage, store: Path) -> str:
