@@ -33,11 +33,11 @@ WORK = ROOT / "build" / "history"
 _HEAD = """\
 # The shipped series, carried to today
 
-Written by `python -m benchmarks.history`, from the notes of each step. [docs/history](history) is a
-workspace of its own: the patches on the newest release, what was made of each conflict
-(`conflicts/`), and what was edited or dropped by hand on the way (`steps.toml`). At each step
-`patchmgr check` found nothing, and the ledger accounts for every line. An answer that no record can
-hold is in `resolved/`.
+Written by `python -m benchmarks.history` from the notes of each step. [docs/history](history) is a
+workspace of its own. It has the patches on the newest release, the resolution of each conflict
+(`conflicts/`), and what was edited or dropped by hand (`steps.toml`). `resolved/` has the
+resolutions that no record can hold. At each step `patchmgr check` found no fault, and the ledger
+accounts for every line.
 
 """
 
