@@ -67,11 +67,11 @@ def _head(limits: Sequence[str]) -> str:
 
 Written by `{command}`.
 
-*In one jump*: from the pin to that release, with all the releases between as history. *Step by
-step*: the series is rebased from release to release; a patch that is absorbed is dropped, one that
-is left in conflict is skipped from there on; it is told where the verdict differs. Rows that say
-the same of consecutive releases are one. [Verdicts](glossary.md#verdicts) and the ways in which
-they are reached are in the glossary."""
+*In one jump* is a rebase from the pin straight to that release; the releases between are read as
+history. *Step by step* is a rebase from each release to the next. There, an absorbed patch is
+dropped, and a patch that stays in conflict is skipped from then on. That column says `the same`
+unless the verdict differs. Consecutive releases with the same result share a row. The
+[glossary](glossary.md#verdicts) explains the verdicts and how they are reached."""
 
 
 def _section(name: str, pin: str, last: str) -> str:
