@@ -78,7 +78,7 @@ def _tables(rows: Sequence[Played]) -> Iterator[str]:
     """Yield a table for each fork; figures of git's merge and rebase stand behind patchmgr's."""
     columns = (
         "merged", "upstream commits", "patches", "stops", "files in conflict", "regions",
-        "untouched files as the maintainers'", "found broken", "absorbed", "seconds",
+        "untouched files equal to the maintainers'", "found broken", "absorbed", "seconds",
     )  # fmt: skip
     for fork, group in groupby(rows, key=lambda row: row.fork):
         yield f"**{fork}**\n\n| {' | '.join(columns)} |\n|---{'|--:' * (len(columns) - 1)}|"
