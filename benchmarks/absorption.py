@@ -53,7 +53,7 @@ class Growth:
         workspace = self._workspace(pin, landed)
         start = self._git("rev-list", "--first-parent", "--count", f"{pin}..{line[-1]}")
         lines = [
-            "| upstream commits | of which touch the path | median | largest process | verdict |",
+            "| upstream commits | touching the path | median | largest process | verdict |",
             "|--:|--:|--:|--:|---|",
         ]
         targets = {}

@@ -122,7 +122,9 @@ def report(fetches: Fetches, rounds: int) -> str:
     """Measure and return the section: a table each for the first fetch and for one more."""
     first = measure([fetches.first(), fetches.unpacking()], rounds, tell)
     again = measure([fetches.again()], rounds, tell)
-    about = f"One release as its source archive. {rounds} rounds after one that warms the caches."
+    about = (
+        f"One release as its source archive. {rounds} timed rounds after one to warm the caches."
+    )
     return "\n\n".join([about, *map(_table, (first, again))])
 
 

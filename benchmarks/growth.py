@@ -108,9 +108,9 @@ def _exponent(points: Sequence[tuple[float, float]]) -> str:
     """Say how the time grows between the last two points, and how less what the first takes."""
     fixed = points[0][1]
     if points[-1][1] < 2 * fixed:
-        return "The last takes less than twice what the first takes."
+        return "The last takes less than twice as long as the first."
     whole, net = _power(points[-2:]), _power([(size, time - fixed) for size, time in points[-2:]])
-    return f"Exponent between the last two: {whole:.2f}, less what the first takes {net:.2f}."
+    return f"Exponent between the last two: {whole:.2f}; without the time of the first, {net:.2f}."
 
 
 def _power(points: Sequence[tuple[float, float]]) -> float:

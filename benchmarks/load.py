@@ -61,7 +61,7 @@ def main() -> None:
     load = os.getloadavg()[0]
     rows = [row for case in CASES if options.only in case.name for row in measured(case)]
     head = "| work | command | time | processor time | largest process |\n|---|---|--:|--:|--:|"
-    text = "\n".join([f"Load of the machine when it began: {load:.1f}.\n", head, *rows])
+    text = "\n".join([f"Load of the machine at the start: {load:.1f}.\n", head, *rows])
     print(text)
     if options.write:
         write(SECTION, text)

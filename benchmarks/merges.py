@@ -55,7 +55,7 @@ SECTION = Section(
     __doc__ or "", "", "<!-- begin: python -m benchmarks.merges -->", "<!-- end: merges -->", 1
 )
 PLOT = "benchmark-merges.svg"
-HEAD = "| files | | solved | right | the person's | else among three |\n|---|" + "--:|" * 5
+HEAD = "| files | | resolved | right | the person's | else in first three |\n|---|" + "--:|" * 5
 
 
 def labelled(case: Case) -> LabelledFile:
@@ -146,7 +146,7 @@ def language_table(rows: Sequence[tuple[LabelledFile, Table]]) -> Iterator[str]:
 
 def step_table(measured: Mapping[str, Iterable[Step]]) -> Iterator[str]:
     """Yield a row for each step: how many candidates are as likely or likelier, how many right."""
-    yield "| language | likely | candidates | right |\n|---|--:|--:|--:|"
+    yield "| language | likelihood | candidates | right |\n|---|--:|--:|--:|"
     for family, steps in measured.items():
         for step in steps:
             at_least = f"{100 * step.likelihood:.1f} % or more"
@@ -202,8 +202,8 @@ def main() -> None:
     steps = measured(first)
     rows = [(file, Table(table.points, steps)) for file, table in known]
     parts = (
-        [f"Learned from {size_line(files)}", f"Each is judged by what {FOLDS - 1} of {FOLDS} parts"
-         " of the repositories teach, never its own."],
+        [f"Learned from {size_line(files)}", "Each file is judged by what the other "
+         f"{FOLDS - 1} of {FOLDS} parts of the repositories teach."],
         language_table(rows),
         step_table(steps),
         rule_table(files),

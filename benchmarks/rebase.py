@@ -69,8 +69,8 @@ def machine(stand_in: StandIn, rounds: int, load: float) -> str:
             versions.append(own if beginning else f"{name} {own}")
     return (
         f"{os.cpu_count()} shared cores, {platform.system()}, {', '.join(versions)}. "
-        f"{rounds} rounds after one that warms the caches, in alternating order. "
-        f"Load of the machine when they began: {load:.1f}."
+        f"{rounds} timed rounds after one to warm the caches, in alternating order. "
+        f"Load of the machine at the start: {load:.1f}."
     )
 
 
@@ -148,7 +148,7 @@ def far_stretch(stand_in: StandIn, rounds: int) -> str:
         + "\n".join(lines)
         + f"\n- {tool.name} gives all {stand_in.count} verdicts in one run: {counts}.\n\n"
         f"{table(results, results[2].tool.name)}\n\n"
-        f"Audit and ledger are {cost:.0%} of the processor time of a first run."
+        f"Audit and ledger take {cost:.0%} of the processor time of a first run."
     )
 
 
@@ -208,7 +208,7 @@ def long_series(stand_in: StandIn, rounds: int) -> str:
             line.append((count, measured.median))
     write_plot(stand_in.place / PICTURES / PLOT, plot(lines, across="patches", up="seconds"))
     title = f"### Up to {LENGTHS[-1]} patches"
-    about = "Each commit, then each taken back, and again."
+    about = "The series has each commit, then the revert of each, and so on."
     return "\n\n".join([title, about, *texts, f"![Seconds by patches]({PLOT})"])
 
 

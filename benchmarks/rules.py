@@ -81,7 +81,7 @@ def _proof(name: str, reason: str) -> Rule:
 
 NEWS = Rule(
     "news",
-    "a place where upstream wrote nothing has not taken a hunk in other words",
+    "where upstream wrote nothing, it has not taken a hunk in other words",
     effect,
     "_fates_in_other_words",
     lambda weave, run, pairs, news, *, is_gone: _in_other_words(
@@ -91,42 +91,42 @@ NEWS = Rule(
 RULES = (
     Rule(
         "own landing",
-        "a step that brings mostly this series may have half of a patch rewritten",
+        "in a step that brings mostly this series, half of a patch may be rewritten",
         Series,
         "is_own",
         lambda series, number: False,
     ),
     Rule(
         "left out",
-        "what a landing left out of a patch, review took out: it goes with the patch",
+        "what a landing left out of a patch was removed in review, so it goes with the patch",
         landing,
         "MOST_OPEN",
         -1,
     ),
     Rule(
         "along",
-        "a patch of which later ones left nothing goes with them, between landed ones",
+        "a patch that later ones wholly replace goes with them, if between landed ones",
         landing,
         "_along",
         lambda mute, landed, related, size: set(),
     ),
     Rule(
         "target",
-        "a patch that no one step landed is in where the target has every line of it",
+        "a patch that no single step landed is in if the target has every line of it",
         landing,
         "_in_target",
         lambda series, patch: None,
     ),
     Rule(
         "reverted",
-        "what a later step takes back is needed again",
+        "what a later step reverts is needed again",
         landing,
         "reversal",
         lambda series, patches, landed: None,
     ),
     Rule(
         "landed again",
-        "what landed once more after that is in",
+        "what lands again after a revert is in",
         landing,
         "_last_landing",
         lambda series, patch, landings: _last_landing(
@@ -135,21 +135,21 @@ RULES = (
     ),
     Rule(
         "old text",
-        "a hunk whose old text is back at the target is needed again",
+        "a hunk is needed again if its old text is back at the target",
         landing,
         "restored",
         lambda lines: set(),
     ),
     NEWS,
-    _proof("deletion", "a deletion is in where nothing that replaced the lines is left"),
+    _proof("deletion", "a deletion is in if nothing that replaced the lines is left"),
     _proof(
-        "coincidence", "a number that both sides change alike is no evidence for the lines beside"
+        "coincidence", "a number that both sides change alike is no evidence for lines beside it"
     ),
-    _proof("order", "what stands elsewhere is not there, where order is meaning"),
-    _proof("white space", "the inside of strings is meaning, and so is a space between two names"),
-    _proof("block", "what is in another branch, section or comment is not there"),
+    _proof("order", "lines in another place do not count where order has a meaning"),
+    _proof("white space", "white space has a meaning inside strings and between two names"),
+    _proof("block", "lines in another branch, section or comment do not count"),
     _proof(
-        "like block", "what a like function has, a copy or one that changed places, is not there"
+        "like block", "lines of a similar function do not count, be it a copy or one that moved"
     ),
 )
 
@@ -414,7 +414,7 @@ def evidence_line(judged: Sequence[Judgement]) -> str:
     named = [one.names_commit for one in said if one.truth == "absorbed"]
     known = [one for one in named if one is not None]
     landed = share(sum(known), len(known))
-    return f"The commit that is named landed the patch in {landed} of {len(known)}."
+    return f"The named commit landed the patch in {landed} of {len(known)} verdicts."
 
 
 def main() -> None:

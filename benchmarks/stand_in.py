@@ -240,7 +240,7 @@ class StandIn:
         folder, restore = self.workspace()
         runner = str(Path(__file__).with_name("text_only.py"))
         command = (sys.executable, "-I", runner, SERIES, FAR)
-        return Tool("text merges alone", command, folder, self.environment, restore)
+        return Tool("text merges only", command, folder, self.environment, restore)
 
     def far_stops(self) -> Mapping[str, int]:
         """Return how many patches git's tools carry onto the far target before they stop."""

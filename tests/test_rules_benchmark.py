@@ -131,7 +131,7 @@ def test_a_share_counts_what_is_known() -> None:
     assert shares(part) == [Reliability("likely in part", 2, 3)]
     assert shares([said(A, "partial", "exact")]) == [Reliability("exact", 0, 1)]
     assert "| history | 2 | 3 | 66.6 % |" in kind_table(JUDGED)
-    assert evidence_line(JUDGED).endswith("in 50.0 % of 2.")
+    assert evidence_line(JUDGED).endswith("in 50.0 % of 2 verdicts.")
 
 
 def test_it_is_said_how_much_was_judged() -> None:
