@@ -91,8 +91,8 @@ def apply_to_checkout(
 ) -> Application:
     """Apply a series to a checkout of any commit, completely or not at all.
 
-    If an older state of the series is applied, its files are replaced in the same step. Raises
-    PatchmgrError "dirty-checkout" if any other file differs from HEAD.
+    If the checkout has an older state of the series, its files are replaced in the same step.
+    Raises PatchmgrError "dirty-checkout" if any other file differs from HEAD.
     """
     record = session.workspace.series_record(name)
     digest = series_digest(session, record, options.selected)

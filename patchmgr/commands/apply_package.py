@@ -67,10 +67,10 @@ def apply_to_package(
 ) -> PackageApplication:
     """Apply a series to an installed package of any release, completely or not at all.
 
-    If an older state of the series is applied, its files are replaced in the same step. Files that
-    an installer replaced after that are patched in their new form. `warns_at_start` turns the check
-    at Python's startup on or off; None leaves it as it is. Raises PatchmgrError "edited-package" if
-    somebody else edited a file of the series.
+    If the package has an older state of the series, its files are replaced in the same step. Files
+    that an installer has replaced since then are patched as they are now. `warns_at_start` turns
+    the check at Python's startup on or off; None leaves it as it is. Raises
+    PatchmgrError "edited-package" if somebody else edited a file of the series.
     """
     record = session.workspace.series_record(name)
     environment, distribution = find_installed(session, record, where)

@@ -78,7 +78,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
         wanted = session.workspace.upstream(record.upstream).package
         if wanted is not None and normalised_name(wheel.name) != normalised_name(wanted):
             raise PatchmgrError(
-                "usage", f"{source.name} is not a wheel of {wanted}", ("name another --from",)
+                "usage", f"{source.name} is not a wheel of {wanted}", ("name a wheel with --from",)
             )
         package = Package(
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,

@@ -107,7 +107,7 @@ class Form(Struct, frozen=True):
         return {**files, "series": write_series(without_strip(SeriesFile(lines), rewritten))}
 
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
-        """Return clauses that name what tools for the format ignore in a patch."""
+        """Return the parts of a patch that tools for this format ignore, one clause for each."""
         return ()
 
 

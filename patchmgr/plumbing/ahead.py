@@ -40,5 +40,5 @@ class Ahead(Closing, Generic[T]):
         return self._done[0]
 
     def close(self) -> None:
-        """Wait for the function, and ignore any error that it raised."""
+        """Wait for the function to end, and ignore any error that it raised."""
         self._thread.join()

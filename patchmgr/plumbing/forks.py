@@ -24,7 +24,7 @@ from patchmgr.plumbing.workbench import Workbench
 
 
 class PastMerge(Struct, frozen=True):
-    """Two commits that were merged in the past, and the commit `made`, which has a person's result.
+    """Two commits that somebody merged in the past, and `made`, the merge commit as committed.
 
     `base` is the merge base, or None to let git find it.
     """

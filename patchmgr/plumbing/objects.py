@@ -204,9 +204,9 @@ class StoredTree:
         yield from self._walk(found[1], path + "/")
 
     def alike(self, path: str, key: Callable[[str], str]) -> Iterator[str]:
-        """Yield other files of the tree that have the same path if `key` is applied to each name.
+        """Yield the other files of the tree whose paths are equal to `path` under `key`.
 
-        `key` maps the name of a folder or file to the form to compare.
+        `key` is applied to the name of each folder and file, and may ignore case, for example.
         """
         found = [("", TREE_MODE, self.id)]
         for name in path.split("/"):

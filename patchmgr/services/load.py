@@ -38,8 +38,8 @@ class Written(Struct, frozen=True):
     """The commits of a series, one for each patch; None for a patch without a commit.
 
     `top` is the commit that the series above starts from, and `tree` is the id of its tree. `head`
-    is the last commit, or None if a conflict remains. `diffs` maps commits to the diffs of patches
-    whose diff changes.
+    is the last commit, or None if a conflict remains. `diffs` maps each commit whose diff
+    differs from the patch file to the new diff.
     """
 
     top: str
@@ -134,8 +134,8 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 class Parent(Struct, frozen=True):
     """The commit that a series is rebased onto, and the remaining conflicts of the series below.
 
-    If the series below has conflicts, the commit contains the changes that apply. `diffs` maps
-    commits to the diffs of patches below whose diff changes, if they were requested.
+    If the series below has conflicts, the commit contains the changes that apply. `diffs` maps each
+    commit below whose diff differs from its patch file to the new diff, if that was requested.
     """
 
     commit: str

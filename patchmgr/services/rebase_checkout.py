@@ -340,7 +340,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise PatchmgrError(
             "usage",
-            "this rebase was not started by you in this folder: confirm its checkout and command",
+            "this rebase was started elsewhere or by somebody else: repeat its options to confirm them",
             (f"patchmgr rebase --continue {typed}", "or stop the rebase: patchmgr rebase --abort"),
         )
 

@@ -295,7 +295,7 @@ def test_a_state_that_came_along_names_no_folder_and_no_command_of_its_own(scene
     rebase(scene, "--exec", "false", code=3)
     moved = scene.root.rename(scene.root.with_name("of a stranger"))
     answer = scene.run("-C", moved, "rebase", "--continue", code=2)
-    assert "not started by you" in answer.err
+    assert "started elsewhere or by somebody else" in answer.err
     assert f"--checkout {tree_of(scene).root} --exec false" in answer.err
     scene.run("-C", moved, "rebase", "--abort")
     assert tree_of(scene).root.exists()

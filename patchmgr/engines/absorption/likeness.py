@@ -272,9 +272,10 @@ def find_likeness(
 ) -> Likeness | None:
     """Return the upstream lines that seem to do what a hunk does, or None if there are none.
 
-    If the hunk merges cleanly, nearly all its words must occur in the same order right beside it,
-    or both texts must have a guard of the same kind. A hunk in conflict with too few distinctive
-    words is judged together with its context, if upstream moved that into a new function.
+    If the hunk merges cleanly, upstream must have added nearly all its words, in the same order, at
+    its place, or a guard of the same kind. If the hunk is in conflict and has too few distinctive
+    words, it is judged together with its context, provided that upstream moved the context into a
+    new function.
     `position` is the hunk's first line in base (from 0).
     """
     runs = [run for run in runs_of(hunk, position) if run.says_something]

@@ -77,7 +77,7 @@ class Way(Struct, frozen=True):
 class Series:
     """A series and the upstream versions to compare it with. Each result is computed only once.
 
-    Upstream commits are given by their number on the way from base to target.
+    Upstream commits are identified by their position between base and target.
     """
 
     def __init__(

@@ -74,10 +74,10 @@ class Module:
         return self._definition(found) if isinstance(found, _Block) else found
 
     def statements_on(self, lines: Sequence[int]) -> list[ast.stmt]:
-        """Return top-level statements, at least all those that contain one of the given lines.
+        """Return the top-level statements that contain any of the given lines, and perhaps others.
 
-        `lines` must be sorted. A class is returned with its first member and the members on the
-        lines, without the others.
+        `lines` must be sorted. Of the members of a class, only the first one and those that contain
+        any of the lines are included.
         """
         blocks = (block for block in self._blocks if is_among(lines, block.first, block.last))
         short = ((_shortened(block, lines), block) for block in blocks)

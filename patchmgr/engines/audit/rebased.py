@@ -155,8 +155,9 @@ def with_findings(
     patches: Mapping[str, Patch],
     accepted: Mapping[str, str],
 ) -> tuple[Judged, ...]:
-    """Return the patches with their audit findings. A certain finding puts its patch in conflict.
+    """Return the patches with their audit findings.
 
+    A finding that is certain puts its patch in conflict; one that is not is only a warning.
     `accepted` maps the ids of the findings that a person accepted to the reasons. These are listed,
     but cause no conflict.
     """

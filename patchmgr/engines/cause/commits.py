@@ -190,7 +190,7 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return, for each version of the file, whether merging a hunk gives a wanted result."""
+        """Return, for each version, whether a hunk merges into it with a wanted answer."""
         texts = self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]

@@ -35,7 +35,7 @@ def items(before: Sequence[Node], inner: Sequence[Node]) -> Node:
 
 
 def items_of_python(before: Sequence[Node], inner: Sequence[Node]) -> Node:
-    """Return the content of brackets of Python as a list of items."""
+    """Return the content of brackets in Python code as a list of items."""
     inner = with_comments(inner)
     return listed(inner, _bracket(before, inner))
 

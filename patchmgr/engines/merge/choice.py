@@ -109,10 +109,10 @@ def _ranked(one: Candidate, known: Table) -> Ranked:
 
 
 def reached(likelihood: float, steps: Sequence[Step]) -> Step | None:
-    """Return how many of the measured candidates at least as likely as `likelihood` were right.
+    """Return the number of measured candidates with at least this likelihood, and of right ones.
 
-    Returns None if no measurement covers so low a likelihood. Between two steps the counts are
-    interpolated; each step is a twentieth of the candidates.
+    `steps` has these numbers at some likelihoods; between two of them they are interpolated.
+    Returns None if the likelihood is lower than at any step.
     """
     below = [step for step in steps if step.likelihood <= likelihood]
     above = [step for step in steps if step.likelihood > likelihood]

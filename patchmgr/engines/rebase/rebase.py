@@ -118,8 +118,8 @@ def rebase_series(
 
     The merge bases are the states of the series after each patch. Returns the outcomes of the
     patches, in order, and the rebased files that differ from upstream's (None: deleted). After a
-    conflict, the rebase goes on with upstream's lines. Later changes that touch these lines, or the
-    conflicts `left` before, are blocked. All other changes are applied.
+    conflict, the rebase goes on with upstream's lines. Later changes that touch these lines, or
+    lines of the conflicts in `left`, are blocked. All other changes are applied.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})

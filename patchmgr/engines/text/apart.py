@@ -53,9 +53,10 @@ class Change:
 
 
 def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
-    """Return the changes from base to one side, or None if diffs could pair lines differently.
+    """Return the changes from base to one side.
 
-    Each change is wide enough to cover every way in which a diff can pair the lines.
+    Each change is as wide as any diff tool could draw it. Returns None if too few lines are unique
+    to be sure of that.
     """
     if base.is_binary or side.is_binary:
         return None
