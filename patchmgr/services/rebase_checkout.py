@@ -340,7 +340,7 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
         raise PatchmgrError(
             "usage",
-            "this rebase was started elsewhere or by somebody else: repeat its options to confirm them",
+            "this rebase was started elsewhere or by somebody else: repeat its options",
             (f"patchmgr rebase --continue {typed}", "or stop the rebase: patchmgr rebase --abort"),
         )
 
