@@ -12,15 +12,15 @@ ENSURES = "ensures"
 class AuditFinding(Struct, frozen=True):
     """A fault in the result of a merge without conflicts.
 
-    `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A certain finding
-    puts its patch in conflict; any other finding is a warning. `path` and `line` are a place in the
-    result; `line` counts from 1, and is 0 if the finding concerns the whole file. `text` is one
-    sentence for a person: what is wrong, and what to look at. `commit` is the upstream commit (or
-    release) that caused the fault, or None if unknown. `proposal` is the name or text to use
-    instead, or None if unknown.
+    `kind` is a short stable word (`undefined-name`, `removed`, `signature`, ...). A finding that
+    is certain puts its patch in conflict; one that is not is a warning. `path` and `line` are a
+    place in the result; `line` counts from 1, and is 0 if the finding concerns the whole file.
+    `text` is one sentence for a person: what is wrong, and what to look at. `commit` is the
+    upstream commit (or release) that caused the fault, or None if unknown. `proposal` is the name
+    or text to use instead, or None if unknown.
 
-    A certain finding has an `id` that stays the same as long as the patch and the fault do. A
-    person accepts the finding by this id; `accepted` is then the reason that the person gave.
+    A finding that is certain has an `id` that stays the same as long as the patch and the fault do.
+    A person accepts the finding by this id; `accepted` is then the reason that the person gave.
     """
 
     kind: str

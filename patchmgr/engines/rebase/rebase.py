@@ -37,13 +37,13 @@ from patchmgr.model.snapshot import Entry
 
 
 class Item(Struct, frozen=True):
-    """A patch to rebase. `refusal` is the reason why a condition leaves it out, or None.
+    """A patch to rebase. `refusal` is the reason why the patch is left out, or None.
 
     `absorption` says which part of the patch upstream has, or is None if that is not known. `steps`
-    are the patch's changes to the state that it is written against, or None before they are
-    computed, which is done for all patches that are not left out at once. `is_on_base` says whether
-    later patches are written on top of the patch. `promise` returns what a tree with the patch
-    lacks although the patch ensures it, or None.
+    are the patch's changes to the state that it is written against; they are computed for all
+    patches together, and are None before that. `is_on_base` says whether later patches are written
+    on top of the patch. `promise` tells, for a tree, which promise in the patch's header does not
+    hold there, or returns None.
     """
 
     patch: Patch
