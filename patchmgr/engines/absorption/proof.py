@@ -7,13 +7,12 @@ text that the hunk is written against, and upstream's text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
-from itertools import chain
-from sys import maxsize
+from itertools import accumulate, chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -101,16 +100,10 @@ class Drop(Struct, frozen=True, dict=True):
     def kept(self) -> Mapping[int, int]:
         """Maps lines that the hunk does not add to equal upstream lines, by line number."""
         gone = {n for run in self.runs for n in range(run.start, run.end)}
-        ends = iter([*((r.end, len(r.added) - len(r.removed)) for r in self.runs), (maxsize, 0)])
-        end, more = next(ends)
-        found, shift = dict[int, int](), 0
-        for line, there in _matched_texts(self.path, self.base, self.ours):
-            while line >= end:
-                shift += more
-                end, more = next(ends)
-            if line not in gone:
-                found[line + shift] = there
-        return found
+        ends = [run.end for run in self.runs]
+        shifts = [0, *accumulate(len(run.added) - len(run.removed) for run in self.runs)]
+        matched = _matched_texts(self.path, self.base, self.ours)
+        return {n + shifts[bisect_right(ends, n)]: to for n, to in matched if n not in gone}
 
     @cached_property
     def _ends(self) -> Sequence[tuple[int, int]]:
