@@ -120,8 +120,8 @@ def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
     """Yield the ranges in which two texts differ: start and end in the old, then in the new one."""
     at_old = at_new = 0
     for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):
-        if at_old < end_old or at_new < end_new:
-            some = old[at_old:end_old], new[at_new:end_new]
+        some = old[at_old:end_old], new[at_new:end_new]
+        if some[0] != some[1]:
             matcher = SequenceMatcher(None, *some, autojunk=False)
             for tag, a, b, c, d in matcher.get_opcodes():
                 if tag != "equal":
@@ -137,16 +137,17 @@ def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
     counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(new) if counts[1][line] == 1 == counts[0][line]}
     pairs = [(at, places[line]) for at, line in enumerate(old) if line in places]
-    kept, least = set[tuple[int, int]](), len(new)
+    kept, least = set[int](), len(new)
     for at, place in reversed(pairs):
         if place < least:
-            kept.add((at, place))
-        least = min(least, place)
+            kept.add(at)
+            least = place
     most, found = -1, list[tuple[int, int]]()
     for at, place in pairs:
-        if place > most and (at, place) in kept:
-            found.append((at, place))
-        most = max(most, place)
+        if place > most:
+            most = place
+            if at in kept:
+                found.append((at, place))
     return found
 
 
