@@ -10,6 +10,7 @@ from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
+from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -125,7 +126,7 @@ def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> 
     if any(
         isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).rpartition(".")[2] == name for base in node.bases)
-        for node in ast.walk(merged)
+        for node in walk(merged)
     ):
         return True
     word = name.encode()
@@ -216,7 +217,7 @@ def _is_open(tree: ast.Module) -> bool:
 
 
 def _made(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.alias):
             yield node.asname or node.name
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.structure.python_tree import walk
+
 MOST_STEPS = 20_000  # statements that are followed in one function; those in loops count again
+_KEPT = 4096  # nodes of which is known what they read: the body of a loop is followed twice
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Reaching = Mapping[str, frozenset[int]]
@@ -72,7 +75,7 @@ def flow_of(function: Function) -> Flow:
     reader.function(function, {})
     names = {
         str(value)
-        for node in ast.walk(function)
+        for node in walk(function)
         for value in (getattr(node, key, None) for key in ("id", "attr", "arg"))
         if value is not None
     }
@@ -103,7 +106,7 @@ class _Reader:
         pairs = [*zip(plain, [*defaults, *arguments.defaults], strict=True)]
         pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
         for argument, default in pairs:
-            text = "parameter" if default is None else f"parameter = {ast.unparse(default)}"
+            text = "parameter" if default is None else f"parameter = {_source(default)}"
             self._define(env, argument.arg, argument, text, {})
         for rest in (arguments.vararg, arguments.kwarg):
             if rest is not None:
@@ -151,7 +154,7 @@ class _Reader:
                 reads = self._site(node, heads, env, end=heads[-1])
                 for item in node.items:
                     if item.optional_vars is not None:
-                        text = f"with {ast.unparse(item.context_expr)}"
+                        text = f"with {_source(item.context_expr)}"
                         self._assign(env, item.optional_vars, text, reads)
                 return self._block(node.body, env)
             case ast.Match():
@@ -165,7 +168,7 @@ class _Reader:
                 return None
             case ast.Assign():
                 reads = self._site(node, [node], env)
-                text = ast.unparse(node.value)
+                text = _source(node.value)
                 values = _reads(node.value)
                 writes: dict[str, int] = {}
                 for target in node.targets:
@@ -174,10 +177,10 @@ class _Reader:
                 self._note(node, writes)
             case ast.AnnAssign() if node.value is not None:
                 reads = self._site(node, [node.target, node.value], env)
-                self._note(node, self._assign(env, node.target, ast.unparse(node.value), reads))
+                self._note(node, self._assign(env, node.target, _source(node.value), reads))
             case ast.AugAssign():
                 reads = self._site(node, [node], env, also=_name(node.target))
-                self._note(node, self._assign(env, node.target, ast.unparse(node), reads))
+                self._note(node, self._assign(env, node.target, _source(node), reads))
             case _:
                 self._site(node, [node], env)
         return env
@@ -203,7 +206,7 @@ class _Reader:
             root = root.value
             name = _name(root)
             if name is not None:
-                text = f"{ast.unparse(target)} = {text}"
+                text = f"{_source(target)} = {text}"
                 return {name: self._define(env, name, target, text, reads, is_part=True)}
         return {}
 
@@ -220,7 +223,7 @@ class _Reader:
         names = {name for part in parts for name in _reads(part)} | ({also} if also else set())
         reads = {name: env[name] for name in sorted(names) if name in env}
         last = getattr(end if end is not None else node, "end_lineno", None) or node.lineno
-        shown = text or " ".join(ast.unparse(part) for part in parts)
+        shown = text or " ".join(_source(part) for part in parts)
         computed = {name for part in parts for name in _computed(part)}
         if isinstance(node, (ast.If, ast.While)):
             computed |= names
@@ -228,9 +231,9 @@ class _Reader:
         around = self._guards, used, self._guard_reads
         self.sites[id(node)] = Site(shown, node.lineno, last, reads, {}, *around)
         for part in parts:
-            for inner in ast.walk(part):
+            for inner in walk(part):
                 if isinstance(inner, ast.NamedExpr):
-                    self._define(env, inner.target.id, inner, ast.unparse(inner.value), reads)
+                    self._define(env, inner.target.id, inner, _source(inner.value), reads)
         return reads
 
     def _guarded(
@@ -244,7 +247,7 @@ class _Reader:
         return after
 
     def _if(self, node: ast.If, env: _Env) -> _Env | None:
-        test = ast.unparse(node.test)
+        test = _source(node.test)
         reads = self._site(node, [node.test], env, end=node.test, text=f"if {test}")
         then = self._guarded(test, node.body, dict(env), reads)
         other: _Env | None = env
@@ -257,7 +260,7 @@ class _Reader:
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, env: _Env) -> _Env | None:
         head = node.test if isinstance(node, ast.While) else node.iter
-        guard = ast.unparse(head)
+        guard = _source(head)
         self._loops.append([])
         before: _Env | None = env
         for _ in range(2):  # what the end of the body defines reaches its beginning
@@ -265,7 +268,7 @@ class _Reader:
             if isinstance(node, ast.While):
                 self._site(node, [head], at, end=head, text=f"while {guard}")
             else:
-                targets = ast.unparse(node.target)
+                targets = _source(node.target)
                 text = f"for {targets} in {guard}"
                 reads = self._site(node, [head], at, end=head, text=text)
                 self._note(node, self._assign(at, node.target, f"each of {guard}", reads))
@@ -283,7 +286,7 @@ class _Reader:
         for handler in node.handlers:
             start = dict(inside or env)
             if handler.name:
-                kind = "" if handler.type is None else ast.unparse(handler.type)
+                kind = "" if handler.type is None else _source(handler.type)
                 self._define(start, handler.name, handler, f"except {kind}", {})
             ends.append(self._guarded("except", handler.body, start))
         after = reduce(_join, ends)
@@ -291,13 +294,13 @@ class _Reader:
         return None if after is None and node.handlers else final
 
     def _match(self, node: ast.Match, env: _Env) -> _Env | None:
-        subject = ast.unparse(node.subject)
+        subject = _source(node.subject)
         reads = self._site(node, [node.subject], env, end=node.subject, text=f"match {subject}")
         after: _Env | None = env
         for case in node.cases:
             at = dict(env)
-            pattern = ast.unparse(case.pattern)
-            for inner in ast.walk(case.pattern):
+            pattern = _source(case.pattern)
+            for inner in walk(case.pattern):
                 name = getattr(inner, "name", None) or getattr(inner, "rest", None)
                 if isinstance(name, str):
                     self._define(at, name, inner, f"case {pattern} of {subject}", reads)
@@ -321,44 +324,49 @@ def _name(node: ast.AST) -> str | None:
     return None
 
 
-def _reads(part: ast.AST) -> set[str]:
+@lru_cache(_KEPT)
+def _source(node: ast.AST) -> str:
+    return ast.unparse(node)
+
+
+@lru_cache(_KEPT)
+def _reads(part: ast.AST) -> frozenset[str]:
     """Return the names that an expression or a statement reads, dotted names included."""
     found: set[str] = set()
     bound: set[str] = set()
-    for node in ast.walk(part):
+    for node in walk(part):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             name = _name(node)
             found.update(() if name is None else (name,))
         elif isinstance(node, ast.comprehension):
-            bound.update(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))
+            bound.update(n.id for n in walk(node.target) if isinstance(n, ast.Name))
         elif isinstance(node, ast.Lambda):
-            bound.update(n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg))
-    return {name for name in found if name.partition(".")[0] not in bound}
+            bound.update(n.arg for n in walk(node.args) if isinstance(n, ast.arg))
+    return frozenset(name for name in found if name.partition(".")[0] not in bound)
 
 
-def _computed(part: ast.AST) -> Iterator[str]:
-    """Yield the names that are operands of an operation or comparison, a condition, or an index."""
-    for node in ast.walk(part):
+@lru_cache(_KEPT)
+def _computed(part: ast.AST) -> frozenset[str]:
+    """Return the operands of operations and comparisons, the conditions and the indices."""
+    return frozenset(filter(None, map(_name, _operands(part))))
+
+
+def _operands(part: ast.AST) -> Iterator[ast.expr]:
+    for node in walk(part):
         match node:
             case ast.BinOp():
-                operands: list[ast.expr] = [node.left, node.right]
+                yield from (node.left, node.right)
             case ast.Compare():
-                operands = [node.left, *node.comparators]
+                yield from (node.left, *node.comparators)
             case ast.BoolOp():
-                operands = node.values
+                yield from node.values
             case ast.UnaryOp():
-                operands = [node.operand]
+                yield node.operand
             case ast.Subscript():
-                operands = [node.slice]
+                yield node.slice
             case ast.Call(func=ast.Name(id="abs" | "len" | "max" | "min" | "range" | "sum")):
-                operands = node.args
+                yield from node.args
             case ast.IfExp():
-                operands = [node.test]
+                yield node.test
             case ast.AugAssign():
-                operands = [node.target, node.value]
-            case _:
-                continue
-        for operand in operands:
-            name = _name(operand)
-            if name is not None:
-                yield name
+                yield from (node.target, node.value)

@@ -162,10 +162,8 @@ class Changed:
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.places: set[str] = set()
-        self._paths: dict[str, str] = {}
         for path in paths:
             place = path.rpartition(".")[0].removesuffix("/__init__")
-            self._paths[place] = path
             while place and place not in self.places:
                 self.places.add(place)
                 place = place.rpartition("/")[0]
@@ -175,12 +173,6 @@ class Changed:
         """Return all words in those imports of a file that may import a changed module."""
         said = {statement for statement, _, _ in self.imports(path, text)}
         return frozenset(word for statement in said for word in _SAID.findall(statement))
-
-    def reached(self, path: str, text: str) -> Iterator[str]:
-        """Yield the paths of the changed modules (and their submodules) that a file may import."""
-        for _, module, name in self.imports(path, text):
-            for place in filter(self._has(name), places(path, module)):
-                yield from (p for at, p in self._paths.items() if f"{at}/".startswith(f"{place}/"))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
         """Yield each import of a changed module in a file: its statement, module and name."""

@@ -26,6 +26,7 @@ from patchmgr.engines.audit.python_modules import (
 from patchmgr.engines.audit.python_names import UNKNOWN, Entity, PythonState, Reader
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse
 from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.python_tree import walk
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
@@ -87,7 +88,7 @@ def _table_names(tree: ast.Module) -> frozenset[str]:
         child.value
         for statement in tree.body
         if not isinstance(statement, (*Definition, ast.Expr))
-        for child in ast.walk(statement)
+        for child in walk(statement)
         if isinstance(child, ast.Constant) and isinstance(child.value, str)
     )
 
@@ -110,7 +111,7 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
     if now is None or then is None or not now.stars or not then.stars:
         return
     own = {*_bound_anywhere(now.node), *dir(builtins)}
-    for node in ast.walk(now.node):
+    for node in walk(now.node):
         if not isinstance(node, ast.Name) or node.id in own or node.lineno not in lines:
             continue
         if _by_star(pair.then, node.id) is True and _by_star(pair.now, node.id) is False:
@@ -123,7 +124,7 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
 
 def _bound_anywhere(tree: ast.Module) -> Iterator[str]:
     """Yield every name that is bound in any scope of a file."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
                 yield name
@@ -463,7 +464,7 @@ def _is_abstract(node: ast.AST | None) -> bool:
 def _uses_member(tree: ast.Module, name: str) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
-        for node in ast.walk(tree)
+        for node in walk(tree)
     )
 
 

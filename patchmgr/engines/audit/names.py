@@ -13,12 +13,12 @@ from msgspec import Struct
 from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
+from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 if TYPE_CHECKING:
     from pyflakes.messages import Message
 
-_BINDING = (b"=", b"import", b"def ", b"class ", b"for ", b" as ", b"global ", b"(", b":")
 # What is a fault wherever it stands, and what may be on purpose.
 _KINDS = {
     "UndefinedName": "undefined-name",
@@ -168,15 +168,13 @@ def _unread_lines(tree: ast.Module) -> Collection[int]:
         for node in tree.body
         if any(alias.name == "annotations" for alias in getattr(node, "names", ()))
     )
-    for node in ast.walk(tree):
+    for node in walk(tree):
         for name in ("annotation", "returns"):
             part = getattr(node, name, None)
             if isinstance(part, ast.expr) and (
                 is_late
                 or isinstance(part, ast.Constant)
-                or any(
-                    isinstance(c, ast.Constant) and isinstance(c.value, str) for c in ast.walk(part)
-                )
+                or any(isinstance(c, ast.Constant) and isinstance(c.value, str) for c in walk(part))
             ):
                 found.update(range(part.lineno, (part.end_lineno or part.lineno) + 1))
     return found

@@ -175,7 +175,8 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 
 def _depth(text: str) -> int:
     """Return the number of brackets that a text opens minus the number that it closes."""
-    return sum(text.count(mark) for mark in "([{") - sum(text.count(mark) for mark in ")]}")
+    count = text.count
+    return count("(") + count("[") + count("{") - count(")") - count("]") - count("}")
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, parts_of
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
-from patchmgr.engines.structure.python_tree import parse_python
+from patchmgr.engines.structure.python_tree import children, parse_python, walk
 
 LARGEST = 1_000_000  # bytes of a module that is read
 MOST_READ = 64_000_000  # bytes in all, for one audit
@@ -171,7 +171,7 @@ def _is_filled(body: Sequence[ast.stmt]) -> bool:
         and child.func.id in _FILLING
         for statement in body
         if not isinstance(statement, Definition)
-        for child in ast.walk(statement)
+        for child in walk(statement)
     )
 
 
@@ -202,7 +202,7 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
         for module, name, bound in imported_names(statement):
             yield bound or name or module.partition(".")[0], statement
         # `c.limit = 1` and `table[key] = 1` bind nothing.
-        for part in (part for target in targets if target for part in ast.walk(target)):
+        for part in (part for target in targets if target for part in walk(target)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 yield part.id, statement
 
@@ -243,7 +243,7 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
             elif isinstance(child, ast.withitem):
                 targets = (child.optional_vars,)
             for target in filter(None, targets):
-                for part in ast.walk(target):
+                for part in walk(target):
                     if (
                         isinstance(part, ast.Attribute)
                         and isinstance(part.ctx, ast.Store)
@@ -256,8 +256,8 @@ def members_of(node: ast.AST | None) -> dict[str, list[ast.AST]]:
 
 def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements in a node, at any depth. Expressions are skipped, to save time."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case, ast.withitem)):
+    for name in ("items", "body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, name, ()):
             yield child
             yield from _statements_in(child)
 
@@ -279,7 +279,7 @@ def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
     made = parse_python("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
     if made is None or not isinstance(made.body[0], ast.ClassDef):
         return None
-    for child in ast.walk(made):
+    for child in walk(made):
         ast.copy_location(child, node)
     return made.body[0]
 
@@ -310,4 +310,4 @@ def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     for node in body:
         yield node
         if not isinstance(node, (*Definition, ast.Lambda)):
-            yield from own_nodes(list(ast.iter_child_nodes(node)))
+            yield from own_nodes(children(node))

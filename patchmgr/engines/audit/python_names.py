@@ -21,6 +21,7 @@ from patchmgr.engines.audit.python_modules import (
 )
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.python_tree import walk
 
 ENDS = (".py", "/__init__.py", ".pyi")
 _DEEPEST = 24  # re-exports and bases that are followed
@@ -428,7 +429,7 @@ def _setting_scopes(owner: ast.AST | None, node: ast.Assign) -> Scopes:
         if isinstance(method, Function) and method.lineno <= node.lineno <= end:
             args = (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs)
             bound: dict[str, ast.AST | None] = {arg.arg: arg for arg in args}
-            names = (part for part in ast.walk(method) if isinstance(part, ast.Name))
+            names = (part for part in walk(method) if isinstance(part, ast.Name))
             bound.update({part.id: None for part in names if isinstance(part.ctx, ast.Store)})
             return Scope(owner), Scope(method, bound)
     return ()

@@ -16,6 +16,7 @@ from patchmgr.engines.audit.python_modules import (
     last_name,
 )
 from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
+from patchmgr.engines.structure.python_tree import children
 
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
@@ -187,9 +188,11 @@ def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    for name, value in ast.iter_fields(node):
+    """Yield the child nodes that may be or contain uses, each with the field that holds it."""
+    for name in node._fields:
+        value = getattr(node, name, None)
         for child in value if isinstance(value, list) else (value,):
-            if isinstance(child, ast.AST):
+            if isinstance(child, ast.AST) and child._fields and not isinstance(child, ast.Name):
                 yield name, child
 
 
@@ -234,7 +237,7 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
     """Yield each name that nodes bind, with the node that shows its meaning, or None."""
     for node in body:
-        inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        inner: Iterable[ast.AST] = children(node)
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 yield node.name, None

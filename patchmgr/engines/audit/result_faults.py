@@ -19,6 +19,7 @@ from patchmgr.engines.audit.python_modules import (
 )
 from patchmgr.engines.audit.python_names import Entity, PythonState, Reader
 from patchmgr.engines.audit.python_uses import Fault, PairedUse, Use, elements
+from patchmgr.engines.structure.python_tree import children, walk
 
 _LISTS = frozenset({"list", "sorted", "tuple", "dict", "set", "frozenset"})
 _PLAIN = frozenset(
@@ -161,8 +162,8 @@ def _reads(
         body = module.node
     else:
         return
-    for parent in ast.walk(body):
-        for child in ast.iter_child_nodes(parent):
+    for parent in walk(body):
+        for child in children(parent):
             if is_named(child, target.id) and isinstance(getattr(child, "ctx", None), ast.Load):
                 yield child, parent
 
@@ -415,7 +416,7 @@ def _rows(found: Entity, *, is_call: bool) -> frozenset[str] | None:
     ):
         return None
     keys = [k.value for k in value.keys if isinstance(k, ast.Constant)]
-    is_filled = any(_fills(child, found) for child in ast.walk(found.module.node))
+    is_filled = any(_fills(child, found) for child in walk(found.module.node))
     return None if is_filled or len(keys) < len(value.keys) else frozenset(map(str, keys))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -11,6 +12,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
+from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 _ENDS = (".py", ".pyi")
@@ -20,6 +22,7 @@ _NAMES = frozenset({
     "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
     "option", "Option", "argument",
 })  # fmt: skip
+_CALLS = re.compile(rb"\b(?:%b)\s*\(" % "|".join(sorted(_NAMES)).encode())
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
 
@@ -67,13 +70,17 @@ def _given(content: bytes | None) -> dict[Given, list[int]]:
     """Map each name that a file defines to the line numbers (from 1) of its definitions."""
     tree = parsed_python(content)
     found: dict[Given, list[int]] = {}
-    for key, line in _names_in(tree.body, "") if tree is not None else ():
+    has_calls = _CALLS.search(content or b"") is not None
+    for key, line in _names_in(tree.body, "", has_calls) if tree is not None else ():
         found.setdefault(key, []).append(line)
     return found
 
 
-def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
-    """Yield the names that a block defines, with line numbers. Each branch is a scope."""
+def _names_in(body: list[ast.stmt], scope: str, has_calls: bool) -> Iterator[tuple[Given, int]]:
+    """Yield the names that a block defines, with line numbers. Each branch is a scope.
+
+    `has_calls` is whether the file has calls that define names: most files have none.
+    """
     made: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, Definition):
@@ -81,21 +88,24 @@ def _names_in(body: list[ast.stmt], scope: str) -> Iterator[tuple[Given, int]]:
             yield from _by_decorators(statement, scope, inner)
             if isinstance(statement, ast.ClassDef):
                 yield from _members(statement, inner)
-            else:
+            elif has_calls:
                 yield from _by_calls(statement.args, inner, {})
-            yield from _names_in(statement.body, inner)
+            yield from _names_in(statement.body, inner, has_calls)
             continue
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             made[statement.targets[0].id] = statement.value
         blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
         parts = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+        if not any(blocks) and not parts:
+            if has_calls:
+                yield from _by_calls(statement, scope, made)
+            yield from _by_key(statement, scope)
+            continue
         head = f"{type(statement).__name__} {_head(statement)}"
         for number, block in enumerate([*blocks, *(part.body for part in parts)]):
             is_plain = isinstance(statement, (ast.With, ast.AsyncWith))
-            yield from _names_in(block, scope if is_plain else f"{scope}:{head}:{number}")
-        if not any(blocks) and not parts:
-            yield from _by_calls(statement, scope, made)
-            yield from _by_key(statement, scope)
+            place = scope if is_plain else f"{scope}:{head}:{number}"
+            yield from _names_in(block, place, has_calls)
 
 
 def _head(statement: ast.stmt) -> str:
@@ -113,7 +123,7 @@ def _by_calls(
 
     Groups of a parser belong to the parser's scope. A variable assigned anew is another parser.
     """
-    for call in ast.walk(node):
+    for call in walk(node):
         if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
             continue
         func, place = call.func, scope

@@ -47,6 +47,7 @@ from patchmgr.engines.audit.result_faults import (
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
 from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 _MAKES = "__init__"
@@ -300,7 +301,7 @@ def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
     """Return whether a name is called in a node, or passed as an argument (`as_argument`)."""
     return any(
         is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
-        for part in ast.walk(node)
+        for part in walk(node)
         if isinstance(part, ast.Call)
     )
 

@@ -20,7 +20,7 @@ from patchmgr.engines.audit.names import name_warnings, new_faults
 from patchmgr.engines.structure.guards_flow import doubled_statements, flow_of, newly_dead
 from patchmgr.engines.structure.guards_imports import imported_names
 from patchmgr.engines.structure.guards_lines import growths, is_worth_a_look
-from patchmgr.engines.structure.python_tree import nodes_of
+from patchmgr.engines.structure.python_tree import children, nodes_of
 from patchmgr.engines.structure.sides import LARGEST, PYTHON_SUFFIXES, Texts
 
 _BUILTINS = frozenset(dir(builtins))
@@ -131,7 +131,7 @@ def facts_of(text: str) -> Facts | None:
 
 def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
     """Yield each local variable that a function's statement assigns, with the function's name."""
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         inner = f"{scope}.{child.name}" if isinstance(child, _Definition) else scope
         if scope and isinstance(child, (ast.Assign, ast.AnnAssign)):
             targets = child.targets if isinstance(child, ast.Assign) else [child.target]
@@ -140,7 +140,7 @@ def _assigned(node: ast.AST, scope: str) -> Iterator[tuple[str, str]]:
 
 
 def _definitions(node: ast.AST, scope: str) -> Iterator[str]:
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, _Definition):
             yield scope + child.name
             yield from _definitions(child, f"{scope}{child.name}.")

@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from patchmgr.engines.structure.python_tree import nodes_of
+from patchmgr.engines.structure.python_tree import nodes_of, walk
 
 Place = tuple[str, str]
 """A scope (functions and classes joined by dots), and the code in it."""
@@ -99,13 +99,13 @@ def _dead_branches(
 
 
 def _bound_in(statement: ast.stmt) -> frozenset[str]:
-    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+    nodes = (node for node in walk(statement) if isinstance(node, ast.Name))
     return frozenset(node.id for node in nodes if not isinstance(node.ctx, ast.Load))
 
 
 def _names_in(test: ast.expr) -> frozenset[str] | None:
     """Return the names in a condition, or None if it depends on more than names."""
-    nodes = list(ast.walk(test))
+    nodes = walk(test)
     if any(isinstance(n, ast.Call | ast.Await | ast.Attribute | ast.Subscript) for n in nodes):
         return None
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))

@@ -24,6 +24,29 @@ def parse_python(text: str) -> ast.Module | None:
         return None
 
 
+def walk(*nodes: ast.AST) -> list[ast.AST]:
+    """Return some nodes and all nodes inside them, in the order of `ast.walk`, in half its time.
+
+    Nodes without fields, such as `ast.Load`, are left out.
+    """
+    found = list(nodes)
+    for node in found:  # grows while it is walked
+        found += children(node)
+    return found
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the direct child nodes of a node, except those without fields, such as `ast.Load`."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [child for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
+
+
 @lru_cache(maxsize=_TREES)
 def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
     """Return the syntax tree of a text and all its nodes, or None if the text does not parse.
@@ -31,7 +54,7 @@ def nodes_of(text: str) -> tuple[ast.Module, Sequence[ast.AST]] | None:
     The nodes must not be modified.
     """
     tree = parse_python(text)
-    return None if tree is None else (tree, tuple(ast.walk(tree)))
+    return None if tree is None else (tree, walk(tree))
 
 
 @lru_cache(maxsize=64)
