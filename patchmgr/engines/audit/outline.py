@@ -199,10 +199,8 @@ def _head_and_body(block: str) -> tuple[str, str]:
     end = next(ends, len(lines) - 1) + 1
     margin = next((len(x) - len(x.lstrip()) for x in lines[end:] if x.strip()), 0)
     # Comments may stand further left, and empty lines are shorter.
-    body = (
-        x[margin:] if not x[:margin].strip() and x.strip() else x.lstrip(" \t") for x in lines[end:]
-    )
-    return "".join(lines[:end]), "".join(body)
+    body = re.sub(f"^[ \\t]{{0,{margin}}}", "", "".join(lines[end:]), flags=re.MULTILINE)
+    return "".join(lines[:end]), body
 
 
 def _compare(old: str, new: str, owner: str, found: Altered) -> None:

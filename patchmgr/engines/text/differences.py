@@ -124,7 +124,11 @@ def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int
     for i, j, size in (*_in_a_row(pairs), (len(old), len(new), 0)):
         if i > done[0] and j > done[1]:
             start = at[0] + done[0], at[1] + done[1]
-            yield from _runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
+            gap = old[done[0] : i], new[done[1] : j]
+            if gap[0] == gap[1]:  # mostly an empty line
+                yield *start, len(gap[0])
+            else:
+                yield from _runs(*gap, start, depth + 1)
         if size:
             yield at[0] + i, at[1] + j, size
         done = i + size, j + size
