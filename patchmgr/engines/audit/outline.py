@@ -11,8 +11,9 @@ import builtins
 import keyword
 import re
 import sys
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from msgspec import Struct, field
 
@@ -65,8 +66,7 @@ class Altered(Struct, frozen=True):
             {name for name in some if not name.startswith("__")}
             for some in (self.names, self.types)
         )
-        lines: set[int] = set()
-        whole: set[int] = set()
+        lines, whole, naming = set[int](), set[int](), set[int]()
         for first, block in blocks(text):
             its_lines = within & set(range(first, first + block.count("\n") + 1))
             said = words(block) if its_lines else set[str]()
@@ -78,40 +78,48 @@ class Altered(Struct, frozen=True):
                 continue
             for start, part in parts:
                 if not names.isdisjoint(words(part)):
-                    lines.update(range(first + start, first + start + part.count("\n") + 1))
-        return Suspects(lines & within | whole, whole, names)
+                    numbered = [*enumerate(part.split("\n"), first + start)]
+                    lines.update(n for n, _ in numbered)
+                    naming.update(n for n, line in numbered if not names.isdisjoint(words(line)))
+        return Suspects(lines & within | whole, whole, sorted(naming))
 
 
 class Suspects(Struct, frozen=True):
     """The lines (from 1) of a text whose meaning may depend on changed names.
 
-    Only syntax nodes that contain one of the `names` count, or all if `names` is None. In the lines
-    of `whole`, all nodes count.
+    Only syntax nodes in the lines of `naming`, which contain a changed name, count; all nodes if it
+    is None. In the lines of `whole`, all nodes count.
     """
 
     lines: Set[int]
     whole: Set[int] = frozenset()
-    names: Set[str] | None = None
+    naming: Sequence[int] | None = None
 
     def has(self, node: ast.AST) -> bool:
-        """Return whether a syntax node contains a changed name, or is in a line of `whole`.
+        """Return whether a syntax node may contain a changed name, or is in a line of `whole`.
 
         Only the head of a definition is examined.
         """
-        if self.names is None or getattr(node, "lineno", 0) in self.whole:
+        line = getattr(node, "lineno", 0)
+        if self.naming is None or line in self.whole:
             return True
-        return any(not self.names.isdisjoint(_WORD.findall(said)) for said in _said(node))
+        return is_among(self.naming, *head_lines(node))
 
 
-def _said(node: ast.AST) -> Iterator[str]:
-    """Yield the names and strings in a node, except those in the body of a definition."""
-    body = getattr(node, "body", ()) if hasattr(node, "decorator_list") else ()
-    for name, value in ast.iter_fields(node):
-        for part in value if isinstance(value, list) else (value,):
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, ast.AST) and not (name == "body" and body):
-                yield from _said(part)
+def head_lines(node: ast.AST) -> tuple[int, int]:
+    """Return the first and the last line of a node, or of the head of a definition."""
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+    decorators, body = getattr(node, "decorator_list", None), getattr(node, "body", None)
+    if decorators is not None and body:
+        last = max(first, body[0].lineno - 1)
+        first = min([first, *(decorator.lineno for decorator in decorators)])
+    return first, last
+
+
+def is_among(lines: Sequence[int], first: int, last: int) -> bool:
+    """Return whether sorted line numbers have one in the range from `first` to `last`."""
+    at = bisect_left(lines, first)
+    return at < len(lines) and lines[at] <= last
 
 
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
@@ -122,8 +130,8 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:
         _compare(old, new, "", found)
-    texts = [new for _, new in pairs] + list(users)
-    return Altered(_renamed(found.names, texts), _renamed(found.types, texts))
+    aliases = _aliases([new for _, new in pairs] + list(users), found.names | found.types)
+    return Altered(_renamed(found.names, aliases), _renamed(found.types, aliases))
 
 
 def lost_names(old: str, new: str) -> set[str]:
@@ -133,9 +141,9 @@ def lost_names(old: str, new: str) -> set[str]:
     return found.lost
 
 
-def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
-    """Add the aliases, derived classes and variables through which texts use some names."""
-    given = [
+def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:
+    """Return the names that texts with some names define from others, each with these others."""
+    return [
         (alias or derived or value, words(of or bases or made))
         for text in texts
         if any(name in text for name in names)
@@ -143,7 +151,11 @@ def _renamed(names: set[str], texts: Iterable[str]) -> set[str]:
         if line[:1].isalpha() or " as " in line
         for of, alias, derived, bases, value, made in _RENAMES.findall(line)
     ]
-    while more := {n for n, of in given if n not in names and not names.isdisjoint(of)}:
+
+
+def _renamed(names: set[str], aliases: Iterable[tuple[str, set[str]]]) -> set[str]:
+    """Add the aliases, derived classes and variables through which texts use some names."""
+    while more := {n for n, of in aliases if n not in names and not names.isdisjoint(of)}:
         names = names | more
     return names
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
@@ -12,7 +11,7 @@ from functools import cached_property, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, parts_of
+from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among, parts_of
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
 from patchmgr.engines.structure.python_tree import children, parse_python, walk
@@ -131,12 +130,6 @@ def read_module(path: str, text: str) -> Module | None:
         return Module(path, text, rest, found)
     tree = parse_python(text)
     return None if tree is None else Module(path, text, tree, ())
-
-
-def is_among(lines: Sequence[int], first: int, last: int) -> bool:
-    """Return whether sorted line numbers have one in the range from `first` to `last`."""
-    at = bisect_left(lines, first)
-    return at < len(lines) and lines[at] <= last
 
 
 def _shortened(block: _Block, lines: Sequence[int]) -> _Block:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.audit.outline import head_lines, is_among
 from patchmgr.engines.audit.python_modules import (
     Definition,
     Function,
     Module,
-    is_among,
     last_name,
 )
 from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
@@ -128,12 +128,8 @@ def uses_of(module: Module, lines: Sequence[int]) -> Iterator[Use]:
 
 def _is_in(node: ast.AST, lines: Sequence[int]) -> bool:
     """Return whether a use is in one of the lines. For a definition, only the head counts."""
-    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
-    if isinstance(node, Definition):
-        last = max(first, node.body[0].lineno - 1)
-    elif isinstance(node, ast.Attribute):
-        first = last
-    return is_among(lines, first, last)
+    first, last = head_lines(node)
+    return is_among(lines, last if isinstance(node, ast.Attribute) else first, last)
 
 
 def _uses_in(use: Use, lines: Sequence[int]) -> Iterator[Use]:
