@@ -100,6 +100,21 @@ class CxxUse(Struct, frozen=True):
         text = f"`{owner}` has no `{self.use.name}` any more"
         return self._removed(text, within(old)[0], lambda now: not within(now), is_certain=True)
 
+    def _method(self, old: Declared, new: Declared) -> Found:
+        """Check a call of a method whose type has none of that name, though a parameter has it."""
+        use, code = self.use, self.now.code(self.provider)
+        if new or code is None or not (use.is_call and use.before in (".", "->")):
+            return None
+        owners = {one.owners[-1:] for one in old}
+        types = [one for one in code.declarations if (one.name,) in owners and one.kind == "type"]
+        if len(types) != len(owners) or any(one.bases for one in types):
+            return None
+        # A macro may define the method: `FIELD(count)`.
+        if any(t.text == use.name and b.text in ("(", ",") for b, t in pairwise(code.tokens)):
+            return None
+        text = f"`{types[0].name}` has no `{use.name}` any more"
+        return self._removed(text, old[0], lambda now: not now)
+
     def _scoped(self, old: Declared, new: Declared) -> Found:
         """Check an unqualified enumerator `A` whose enumeration became an `enum class`."""
         is_scoped = bool(new) and all(one.is_scoped for one in new)
@@ -300,8 +315,8 @@ class CxxUse(Struct, frozen=True):
 
 
 _CHECKS = (
-    CxxUse._enumerator, CxxUse._scoped, CxxUse._call, CxxUse._template, CxxUse._constructor,
-    CxxUse._abstract, CxxUse._owner, CxxUse._type,
+    CxxUse._enumerator, CxxUse._method, CxxUse._scoped, CxxUse._call, CxxUse._template,
+    CxxUse._constructor, CxxUse._abstract, CxxUse._owner, CxxUse._type,
 )  # fmt: skip
 
 

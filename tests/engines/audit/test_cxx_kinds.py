@@ -102,6 +102,11 @@ TOLD = {
         ("int area_of(int by);", "struct Areas { int area_of(int by); };"),
         "area_of",
     ),
+    "a method whose name a parameter keeps": (
+        using("Shape s; r = s.area(a);"),
+        ("int area(int by); };", "int by(int area); };"),
+        "area",
+    ),
     "a method became a function": (
         using("Shape s; r = s.area(a);"),
         (" int area(int by); };", " };\nint area(int by);"),
@@ -125,6 +130,17 @@ KEPT = {
         ("enum Mode", "enum class Mode"),
     ),
     "using enum": (using("using enum Mode; auto m = kFast;"), ("enum Mode", "enum class Mode")),
+    "a method that a macro defines now": (
+        using("Shape s; r = s.area(a);"),
+        ("int area(int by); };", "GETTER(int, area) };"),
+    ),
+    "a method that a base may have": (
+        using("Shape s; r = s.area(a);"),
+        (
+            "struct Shape { int rows; float* data; int area(int by); };",
+            "struct Shape : Sized { int rows; float* data; int by(int area); };",
+        ),
+    ),
     "another method": (using("Shape s; r = s.area(a);"), ("each(int count", "each(long count")),
     "a template with defaults": (
         using("Tile<int> t;"),
