@@ -8,6 +8,7 @@ from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
 from patchmgr.engines.audit.new_files import gone_paths, lonely_files, unbuilt_files
+from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
@@ -23,6 +24,7 @@ CHECKS: tuple[Check, ...] = (
     changed_meaning,
     cxx_faults,
     lost_registrations,
+    check_other_languages,
     check_names,
     check_collected,
     check_twice,

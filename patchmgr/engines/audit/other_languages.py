@@ -1,0 +1,154 @@
+"""Find names that one side of a merge removed while the other side adds uses of them.
+
+Python and C++ have checks of their own. Code in any other language is only split into words here,
+so all findings are warnings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from patchmgr.engines.audit.interfaces import new_lines
+from patchmgr.engines.audit.places import added_lines
+from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.languages.names import CXX, language
+from patchmgr.model.audit import AuditFinding
+
+_NOT_CODE = frozenset({
+    "CSS", "HTML", "INI", "Jinja", "JSON", "Jupyter", "Markdown", "Patch", "Python",
+    "reStructuredText", "SQL", "Text", "TOML", "XML", "YAML", "other",
+})  # fmt: skip
+_WORD = re.compile(rb"[^\W\d]\w{2,}")
+_DEFINED = re.compile(
+    rb"""^[ \t]*(?:[a-z]+(?:\([^)\n]*\))?[ \t]+)*?
+    (?:class|enum|fn|func|function|interface|macro|macro_rules!|message|mod|module|option
+    |proc|protocol|rpc|service|struct|sub|trait|type|union)\b
+    [ \t(]*(?:\([^)\n]*\)[ \t]*)?(\w{3,})([^\n]*)
+    |^(?:export[ \t]+)?(?:pub[ \t]+)?(?:const|let|static|val|var)[ \t]+(?:mut[ \t]+)?(\w{3,})
+    |^(?:export[ \t]+)?(\w{3,})[ \t]*(?:[?:+]?=(?!=)|\(\)[ \t]*\{)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_LOCAL = re.compile(
+    rb"""^[ \t]+(?:[}(]?[ \t]*(?:if|for|else|switch|while)\b[ \t(]*)*
+    (?:(?:const|let|local|my|val|var)[ \t]+(?:mut[ \t]+)?)?
+    (\w+(?:,[ \t]*\w+)*)[ \t]*(?::[^=\n]+)?:?=(?!=)""",
+    re.MULTILINE | re.VERBOSE,
+)
+_PARAMETER = re.compile(rb"[(,][ \t]*(?:mut[ \t]+)?(\w{3,})(?=[ \t:])")
+_TEXT = re.compile(rb"\"[^\"$\n]*\"|'[^'$\n]*'")
+_REMARK = re.compile(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
+_MOST_BESIDE = 200  # files of a folder that are read for a name
+
+
+def check_other_languages(states: States) -> Iterator[Told]:
+    """Find uses of names that the other side of the merge removed everywhere, as warnings."""
+    ours = [path for path in states.carriers if _is_code(path)]
+    languages = {language(path) for path in ours}
+    theirs = [path for path in sorted(states.changed_upstream) if language(path) in languages]
+    if not theirs:
+        return
+    side = _Side(states, states.onto, theirs, _homes(states, states.onto, theirs, ours))
+    for path in ours:
+        added = added_lines(states, path)
+        for line, name, home in side.lost(path, added):
+            text = f"`{name}` is used here, and upstream no longer has it in {home}."
+            commit = states.commit_since(home, partial(_lacks, name.encode()))
+            yield added[line], AuditFinding("removed", False, path, line, name, text, commit)
+    side = _Side(states, states.written, ours, _homes(states, states.written, ours, theirs))
+    for path in theirs:
+        text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
+        for line, name, home in side.lost(path, new_lines(text, states.written.read(path))):
+            said = f"`{name}` is used here, and the series removes it from {home}."
+            patch = states.carriers.get(home, "")
+            yield patch, AuditFinding("removed", False, path, line, name, said)
+
+
+def _is_code(path: str) -> bool:
+    return language(path) not in _NOT_CODE and not path.endswith(CXX)
+
+
+class _Side(Struct, frozen=True):
+    """The files that one side of the merge changed, and what it removed from them.
+
+    `changed` has the side's version of the files at `paths`, and `homes` maps the names that they
+    defined, and that none of them has now, to the file that defined each.
+    """
+
+    states: States
+    changed: Files
+    paths: Sequence[str]
+    homes: Mapping[bytes, str]
+
+    def lost(self, path: str, lines: Collection[int]) -> Iterator[tuple[int, str, str]]:
+        """Yield the uses of removed names in new lines of a file: line, name, and its old file."""
+        merged = self.states.merged.read(path) or b""
+        texts = merged.split(b"\n")
+        used: dict[bytes, int] = {}
+        for number in sorted(lines, reverse=True):
+            if not _REMARK.match(texts[number - 1]):
+                used |= dict.fromkeys(_words(_TEXT.sub(b"''", texts[number - 1])), number)
+        others = b"\n".join(text for n, text in enumerate(texts, 1) if n not in lines)
+        wanted = used.keys() - _words(others) - _defined(merged) - _locals(merged)
+        gone = _locals(self.states.base.read(path)) - _words(self.changed.read(path))
+        for name in sorted(wanted & (gone | self.homes.keys())):
+            home = path if name in gone else self.homes[name]
+            if name in gone or not self._is_beside(name, (path, home)):
+                yield used[name], name.decode("utf-8", "replace"), home
+
+    def _is_beside(self, name: bytes, paths: Sequence[str]) -> bool:
+        """Return whether another file in the folders of some paths has a name, or may have it."""
+        files = self.states.merged
+        beside = [
+            each
+            for folder in {path.rpartition("/")[0] for path in paths}
+            for each in files.tree.files_below(folder)
+            if each.rpartition("/")[0] == folder and each not in paths and _is_code(each)
+        ]
+        if len(beside) > _MOST_BESIDE:
+            return True
+        files.read_ahead(beside)
+        return any(name in _words(files.read(each)) for each in beside)
+
+
+def _homes(
+    states: States, changed: Files, paths: Sequence[str], users: Sequence[str]
+) -> Mapping[bytes, str]:
+    """Map the names that a side's files defined, and that none of them has now, to their file.
+
+    Names that the other side defines itself are left out.
+    """
+    for files in (states.base, changed):
+        files.read_ahead(paths)
+    found = {name: path for path in paths for name in _defined(states.base.read(path))}
+    for path in paths:
+        for name in _words(changed.read(path)) & found.keys():
+            del found[name]
+    for path in users if found else ():
+        for name in _defined(states.merged.read(path)) & found.keys():
+            del found[name]
+    return found
+
+
+def _words(content: bytes | None) -> set[bytes]:
+    return set(_WORD.findall(content or b""))
+
+
+def _defined(content: bytes | None) -> set[bytes]:
+    """Return the names of functions, types and the like in a text, and of top-level variables."""
+    every = _DEFINED.findall(content or b"")
+    return {name for one, _, two, three in every for name in (one, two, three) if name}
+
+
+def _locals(content: bytes | None) -> set[bytes]:
+    """Return the names of the parameters and local variables in a text."""
+    found = {name for names in _LOCAL.findall(content or b"") for name in _WORD.findall(names)}
+    heads = (head for _, head, _, _ in _DEFINED.findall(content or b""))
+    return found.union(*map(_PARAMETER.findall, heads))
+
+
+def _lacks(name: bytes, content: bytes | None) -> bool:
+    return name not in _words(content)
