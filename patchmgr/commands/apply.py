@@ -177,7 +177,7 @@ def _apply(found: _Target, request: _Request) -> Application:
     lenders = (side.store, clone.git_dir)
     with Workbench(lenders) as bench, Toolbox() as formatters:
         old, onto = bench.tree(base.commit), bench.tree(found.onto)
-        side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), bench.reader)
+        side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), bench)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
         views = UpstreamStates(session).views(
             record.upstream, side, bench, patches=patches, base=ends[0], onto=ends[1]

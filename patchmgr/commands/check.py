@@ -318,7 +318,7 @@ class _Run(Struct, frozen=True):
     def files(self) -> Fetching:
         """Return a reader for the files of the branch and of the state that it is based on."""
         bench = self.at_pin.bench
-        return Fetching(self.at_pin.loaded.side, bench.reader, bench.read)
+        return Fetching(self.at_pin.loaded.side, bench.read)
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:

@@ -218,7 +218,7 @@ def _check_fold(
     upstreams = UpstreamStates(session)
     with Workbench([side.store]) as bench:
         tree = bench.tree(base_commit(session, loaded, bench, upstreams)[0])
-        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), bench.reader)
+        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), bench)
         pin = End(base, tree)
         views = upstreams.views(loaded.record.upstream, side, bench, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}

@@ -254,7 +254,7 @@ class _Writer(Struct, frozen=True):
     def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
         settings = self.session.workspace.settings(self.record.name)
         reader = self.side.reader
-        tree, files = StoredTree(reader, onto.tree), Fetching(self.side, reader, reader.blob)
+        tree, files = StoredTree(reader, onto.tree), Fetching(self.side, reader.blob)
         return subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
 
     def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -70,7 +70,7 @@ def _review(
     """Return the parts of a report for reviewers; `sites` is called last."""
     loaded, bench, base = at_pin.loaded, at_pin.bench, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
-    tree, files = bench.tree(base), Fetching(loaded.side, bench.reader, bench.read)
+    tree, files = bench.tree(base), Fetching(loaded.side, bench.read)
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
     rule = subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]

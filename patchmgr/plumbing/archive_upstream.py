@@ -142,7 +142,7 @@ class ArchiveUpstream:
             adopt_pack(self.store, bench.git_dir)
         git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
 
-    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
         """Do nothing, as the store contains all objects of each snapshot."""
 
     def tip(self) -> None:

@@ -34,6 +34,7 @@ from patchmgr.plumbing.stores import (
     references,
     refuse_shallow,
 )
+from patchmgr.plumbing.workbench import Workbench
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -269,7 +270,7 @@ class GitUpstream:
         if missing:
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
-    def fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+    def fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
         """Fetch, with one request, the objects (blobs, commits) that the store lacks.
 
         Objects that `seen` can read are not fetched; by default, `seen` reads the store.
@@ -280,7 +281,7 @@ class GitUpstream:
         if missing:
             self._transfer(missing)
 
-    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
         """Fetch objects as `fetch_objects` does, and ignore errors.
 
         An object that is still missing raises an error when it is read.

@@ -20,6 +20,7 @@ from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
+from patchmgr.plumbing.workbench import Workbench
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.package_index import Release
@@ -159,7 +160,7 @@ class PackageUpstream:
         assert found is not None
         return found
 
-    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
         """Do nothing, as the store contains all objects of each imported release."""
 
     def tip(self) -> None:

@@ -11,6 +11,7 @@ from patchmgr.plumbing.diffs import Changes
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.workbench import Workbench
 
 
 class Side(Protocol):
@@ -33,7 +34,7 @@ class Side(Protocol):
         """Return the state that a ref names; raise PatchmgrError "unknown-ref" if there is none."""
         ...
 
-    def try_fetch_objects(self, ids: Collection[str], seen: ObjectReader | None = None) -> None:
+    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
         """Fetch the objects that the store lacks and that `seen` cannot read.
 
         An object that cannot be fetched raises an error when it is read.

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -213,6 +213,11 @@ class Workbench(Closing):
         name = blob_id(content)
         self._made.add(name, content)
         return name
+
+    def kinds(self, ids: Collection[str]) -> dict[str, str]:
+        """Map the ids of existing objects, with the blobs added during this run, to their kinds."""
+        made = {name: "blob" for name in ids if name in self._made}
+        return made | self.reader.kinds(set(ids) - made.keys())
 
     def is_made(self, blob: str) -> bool:
         """Return whether the blob was added during this run."""

@@ -59,7 +59,7 @@ class CarriedAgain(Struct, frozen=True):
     @property
     def contents(self) -> Fetching:
         """Return a reader of file contents that fetches those which a partial clone lacks."""
-        return Fetching(self.loaded.side, self.bench.reader, self.bench.read)
+        return Fetching(self.loaded.side, self.bench.read)
 
     def patch(self, name: str) -> PatchOutcome:
         """Return the outcome of a patch; raise PatchmgrError if it is no longer in the series."""

@@ -198,7 +198,7 @@ class RebaseRun(Struct, frozen=True):
     ) -> CarryInput:
         session, bench, record = self.session, self.bench, loaded.record
         ends = bench.tree(loaded.base.commit), bench.tree(target.commit)
-        bring = partial(loaded.side.try_fetch_objects, seen=bench.reader)
+        bring = partial(loaded.side.try_fetch_objects, seen=bench)
         needed = needed_blobs(ends, touched_paths(loaded.patches))
         bring(set(needed))
         bench.read_ahead(needed)
@@ -307,9 +307,7 @@ def _carry_at_pin(
     options: CarryOptions,
 ) -> SeriesAtPin:
     pin = bench.tree(loaded.base.commit)
-    loaded.side.try_fetch_objects(
-        set(needed_blobs([pin], touched_paths(loaded.patches))), bench.reader
-    )
+    loaded.side.try_fetch_objects(needed_blobs([pin], touched_paths(loaded.patches)), bench)
     base, below = base_commit(session, loaded, bench, upstreams, options)
     tree = bench.tree(base)
     end = End(loaded.base, tree)

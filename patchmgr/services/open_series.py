@@ -245,7 +245,7 @@ def _opened(
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
-        side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench.reader)
+        side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench)
         selected = frozenset(options.select or (applied.selected if applied is not None else ()))
         opened = OpenSeries(
             session, record, side, pin, file, patches, {}, selected, bench, ground,

@@ -371,7 +371,7 @@ class _Run:
     def _carry(self, items: Sequence[Item]) -> Carried:
         side = self.ends.side
         name = self.record.name
-        bring = partial(side.try_fetch_objects, seen=self.bench.reader)
+        bring = partial(side.try_fetch_objects, seen=self.bench)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
         views = self.upstreams.views(

@@ -170,7 +170,7 @@ class RebaseCheckout:
             files = run.bench.tree(stand.head)
             entries = filter(None, map(files.entry, files.files()))
             wanted = {entry.blob for entry in entries if entry.mode != GITLINK}
-            loaded.side.try_fetch_objects(wanted, run.bench.reader)
+            loaded.side.try_fetch_objects(wanted, run.bench)
         if self._tree is not None:
             return
         if self._asked.checkout:

@@ -133,7 +133,6 @@ class Fetching(Struct, frozen=True):
     """
 
     side: Side
-    reader: ObjectReader
     lend: Callable[[str], bytes]
 
     def read(self, blob: str) -> bytes:
@@ -141,7 +140,7 @@ class Fetching(Struct, frozen=True):
         try:
             return self.lend(blob)
         except PatchmgrError:
-            self.side.try_fetch_objects({blob}, self.reader)
+            self.side.try_fetch_objects({blob})
             return self.lend(blob)
 
     def file(self, tree: Tree, path: str) -> bytes | None:

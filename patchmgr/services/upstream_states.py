@@ -62,7 +62,7 @@ class UpstreamStates:
         if not has_conditions(patches):
             return None
         check_upstreams(patches, self._session.workspace.lock().upstreams)
-        contents = Fetching(side, bench.reader, bench.read)
+        contents = Fetching(side, bench.read)
         there = _state(upstream, side, base, contents)
         if onto is None:
             return Views(there, there, self)
@@ -83,7 +83,7 @@ class UpstreamStates:
         upstream = self._session.workspace.upstream(name)
         side, found = self._resolve(upstream, ref)
         tree = StoredTree(side.reader, side.reader.tree_of(found.commit))
-        return _state(name, side, End(found, tree), Fetching(side, side.reader, side.reader.blob))
+        return _state(name, side, End(found, tree), Fetching(side, side.reader.blob))
 
     def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
         """Look up a ref on the tracked side of an upstream, then on its other side.

@@ -89,3 +89,10 @@ def test_a_bench_reads_ahead_once_and_neither_little_nor_very_much(
         assert isinstance(started[2], ReadAhead)
         assert started[3] is started[2]
         assert {path: bench.read(blob) for path, blob in names.items()} == FILES
+
+
+def test_a_blob_of_the_run_exists_like_one_of_the_store(repository: Repository) -> None:
+    stored = blobs(repository)["a"]
+    with Workbench([repository.root / ".git"]) as bench:
+        made = bench.add(b"made\n")
+        assert bench.kinds({made, stored, MISSING}) == {made: "blob", stored: "blob"}
