@@ -326,7 +326,7 @@ class _Scan:
     def _is_done(self, items: Sequence[int]) -> bool:
         """Return whether the braces end the declaration, as the body of a function does."""
         texts = self._texts(items)
-        return "(" in texts and "=" not in texts[: texts.index("(")] and "enum" not in texts
+        return "(" in texts and "=" not in texts[: texts.index("(")]
 
     def _enumeration(
         self, texts: list[str], at: int, owners: tuple[str, ...], is_member: bool

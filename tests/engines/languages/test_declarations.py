@@ -12,6 +12,7 @@ from tests.tables import table
         "function": ("int f(int a) { g(a); if (a) { h(); } }\nint k;\n", "f k"),
         "qualifiers": ("struct S { int f() const noexcept { g(1); } int m; };", "S f m"),
         "struct-returned": ("struct t * f(struct t * a) { struct u { int x; }; }\nint k;\n", "f k"),
+        "enum-returned": ("enum t f(int a) { g(a); }\nint h(void) { }\nint k;\n", "f h k"),
         "branches": ("void f() {\n#if A\nif (a) {\n#else\nif (b) {\n#endif\n}}\nint k;\n", "f k"),
         "attribute": ("struct __attribute__((packed)) S { int m; };\nint k;\n", "S m k"),
         "template": ("template <class T = decltype(g(1))> struct S { T m; };\nint k;\n", "S m k"),
