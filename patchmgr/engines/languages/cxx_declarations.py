@@ -169,14 +169,13 @@ def _declared(
 ) -> tuple[Declaration, ...]:
     kept = _Scan(found, closing)
     kept.scope(0, len(found), (), is_member=False)
-    macros = (_macro(text, match) for match in _MACRO.finditer(text))
     declared = (
         replace(one, pure=tuple(kept.pure.get((*one.owners, one.name), ())))
         if kept.pure and one.kind == "type"
         else one
         for one in kept.found
     )
-    return (*declared, *macros)
+    return (*declared, *_macros(text))
 
 
 class _Bodies:
@@ -221,14 +220,17 @@ class _Bodies:
         self._before = text
 
 
-def _macro(text: str, match: re.Match[str]) -> Declaration:
-    line = text.count("\n", 0, match.start()) + 1
-    if match[2] is None:
-        return Declaration(match[1], "macro", line)
-    names = [name.strip() for name in match[2][1:-1].split(",") if name.strip()]
-    is_open = bool(names) and names[-1].endswith("...")
-    plain = tuple(Parameter("", name, False) for name in names if not name.endswith("..."))
-    return Declaration(match[1], "macro", line, parameters=plain, is_open=is_open)
+def _macros(text: str) -> Iterator[Declaration]:
+    line, at = 1, 0
+    for match in _MACRO.finditer(text):
+        line, at = line + text.count("\n", at, match.start()), match.start()
+        if match[2] is None:
+            yield Declaration(match[1], "macro", line)
+            continue
+        names = [name.strip() for name in match[2][1:-1].split(",") if name.strip()]
+        is_open = bool(names) and names[-1].endswith("...")
+        plain = tuple(Parameter("", name, False) for name in names if not name.endswith("..."))
+        yield Declaration(match[1], "macro", line, parameters=plain, is_open=is_open)
 
 
 class _Scan:
