@@ -18,7 +18,7 @@ from patchmgr.engines.languages.cxx_tokens import UnclearSource
 from patchmgr.engines.languages.words import BLANKED
 
 MOST_FILES = 400  # that one file includes, directly or not
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]", re.MULTILINE)
+_INCLUDE = re.compile(rb"#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]")
 
 
 def read_code(content: bytes | None) -> CxxFile | None:
@@ -39,8 +39,10 @@ def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
 
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
     """Yield the name in each `#include` of a text, and whether it is in quotes (not in `<>`)."""
-    for quote, name in _INCLUDE.findall(content or b""):
-        yield name.decode("utf-8", "surrogateescape"), quote == b'"'
+    text = content or b""
+    for found in _INCLUDE.finditer(text):
+        if not text[text.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip(b" \t"):
+            yield found[2].decode("utf-8", "surrogateescape"), found[1] == b'"'
 
 
 class Reach:
