@@ -33,6 +33,7 @@ from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
 from patchmgr.engines.structure.imports import has_imports_of
+from patchmgr.engines.text.apart import Text, changes_between
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.decision import Decision, Ruling
@@ -181,11 +182,34 @@ class FileHistory(Struct, frozen=True, dict=True):
     def is_broken(self, number: int, versions: Sequence[Version]) -> list[bool]:
         """Return, for each version of the file, whether a hunk of the patch applies nowhere."""
         hunk, _ = self.hunk(number)
-        texts = self.texts(versions)
         # Without its lines a hunk cannot apply: no need to merge.
-        asked = [ours for ours in texts if ours is not None and has_place(ours, hunk)]
+        possible = [version for version in versions if self._may_have(hunk, version)]
+        entries = (version.entry for version in possible)
+        texts = dict(zip(entries, self.texts(possible), strict=True))
+        asked = [ours for ours in texts.values() if ours is not None and has_place(ours, hunk)]
         answers = self._judged(number, asked)
-        return [ours not in answers or answers[ours][0] is not Verdict.UNCHANGED for ours in texts]
+        fine = {ours for ours, answer in answers.items() if answer[0] is Verdict.UNCHANGED}
+        return [texts.get(version.entry) not in fine for version in versions]
+
+    def _may_have(self, hunk: Hunk, version: Version) -> bool:
+        """Return whether a version may have all old lines of a hunk, once patches are applied."""
+        ours, brought = self.upstream.text_of(version.entry), self._brought
+        if ours is None or brought is None:
+            return ours is not None
+        return all(line in ours or line in brought for line in hunk.old())
+
+    @cached_property
+    def _brought(self) -> frozenset[bytes] | None:
+        """The lines that earlier patches may have added to the file, or None if that is unclear."""
+        pristine, content = self.upstream.text_of(self.versions[0].entry), self.content
+        if pristine is None or content is None or pristine == content:
+            return frozenset()
+        patched = Text(content)
+        changes = changes_between(Text(pristine), patched)
+        if changes is None:
+            return None
+        parts = (patched.lines[change.new_start : change.new_end] for change in changes)
+        return frozenset(chain.from_iterable(parts))
 
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
