@@ -10,16 +10,15 @@ matter if only one side differs there: the merge has its text.
 
 from __future__ import annotations
 
-from bisect import bisect, bisect_left
+from bisect import bisect_left
 from io import BytesIO
-from itertools import compress, count, pairwise
-from operator import ne, sub
+from operator import sub
 
-from patchmgr.engines.text.patience import anchors, equal_at_start, singles
+from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, singles
 
 TYPE_CHECKING = False  # as in patience.py
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _BINARY_LOOK = 8000  # bytes in which git looks for a NUL
 _FEW = 40  # lines of a change beside which hardly another one is certain
@@ -67,7 +66,7 @@ def changes_between(base: Text, side: Text) -> tuple[Change, ...] | None:
     if not old:
         return None
     widest = min(_widest(old, len(base.lines)), _widest(new, len(side.lines)))
-    runs = _runs(base.lines, side.lines, old, new)
+    runs = equal_runs(base.lines, side.lines, old, new)
     kept = [run for run in runs if run[1] - run[0] > widest]
     if not kept:
         return None
@@ -111,23 +110,6 @@ def _widest(places: Sequence[int], size: int) -> int:
     """Return the greatest number of consecutive lines without any of the places, given in order."""
     gaps = map(sub, (*places, size), (-1, *places))
     return int(max(gaps)) - 1
-
-
-def _runs(
-    old: Sequence[bytes], new: Sequence[bytes], places: Sequence[int], new_places: Sequence[int]
-) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the runs of equal lines that begin and end at a place: start and end in both texts."""
-    shifts = list(map(sub, new_places, places))
-    turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))
-    for first, end in pairwise((0, *turns, len(places))):
-        start, shift, stop = places[first], shifts[first], places[end - 1] + 1
-        differs = map(ne, old[start:stop], new[start + shift : stop + shift])
-        for breach in (*compress(count(start), differs), stop):
-            behind = bisect(places, breach, first, end)
-            if behind > first:
-                last = places[behind - 1] + 1
-                yield places[first], last, places[first] + shift, last + shift
-            first = behind
 
 
 def merge_apart(

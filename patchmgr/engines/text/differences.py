@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import compress, count, pairwise
-from operator import ne
 from typing import TypeVar
 
 from msgspec import Struct
 
 from patchmgr.engines.languages.words import is_blank, is_import
-from patchmgr.engines.text.patience import anchors, equal_at_start, singles
+from patchmgr.engines.text.patience import anchors, equal_at_start, equal_runs, singles
 from patchmgr.model.patch import Hunk
 
 LARGEST_GAP = 100_000  # pairs of lines that are compared where no line is singular
@@ -113,33 +111,22 @@ def _runs(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -
 
 
 def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -> Iterator[_Run]:
-    pairs = anchors_of(old, new) if depth < DEEPEST else []
-    if not pairs:
+    places, others = anchors(singles(old), singles(new)) if depth < DEEPEST else ([], [])
+    if not places:
         if len(old) * len(new) <= LARGEST_GAP:
             matcher = SequenceMatcher(None, old, new, autojunk=False)
             blocks = matcher.get_matching_blocks()
             yield from ((at[0] + i, at[1] + j, size) for i, j, size in blocks if size)
         return
     done = (0, 0)
-    for i, j, size in (*_in_a_row(pairs), (len(old), len(new), 0)):
+    runs = equal_runs(old, new, places, others)
+    for i, end, j, new_end in (*runs, (len(old), len(old), len(new), len(new))):
         if i > done[0] and j > done[1]:
             start = at[0] + done[0], at[1] + done[1]
-            gap = old[done[0] : i], new[done[1] : j]
-            if gap[0] == gap[1]:  # mostly an empty line
-                yield *start, len(gap[0])
-            else:
-                yield from _runs(*gap, start, depth + 1)
-        if size:
-            yield at[0] + i, at[1] + j, size
-        done = i + size, j + size
-
-
-def _in_a_row(pairs: Sequence[tuple[int, int]]) -> Iterator[_Run]:
-    """Group pairs of lines into runs that are consecutive in both texts."""
-    following = ((i + 1, j + 1) for i, j in pairs)
-    ends = compress(count(1), map(ne, pairs[1:], following))
-    for start, end in pairwise((0, *ends, len(pairs))):
-        yield *pairs[start], end - start
+            yield from _runs(old[done[0] : i], new[done[1] : j], start, depth + 1)
+        if end > i:
+            yield at[0] + i, at[1] + j, end - i
+        done = end, new_end
 
 
 def anchors_of(old: Sequence[T], new: Sequence[T]) -> list[tuple[int, int]]:

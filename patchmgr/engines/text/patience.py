@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import compress, count
-from operator import lt, ne
+from bisect import bisect, bisect_left
+from itertools import compress, count, pairwise
+from operator import lt, ne, sub
 
 TYPE_CHECKING = False  # typing takes longer to load than a merge, and the merge driver waits for it
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -35,6 +35,23 @@ def anchors(old: dict[T, int], new: dict[T, int]) -> tuple[list[int], list[int]]
         kept = longest_rising(others)
         places, others = [places[number] for number in kept], [others[number] for number in kept]
     return places, others
+
+
+def equal_runs(
+    old: Sequence[T], new: Sequence[T], places: Sequence[int], new_places: Sequence[int]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield runs of equal lines that begin and end at an anchor: start and end in both texts."""
+    shifts = list(map(sub, new_places, places))
+    turns = compress(range(1, len(places)), map(ne, shifts[1:], shifts))
+    for first, end in pairwise((0, *turns, len(places))):
+        start, shift, stop = places[first], shifts[first], places[end - 1] + 1
+        differs = map(ne, old[start:stop], new[start + shift : stop + shift])
+        for breach in (*compress(count(start), differs), stop):
+            behind = bisect(places, breach, first, end)
+            if behind > first:
+                last = places[behind - 1] + 1
+                yield places[first], last, places[first] + shift, last + shift
+            first = behind
 
 
 def equal_at_start(old: Iterable[T], new: Iterable[T], most: int) -> int:
