@@ -113,7 +113,7 @@ def _runs(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -
 def _between(old: Sequence[T], new: Sequence[T], at: tuple[int, int], depth: int) -> Iterator[_Run]:
     places, others = anchors(singles(old), singles(new)) if depth < DEEPEST else ([], [])
     if not places:
-        if len(old) * len(new) <= LARGEST_GAP:
+        if len(old) * len(new) <= LARGEST_GAP and not set(old).isdisjoint(new):
             matcher = SequenceMatcher(None, old, new, autojunk=False)
             blocks = matcher.get_matching_blocks()
             yield from ((at[0] + i, at[1] + j, size) for i, j, size in blocks if size)
