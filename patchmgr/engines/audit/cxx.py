@@ -8,7 +8,7 @@ findings are warnings, because there is no compiler to confirm them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -443,9 +443,7 @@ class _Side(Struct, frozen=True):
             reached = {one for path in self.users for one in self._reached_before(path)}
             providers = [path for path in providers if path in reached]
             for path, some in self.users.items() if providers else ():
-                lines = (self.now.text(path) or b"").splitlines()
-                text = b"\n".join(lines[number - 1] for number in some or ())
-                wanted.update(text.translate(BLANKED).split())
+                wanted |= self._words(path, some or ())
         self.was.read_ahead(providers)
         self.now.read_ahead(providers)
         found = self._no_longer_reached(providers, wanted) if self.is_series else {}
@@ -506,10 +504,12 @@ class _Side(Struct, frozen=True):
             if (there := [provider for provider in where if provider in reached])
         }
         lines = self._lines(path) if names else {}
-        code = self.now.code(path) if lines else None
+        words = self._words(path, lines)
+        wanted = frozenset(name for name in names if name.encode() in words)
+        code = self.now.code(path) if wanted else None
         if code is None:
             return
-        found = [*uses(code, frozenset(names))]
+        found = [*uses(code, wanted)]
         own = {(one.name, one.line) for one in code.declarations}
         # What the file declares for itself is not the other side's.
         done = {use.name for use in found if use.is_local and (use.name, use.line) not in own}
@@ -524,6 +524,11 @@ class _Side(Struct, frozen=True):
             if fault is not None:
                 done.add(use.name)
                 yield lines[use.line] or self.states.carriers.get(provider, ""), fault
+
+    def _words(self, path: str, numbers: Iterable[int]) -> set[bytes]:
+        """Return the words in some lines of a file."""
+        lines = (self.now.text(path) or b"").splitlines()
+        return {*b"\n".join(lines[n - 1] for n in numbers).translate(BLANKED).split()}
 
     def _lines(self, path: str) -> Mapping[int, str]:
         """Return the new lines of a file, each with its patch (empty for upstream's lines)."""
