@@ -153,8 +153,9 @@ def _without_fixture(
     was = _fixtures(states.written, old, written)
     now = _fixtures(states.merged, path, merged)
     for line, test, name in asked:
-        if name in was and name not in now:
-            commit = states.commit_since(was[name], partial(_lacks, name))
+        home = was.get(name)
+        if home is not None and name not in now:
+            commit = states.commit_since(home, partial(_lacks, name))
             text = f"`{test}` asks for the fixture `{name}`, which no longer exists."
             yield AuditFinding("removed", False, path, line, name, text, commit)
 
@@ -203,9 +204,6 @@ class _Open(dict[str, str]):
 
     def __contains__(self, name: object) -> bool:
         return True
-
-    def __missing__(self, name: str) -> str:
-        return ""
 
 
 def _is_open(tree: ast.Module) -> bool:

@@ -59,6 +59,13 @@ def test_a_fixture_that_is_gone_is_told(conftest: str, asks: str, said: list[str
     assert [finding.symbol for finding in findings] == said
 
 
+def test_a_fixture_that_may_have_come_with_a_star_is_not_told() -> None:
+    base = {"tests/conftest.py": b"from fixtures import *\n"}
+    ours = {**base, "tests/unit/test_new.py": ASKS.encode()}
+    upstream = {"tests/conftest.py": FIXTURE.replace("client", "other").encode()}
+    assert found([check_collected], base, ours, upstream) == ()
+
+
 REST = "".join(f"def helper_{n}():\n    return {n}\n\n\n" for n in range(6))
 ONE = "class TestA:\n    def test_one(self):\n        pass\n\n\n"
 TWO = ONE.replace("pass\n", "pass\n\n    def test_two(self):\n        pass\n")
