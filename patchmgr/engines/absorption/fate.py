@@ -46,6 +46,9 @@ def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
         changes = [change for change, fate in then.items() if fate is Fate.FOUND]
         nodes = series.weaves[series.path(hunk)].nodes if changes else ()
         found[hunk] = [(nodes[at].puts_in(event), now[at, event]) for at, event in changes]
+        if hunk in series.wholes and not then and series.count(hunk, landed).found:
+            is_new = series.steps[hunk][0].change.old_path != series.path(hunk)
+            found[hunk] = [(is_new, series.fate_of_whole(hunk, number))]
     return found
 
 

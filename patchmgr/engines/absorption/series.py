@@ -189,6 +189,23 @@ class Series:
         is_replaced = entry == step.theirs or entry in (t for by, t in others if by[0] > hunk[0])
         return Count(replaced=1) if is_replaced else Count(open=1)
 
+    def fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
+        """Return what a later commit left of a change without lines that has landed.
+
+        If the change keeps the content (of a mode, of a move), later edits of the file do not
+        matter.
+        """
+        step, path = self.steps[hunk][0], self.path(hunk)
+        base = step.base if step.change.old_path == path else None
+        is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob
+        entries = self.version(path, number), step.theirs, base
+        now, theirs, before = (e.mode if e and is_kept else e for e in entries)
+        if now == theirs:
+            return Fate.FOUND
+        if self.count(hunk, number).replaced:
+            return Fate.REPLACED
+        return Fate.OPEN if now == before else Fate.TAKEN
+
     def _count_patch(self, patch: int, number: int) -> Count:
         return sum((self.count(hunk, number) for hunk in self.hunks(patch)), Count())
 
@@ -249,6 +266,11 @@ class Series:
                     for news, counts in zip((new - old, old - new), counters, strict=True):
                         for patch in (n for line in news for n in owners.get((path, line), ())):
                             counts[patch][number] += 1
+        for hunk in self.wholes:
+            theirs = self.steps[hunk][0].theirs
+            for (_, was), (number, now) in pairwise(self._versions[self.path(hunk)].items()):
+                if was != now and theirs in (was, now):
+                    (came if now == theirs else gone)[hunk[0]][number] += 1
         return came, gone
 
     def is_own(self, number: int) -> bool:

@@ -378,6 +378,43 @@ NONE = b"\0"
             tale([patch_of("p", moved("a", "b", BASE, FIRST))], ("Move", {"a": None, "b": FIRST}),
                  homes={"a": "b"}),
             "landed c0 exact"),
+        "binary-taken-back": (
+            tale([patch_of("p", binary("b", NONE, b"\0ours"))], ("Bin", {"b": b"\0ours"}),
+                 ("Revert", {"b": NONE}), base={"b": NONE}),
+            "reverted c0 by c1"),
+        "binary-replaced": (
+            tale([patch_of("p", binary("b", NONE, b"\0ours"))], ("Bin", {"b": b"\0ours"}),
+                 ("More", {"b": b"\0more"}), base={"b": NONE}),
+            "gone c0 by c1 history"),
+        "mode-taken-back": (
+            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)}),
+                 ("Revert", {"a": BASE}), ("Edit", {"a": FIRST})),
+            "reverted c0 by c1"),
+        "mode-of-a-file-that-is-edited": (
+            tale([{"a": executable(BASE)}], ("Mode", {"a": executable(BASE)}),
+                 ("Edit", {"a": executable(FIRST)})),
+            "landed c0 exact"),
+        "link-that-a-clean-up-deletes": (
+            tale([{"l": link(b"ours_there")}], ("Link", {"l": link(b"ours_there")}),
+                 ("Tidy", {"l": None, "b": b"b\n", "c": b"c\n"}), base={}),
+            "gone c0 by c1 history"),
+        "submodule-taken-back-and-raised": (
+            tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
+                 ("Revert", {"m": submodule("1")}), ("Module", {"m": submodule("3")}),
+                 base={"m": submodule("1")}),
+            "reverted c0 by c1"),
+        "submodule-raised-further": (
+            tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
+                 ("Module", {"m": submodule("3")}), base={"m": submodule("1")}),
+            "gone c0 by c1 history"),
+        "rename-taken-back": (
+            tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
+                 ("Revert", {"a": BASE, "b": None})),
+            "reverted c0 by c1"),
+        "rename-of-a-file-that-is-edited": (
+            tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
+                 ("Edit", {"b": FIRST}), homes={"a": "b"}),
+            "landed c0 exact"),
         "became-a-link": (tale([{"a": FIRST}], ("Link", {"a": link(b"elsewhere")})), "-"),
         "edit-and-mode": (tale([{"a": executable(FIRST)}], ("All", {"a": executable(FIRST)})),
             "landed c0 exact"),
@@ -448,7 +485,15 @@ SERIES = {
             *[("Work", {"n": n}) for n in (b"", b"}\n")],
             base={},
         ),
-        ["landed c1 range", "landed c1 exact", "landed c1 exact"],
+        ["landed c0 exact", "landed c1 exact", "landed c1 exact"],
+    ),
+    "a-file-that-is-made-and-moved": (
+        tale(
+            [{"n": FIRST}, patch_of("p", moved("n", "m", FIRST, FIRST))],
+            ("Work", {"m": FIRST}),
+            base={},
+        ),
+        ["landed c0 range", "landed c0 exact"],
     ),
     "squash-of-two": (tale(a(FIRST, BOTH), *on_a(BOTH)), ["landed c0 exact"] * 2),
     "first-of-two": (tale(a(FIRST, BOTH), *on_a(FIRST)), ["landed c0 exact", "-"]),
