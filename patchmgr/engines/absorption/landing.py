@@ -297,10 +297,14 @@ def _in_target(series: Series, patch: int) -> Absorption | None:
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
     """Record which hunks remove lines of earlier patches that are not absorbed as a whole."""
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
-    for weave in series.weaves.values():
-        for earlier, (patch, hunk) in weave.replacements:
-            if hunk != CARRIED and (earlier not in found or not found[earlier].is_whole):
-                undoes[patch][hunk].add(series.folded[earlier].patch.name)
+    for path, weave in series.weaves.items():
+        for earlier, (patch, by) in weave.replacements:
+            if earlier in found and found[earlier].is_whole:
+                continue
+            hunks = [(patch, by)] if by != CARRIED else series.hunks(patch)
+            for hunk in hunks:
+                if by != CARRIED or series.steps[hunk][0].change.old_path == path:
+                    undoes[patch][hunk[1]].add(series.folded[earlier].patch.name)
     return {
         patch: replace(one, undoes={h: frozenset(names) for h, names in undoes[patch].items()})
         for patch, one in found.items()

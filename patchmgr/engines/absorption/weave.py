@@ -169,7 +169,12 @@ class Weave:
     @cached_property
     def replacements(self) -> Set[tuple[int, HunkId]]:
         """Each patch whose change of a line a later hunk undoes, paired with that hunk."""
-        return {(by[0], after) for node in self.nodes for by, after in pairwise(node.events)}
+        return {
+            (by[0], after)
+            for node in self.nodes
+            for by, after in pairwise(node.events)
+            if node.is_base or by[1] != CARRIED
+        }
 
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:

@@ -28,6 +28,7 @@ AFTER_05 = ("stay_05", "stay_05 ours_one ours_two")
 AT_20 = ("stay_20", "ours_late ours_last")
 FIRST = swap(BASE, AFTER_05)
 LATE = swap(BASE, AT_20)
+FIVE = swap(BASE, ("stay_05", "ours_five"))
 BOTH = swap(BASE, AFTER_05, AT_20)
 OTHER = swap(BASE, ("stay_28", "other_28"))
 RELEASE = " ".join(f"release_{n}x" for n in range(12))
@@ -691,6 +692,20 @@ def test_a_hunk_says_whose_lines_it_takes_away() -> None:
     assert found.without_undoing({"p1"}) == found
     left = found.without_undoing({"p0"})
     assert (left.hunks, left.is_whole) == (found.hunks - {0}, False)
+
+
+def test_a_move_says_whose_file_it_takes_away() -> None:
+    move = patch_of("p", moved("n", "m", LATE, LATE))
+    told = tale([{"a": FIRST, "n": LATE}, move], *on_a(OTHER), ("Create", {"m": LATE}))
+    assert told.verdicts() == ["-", "landed c1 exact"]
+    assert told.absorbed()[1].undoes == {0: {"p0"}}
+
+
+def test_lines_that_come_with_a_move_are_of_no_patch_before_it() -> None:
+    move = patch_of("p", moved("a", "b", BASE, FIVE))
+    told = tale([{"c": FIRST}, move], ("Move", {"a": None, "b": FIVE}), base={"a": BASE, "c": BASE})
+    assert told.verdicts() == ["-", "landed c0 range"]
+    assert told.absorbed()[1].undoes == {}
 
 
 MOVED = text("far_one far_two stay_04 stay_05 ours_one ours_two far_three")
