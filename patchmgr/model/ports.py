@@ -72,12 +72,14 @@ class Step(Struct, frozen=True):
     """One upstream commit (or release) between two states.
 
     `changes` maps each touched path to the file after the step, or to None if the step deletes it.
+    `reverts` names the commits and pull requests (`#N`) that its message says it reverts.
     """
 
     commit: str
     subject: str
     author: str
     changes: Mapping[str, Entry | None]
+    reverts: tuple[str, ...] = ()
 
 
 class Named(Struct, frozen=True):

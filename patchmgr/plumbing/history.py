@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.engines.series.follow_ups import reverted
 from patchmgr.formats.paths import parents_of
 from patchmgr.model.ports import History, Named, Step
 from patchmgr.model.snapshot import Entry
@@ -40,18 +41,19 @@ class GitHistory(Struct, frozen=True):
     def _steps(self, asked: Sequence[str]) -> tuple[Step, ...]:
         arguments = [
             "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
-            "--no-abbrev", "--no-renames", "--no-color", f"--format=tformat:{_RECORD}%H%n%an%n%s",
-            "--stdin",
+            "--no-abbrev", "--no-renames", "--no-color", "--stdin",
+            f"--format=tformat:{_RECORD}%H%n%an%n%s%n%b",
         ]  # fmt: skip
         lines = [f"^{self.base}", self.target, "--", *asked]
         data = git_process.raw("".join(line + "\n" for line in lines))
         printed = git_process.output(arguments, git_dir=self.git_dir, data=data)
         records = git_process.text(printed).split("\x00" + _RECORD)
         found = []
-        for record in filter(None, records):  # three lines, then raw changes behind a NUL
+        for record in filter(None, records):  # three lines, the body, raw changes behind a NUL
             commit, author, rest = record.removeprefix(_RECORD).split("\n", 2)
-            subject, _, raw = rest.partition("\x00")
-            found.append(Step(commit, subject, author, _after(raw)))
+            message, _, raw = rest.partition("\x00")
+            subject, _, body = message.partition("\n")
+            found.append(Step(commit, subject, author, _after(raw), reverted(subject, body)))
         return tuple(found)
 
     @property

@@ -11,6 +11,7 @@ from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.moved.files import ChangedFiles
 from patchmgr.engines.series.fold import Overlay, step_patch
+from patchmgr.engines.series.follow_ups import reverted
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import Entry
@@ -33,7 +34,7 @@ def swap(content: bytes, *pairs: tuple[str, str]) -> bytes:
 class Tale(Struct, frozen=True):
     """A base, a series on it, and upstream's steps to the target.
 
-    A patch is one, or the files that it changes (None: deletes); a step is a subject and the
+    A patch is one, or the files that it changes (None: deletes); a step is a message and the
     files that it changes, numbered unless it is called "Unrelated". The target is the last
     step's state, with `jump` on top.
     """
@@ -68,14 +69,16 @@ class Tale(Struct, frozen=True):
         steps: list[Step] = []
         state = dict(self.base)
         number = 0
-        for subject, changes in self.upstream:
+        for message, changes in self.upstream:
+            subject, _, body = message.partition("\n")
             entries = {
                 path: None if file is None else entry_of(blobs, file)
                 for path, file in changes.items()
             }
             commit = "unrelated" if subject == "Unrelated" else f"c{number}"
             number += commit != "unrelated"
-            steps.append(Step(commit, subject, "A. Author", entries))
+            named = reverted(subject, body)
+            steps.append(Step(commit, subject, "A. Author", entries, named))
             state = changed(state, changes)
         end = Upstream(blobs, changed(state, self.jump))
         target = {path: end.entry(self.homes.get(path, path)) for path in paths}

@@ -52,6 +52,18 @@ def test_many_paths_have_the_steps_that_few_have(
     assert history.steps((*paths, *MANY)) == few
 
 
+def test_a_step_has_what_its_message_says_it_reverts(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "upstream")
+    base = made.commit({"a": b"a\n"}, "base")
+    one = made.commit({"a": b"b\n"}, "one\n\nIt does more.")
+    two = made.commit({"a": b"a\n"}, f'Revert "more (#7)" (#8)\n\nThis reverts commit {one}.')
+    steps = GitHistory(made.root / ".git", base, two).steps(("a",))
+    assert [(step.subject, step.reverts) for step in steps] == [
+        ("one", ()),
+        ('Revert "more (#7)" (#8)', ("#7", one)),
+    ]
+
+
 @pytest.mark.parametrize(
     ("swapped", "expected"),
     [pytest.param(False, (7, 0), id="on"), pytest.param(True, (0, 7), id="back")],

@@ -11,6 +11,8 @@ from patchmgr.engines.absorption.series import Series
 from patchmgr.engines.absorption.thresholds import FEWEST_REVERSED, MOST
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.absorption.weave import HunkId
+from patchmgr.engines.cause.pulls import pull_number
+from patchmgr.engines.series.follow_ups import is_same, names_of
 
 Lines = Mapping[HunkId, Sequence[tuple[bool, Fate]]]
 """Maps each hunk to its lines: whether it adds the line, and the line's fate."""
@@ -23,17 +25,24 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
 
     Only commits after the one with the index `landed` are considered. A reversal removes most lines
     of the patches and restores the old ones. It must also be called a revert in its subject, or be
-    the exact reverse of the commit `landed`.
+    the exact reverse of the commit `landed`. If its message names what it reverts, most added lines
+    need only be gone.
     """
-    later = Counter[int]()
+    step, later = series.way.steps[landed], Counter[int]()
+    names = {step.commit, f"#{pull_number(step.subject)}"}
     for patch in patches:
         later.update({n: count for n, count in series.traffic[1][patch].items() if n > landed})
+        names |= names_of(series.folded[patch].patch, None)
     for number, _ in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
-        is_told = _REVERT.search(series.way.steps[number].subject)
-        if is_told or _is_reverse(series, landed, number):
+        step = series.way.steps[number]
+        is_named = any(is_same(one, name) for one in step.reverts for name in names)
+        if is_named or _REVERT.search(step.subject) or _is_reverse(series, landed, number):
             lines = (at_step(series, patch, landed, number) for patch in patches)
-            fates = [fate for one in lines for some in one.values() for _, fate in some]
-            if fates and fates.count(Fate.OPEN) >= MOST * len(fates):
+            found = [line for one in lines for some in one.values() for line in some]
+            if is_named:
+                found = [line for line in found if line[0]] or found
+            gone = sum(f is Fate.OPEN or (is_named and f is Fate.TAKEN) for _, f in found)
+            if found and gone >= MOST * len(found):
                 return number
     return None
 

@@ -78,14 +78,19 @@ def follow_ups(
     carried = {name for names in known.values() for name in names}
     for commit, message in messages:
         subject = message.partition("\n")[0].strip()
-        if any(_is_same(commit, name) for name in carried):
+        if any(is_same(commit, name) for name in carried):
             continue
         told = dict.fromkeys(_told(subject, message, repository or ""))
         for patch, names in known.items():
             for kind, of in told:
-                if any(_is_same(of, name) for name in names):
+                if any(is_same(of, name) for name in names):
                     yield FollowUp(patch, kind, of[:12], commit, subject)
                     break
+
+
+def reverted(subject: str, message: str) -> tuple[str, ...]:
+    """Return the commits and pull requests (`#N`) that a commit's message says it reverts."""
+    return tuple(name for kind, name in _told(subject, message, "") if kind == "reverts")
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
@@ -102,7 +107,8 @@ def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, st
         yield kind, match["commit"] or f"#{match['pull']}"
 
 
-def _is_same(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
+    """Return whether two names, each a commit id or `#N`, may stand for the same commit."""
     if "#" in (one[0], other[0]):
         return one == other
     return one.startswith(other) or other.startswith(one)

@@ -31,8 +31,10 @@ LATE = swap(BASE, AT_20)
 FIVE = swap(BASE, ("stay_05", "ours_five"))
 BOTH = swap(BASE, AFTER_05, AT_20)
 OTHER = swap(BASE, ("stay_28", "other_28"))
+THEIRS = BOTH.replace(b"ours_", b"theirs_")
 RELEASE = " ".join(f"release_{n}x" for n in range(12))
 FOUR = swap(BASE, ("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
+THREE = FOUR.replace(b"ours_two\n", b"")
 REWORDED = swap(BASE, ("stay_05", "stay_05 ours_one ours_two other_three other_four"))
 
 MANY_05 = ("stay_05", f"stay_05 {RELEASE} ours_1st ours_2nd")
@@ -200,6 +202,18 @@ REVERSALS = {
     "reverted-to-other-words": (
         tale(a(BOTH), *on_a(BOTH), ("Revert the name", {"a": BOTH.replace(b"ours_", b"theirs_")})),
         "gone c0 by c1 history",
+    ),
+    "named-and-to-other-words": (
+        tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Redo (#6)\n\nReverts #5", {"a": THEIRS})),
+        "reverted c0 by c1",
+    ),
+    "another-one-named": (
+        tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Redo (#6)\n\nReverts #4", {"a": THEIRS})),
+        "gone c0 by c1 history",
+    ),
+    "named-and-still-there": (
+        tale(a(FOUR), ("Work (#5)", {"a": FOUR}), ("Redo (#6)\n\nReverts #5", {"a": THREE})),
+        "evolved c0 by c1 history",
     ),
     "reverted-later-target": (tale(a(BOTH), *on_a(BOTH, BASE, OTHER)), "reverted c0 by c1"),
     "relanded-but-for-a-line": (
