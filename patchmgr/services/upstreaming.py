@@ -100,16 +100,20 @@ def with_follow_ups(
 def _landed(
     session: Session, record: SeriesRecord, patches: Sequence[Patch], onto: Pin
 ) -> Iterator[tuple[str, str]]:
-    """Yield patches whose header names a commit that is new in `onto`, each with a warning."""
+    """Yield patches whose header names a commit that is new in `onto`, each with a warning.
+
+    None is due if a later commit is called the revert of that one.
+    """
     url = session.workspace.upstream(record.upstream).git
     named = [patch for patch in patches if names_of(patch, url)]
     ends = [pinned_commit(session, record, pin) for pin in ((record.pin, onto) if named else ())]
     if not named or None in ends:
         return
     (side, base), (_, target) = filter(None, ends)
-    commits = indexed(subjects_of(side.store, base, target))
+    subjects = tuple(subjects_of(side.store, base, target))
+    commits = indexed(subjects)
     for patch in named:
         found = landed(patch, commits, url)
-        if found is not None:
+        if found is not None and not any(f'Revert "{found[1]}"' in one for _, one in subjects):
             where = f"{found[0][:12]} {found[1]}"
-            yield patch.name, f"upstream has what this is of in {where}; is the rest needed?"
+            yield patch.name, f"this comes from {where}, which upstream has; is the rest needed?"

@@ -89,8 +89,9 @@ def test_a_rebase_tells_that_upstream_has_what_a_patch_is_of_and_carries_on(
     head = patch.read_text().partition("\ndiff --git ")[0]
     new = "diff --git a/more b/more\nnew file mode 100644\n--- /dev/null\n+++ b/more\n"
     patch.write_text(f"{head}\n{new}@@ -0,0 +1 @@\n+more\n")
-    has = f"upstream has what this is of in {it[:12]} a: be new (#5); is the rest needed?"
-    for onto, is_told in (("v1.1.0", True), (backports.commits["stable"], False)):
+    has = f"this comes from {it[:12]} a: be new (#5), which upstream has; is the rest needed?"
+    stable, revert = backports.commits["stable"], backports.commits["revert"]
+    for onto, is_told in (("v1.1.0", True), (stable, False), (revert, False)):
         document = stage.run("rebase", "w", "--dry-run", "--onto", onto, "--json").json
         (one,) = document["series"][0]["patches"]
         assert (one["verdict"], has in one["warnings"]) == ("unchanged", is_told)
