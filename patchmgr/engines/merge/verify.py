@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from msgspec import Struct
 
@@ -30,13 +30,14 @@ _FARTHEST = 300  # lines that are read around a region
 class Surroundings(Struct, frozen=True):
     """The lines before and after a conflict region, with which its candidates are parsed.
 
-    Other regions are as in ours. `in_sides` are the names that a side binds anywhere in the file,
-    `elsewhere` are the names bound outside the region, and `certain` are the names bound outside
-    all regions.
+    Other regions are as in ours. `base` and `sides` are the region's own texts. `in_sides` are the
+    names that a side binds anywhere in the file, `elsewhere` are the names bound outside the
+    region, and `certain` are the names bound outside all regions.
     """
 
     before: str
     after: str
+    base: str
     sides: tuple[str, str]
     elsewhere: frozenset[str]
     certain: frozenset[str]
@@ -73,8 +74,9 @@ def surroundings(
         within = _within(before, region, after)
         if all(compiles("".join((*within[0], side, *within[1]))) for side in own):
             before, after = within
+    base = "".join(region.base)
     return Surroundings(
-        "".join(before), "".join(after), own, elsewhere, certain, in_sides, language
+        "".join(before), "".join(after), base, own, elsewhere, certain, in_sides, language
     )
 
 
@@ -152,7 +154,7 @@ def fails(candidate: str, around: Surroundings) -> str:
     if language.family in ("c", "cmake"):
         texts = [candidate, *around.sides]
         merged, *sides = (_balance(text, language) for text in texts)
-        if merged not in sides:
+        if merged not in sides or not _closes_what_sides_close(candidate, around):
             return "syntax"
         repeated, *known = (Counter(_repeated(text, language)) for text in texts)
         return "no" if any(repeated <= side for side in known) else "key-twice"
@@ -190,6 +192,26 @@ def _balance(text: str, language: Language) -> tuple[int, ...]:
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
     return (*(signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}")), opened)
+
+
+def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
+    """Return whether a candidate closes as many blocks around the region as the sides make it.
+
+    If one side starts another function, the lines of the other side stay in the one before.
+    """
+    texts = candidate, around.base, *around.sides
+    closed, base, ours, theirs = (_closed(text, around.language) for text in texts)
+    if candidate in around.sides or base not in (ours, theirs):
+        return True
+    return closed == ours + theirs - base
+
+
+@lru_cache(maxsize=64)
+def _closed(text: str, language: Language) -> int:
+    """Count the braces that a text closes without having opened them."""
+    signs = [t.text for t in lex(text, language) if t.kind == "sign"]
+    depths = accumulate((x == "{") - (x == "}") for x in signs)
+    return -min((0, *depths))
 
 
 def _repeated(text: str, language: Language) -> Iterator[str]:
