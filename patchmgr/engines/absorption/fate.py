@@ -28,15 +28,20 @@ def reversal(series: Series, patches: Collection[int], landed: int) -> int | Non
     the exact reverse of the commit `landed`. If its message names what it reverts, most added lines
     need only be gone.
     """
-    step, later = series.way.steps[landed], Counter[int]()
-    names = {step.commit, f"#{pull_number(step.subject)}"}
+    steps, later = series.way.steps, Counter[int]()
+    names = {steps[landed].commit, f"#{pull_number(steps[landed].subject)}"}
     for patch in patches:
         later.update({n: count for n, count in series.traffic[1][patch].items() if n > landed})
         names |= names_of(series.folded[patch].patch, None)
-    for number, _ in sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]:
-        step = series.way.steps[number]
-        is_named = any(is_same(one, name) for one in step.reverts for name in names)
-        if is_named or _REVERT.search(step.subject) or _is_reverse(series, landed, number):
+    named = [
+        number
+        for number in range(landed + 1, len(steps))
+        if any(is_same(one, name) for one in steps[number].reverts for name in names)
+    ]
+    most = sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]
+    for number in (*named, *(number for number, _ in most)):
+        is_named = number in named
+        if is_named or _REVERT.search(steps[number].subject) or _is_reverse(series, landed, number):
             lines = (at_step(series, patch, landed, number) for patch in patches)
             found = [line for one in lines for some in one.values() for line in some]
             if is_named:

@@ -207,6 +207,15 @@ REVERSALS = {
         tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Redo (#6)\n\nReverts #5", {"a": THEIRS})),
         "reverted c0 by c1",
     ),
+    "named-and-rewritten-before": (
+        tale(
+            a(BOTH),
+            ("Work (#5)", {"a": BOTH}),
+            ("Other words", {"a": THEIRS}),
+            ("Redo (#6)\n\nReverts #5", {"a": OTHER}),
+        ),
+        "reverted c0 by c2",
+    ),
     "another-one-named": (
         tale(a(BOTH), ("Work (#5)", {"a": BOTH}), ("Redo (#6)\n\nReverts #4", {"a": THEIRS})),
         "gone c0 by c1 history",
