@@ -174,12 +174,13 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = FEWEST_ELSEWHERE * max(found.values())
     landed, back = landings[patch][0], None
+    says = patch in series.sizes or patch in {number for number, _ in series.wholes}
     for number in (n for n in found if found[n] >= fewest):
         if back is not None and number <= back:
             continue
         together = [other for other, numbers in landings.items() if number in numbers]
-        is_mute = not found[number] or patch not in series.sizes
-        landed, back = number, reversal(series, together if is_mute else [patch], number)
+        is_own = says and found[number] > 0
+        landed, back = number, reversal(series, [patch] if is_own else together, number)
         if back is None:
             break
     return landed, back

@@ -23,6 +23,7 @@ from tests.engines.tales import Changes, Tale, swap
 from tests.long import examples
 from tests.tables import table
 
+NONE = b"\0"
 BASE = text(" ".join(f"stay_{n:02}" for n in range(30)))
 AFTER_05 = ("stay_05", "stay_05 ours_one ours_two")
 AT_20 = ("stay_20", "ours_late ours_last")
@@ -368,9 +369,6 @@ def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
     assert told.verdicts() == [verdict]
 
 
-NONE = b"\0"
-
-
 @table(
     ("told", "verdict"),
     {
@@ -510,6 +508,15 @@ SERIES = {
             base={},
         ),
         ["landed c0 exact", "landed c1 exact", "landed c1 exact"],
+    ),
+    "a-binary-file-of-two-changes-is-taken-back": (
+        tale(
+            [{"a": BOTH}, patch_of("p", binary("b", NONE, b"\0ours"))],
+            ("Work", {"a": BOTH, "b": b"\0ours"}),
+            ("Revert", {"b": NONE}),
+            base={"a": BASE, "b": NONE},
+        ),
+        ["landed c0 exact", "reverted c0 by c1"],
     ),
     "a-file-that-is-made-and-moved": (
         tale(
