@@ -309,10 +309,12 @@ def _entry(mode: str, blob: str) -> Entry | None:
 def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
     """Map old to new paths of the files that were renamed between two trees.
 
-    As in git, a file counts as renamed if at least 50 % of its content is the same.
+    As in git's merge, a file counts as renamed if at least 50 % of its content is the same, and an
+    empty file never does.
     """
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
-    printed = git_process.output([*arguments, "--diff-filter=R", old, new], git_dir=git_dir)
+    arguments += ["--no-rename-empty", "--diff-filter=R", old, new]
+    printed = git_process.output(arguments, git_dir=git_dir)
     fields = git_process.text(printed).split("\x00")
     return dict(zip(fields[1::3], fields[2::3], strict=False))
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from patchmgr.formats.paths import refusal
+from patchmgr.model.ids import EMPTY_BLOB
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.ports import History
 from patchmgr.model.snapshot import FILE_MODES
@@ -32,8 +33,9 @@ def find_renames(
     """Map the old paths of files that upstream moved to their new paths.
 
     As in git, a file counts as moved if at least 50 % of its content is the same. A file for which
-    the two trees alone show no move is followed one move at a time through the history `way`. A
-    path that no patch may use is never a new path. `bring` fetches blobs that the store lacks.
+    the two trees alone show no move is followed one move at a time through the history `way`. An
+    empty file moves with its folder only. A path that no patch may use is never a new path. `bring`
+    fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
     found = _renamed(bench, base, onto, gone, bring)
@@ -42,7 +44,9 @@ def find_renames(
         found |= {
             p: home for p in lost if (home := _followed(bench, way, p, onto, bring)) is not None
         }
-    return found
+    empty = [path for path in gone if path not in found and _is_empty(base, path)]
+    with_folder = moved_folders(bench, base, onto, empty, way, bring).items()
+    return found | {old: new for old, new in with_folder if onto.entry(new) is not None}
 
 
 def _followed(
@@ -103,7 +107,7 @@ def _new_folder(
     way: History | None,
     bring: Bring,
 ) -> str | None:
-    files = tuple(base.files_below(folder))
+    files = [path for path in base.files_below(folder) if not _is_empty(base, path)]
     if len(files) > _MOST_FILES:
         return None
     votes: Counter[str] = Counter()
@@ -145,6 +149,11 @@ def _renamed(
         Draft(_NOBODY, b"onto\n", {**dict.fromkeys(old), **new}),
     )
     return renamed_paths(bench.git_dir, *write_commits(bench, None, drafts))
+
+
+def _is_empty(tree: StoredTree, path: str) -> bool:
+    entry = tree.entry(path)
+    return entry is not None and entry.blob == EMPTY_BLOB
 
 
 def _name(path: str) -> str:

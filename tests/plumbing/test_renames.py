@@ -106,6 +106,28 @@ def test_a_folder_is_followed_step_by_step(make_repository: Make, tmp_path: Path
         assert moved_folders(bench, *ends, [path]) == {}
 
 
+@pytest.mark.parametrize(
+    ("upstream", "expected"),
+    [
+        pytest.param(
+            {**GONE, **_below("lib"), "lib/__init__.py": ""}, "lib/__init__.py", id="moved"
+        ),
+        pytest.param({**GONE, **_below("lib")}, None, id="deleted"),
+        pytest.param({"lib/__init__.py": ""}, None, id="another-empty-file"),
+        pytest.param({**GONE, "lib/__init__.py": ""}, None, id="another-of-a-folder-that-goes"),
+    ],
+)
+def test_an_empty_file_moves_with_its_folder_only(
+    make_repository: Make, tmp_path: Path, upstream: Files, expected: str | None
+) -> None:
+    repository, empty = make_repository("upstream"), "pkg/sub/__init__.py"
+    base = repository.commit({**SUB, **TOP, empty: ""})
+    target = repository.commit({empty: None, **upstream})
+    with Workbench([repository.root / ".git"], folder=tmp_path) as bench:
+        found = find_renames(bench, bench.tree(base), bench.tree(target), [empty])
+    assert found == ({} if expected is None else {empty: expected})
+
+
 @pytest.mark.parametrize(("others", "found"), [(3, {"f.c": "g.c"}), (80, {})])
 def test_blobs_of_any_name_are_fetched_where_few_files_are_new(
     make_repository: Make, tmp_path: Path, others: int, found: Mapping[str, str]
