@@ -381,7 +381,9 @@ class _Work:
                 path = taken[0] if taken else self._parts[0].path
                 self._places.setdefault(change.number, Place(path, None, 1))
             else:
-                self._lose(change, Lost("nothing that moved uses what it imports"))
+                deleted = "upstream deleted the file"
+                unused = "nothing that moved uses what it imports"
+                self._lose(change, Lost(unused if self._parts else deleted))
 
 
 def _has_long_string(lines: Sequence[bytes]) -> bool:
