@@ -172,7 +172,7 @@ def read_range(repository: Path, commits: str, say: Callable[[str], None]) -> li
     mails, dates = range_patches(repository, commits)
     if len(mails) < len(dates):
         left_out = len(dates) - len(mails)
-        say(f"Left out of {commits}: {left_out} that are merges or change nothing.")
+        say(f"Left out of {commits}: {left_out} of {len(dates)} commits (merges, or no change).")
     return found_in(mails, commits, say, dates)
 
 
