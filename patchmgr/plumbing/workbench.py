@@ -235,7 +235,7 @@ class Workbench(Closing):
             folder.mkdir(exist_ok=True)
             descriptor = os.open(folder / name[2:], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 0))
+                file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 1))
             self._written.add(name)
         return name
 
