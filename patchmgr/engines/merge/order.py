@@ -38,10 +38,6 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
         return "order"
     if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
         return "" if all(map(_is_named, later)) else "order"
-    heads = [
-        {p.parts[0].parts[0].said for p in run if p.kind == "compound" and p.parts[0].parts}
-        for run in (earlier, later)
-    ]
     if any(p.text.startswith("!") for p in (*earlier, *later)):
         return "order"  # an exception from the patterns before it
     if all(any(p.kind == "clause" for p in run) for run in (earlier, later)):
@@ -51,7 +47,7 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
     ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
     is_left = bool(ends and ends[0]) and ends[0][0] in _LEAVING
     has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
-    if heads[0] & heads[1] or is_left is not has_case:
+    if is_left is not has_case:
         return "not reached"
     if is_python and _share_names(earlier, later):
         return "effects"
