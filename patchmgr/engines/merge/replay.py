@@ -221,8 +221,6 @@ class Replay:
             how = "delete" if not ones or not twos or not (ours or theirs) else "delete, replace"
         else:
             how = "replace"
-        if how == "delete, replace":
-            self.asks.append("deleted")
         self.places.append(Place(_kind_of(base, chunk.kind), how))
         return theirs if self.is_theirs else ours
 
