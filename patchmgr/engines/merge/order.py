@@ -44,9 +44,11 @@ def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> s
         return "order"  # the first clause that fits is the one that runs
     if any(p.kind == "directive" and not p.text.startswith(_WHOLE) for p in (*earlier, *later)):
         return "order"
-    ends = [words_of(p.said)[:1] for p in earlier if p.kind != "blank"][-1:]
-    is_left = bool(ends and ends[0]) and ends[0][0] in _LEAVING
+    ends = [words_of(p.said) for p in earlier if p.kind != "blank"][-1:]
     has_case = any(words_of(p.said)[:1] in _CASES for p in (*earlier, *later))
+    is_left = bool(ends and ends[0]) and (
+        ends[0][0] in _LEAVING or (has_case and ends[0][-1] == ":")
+    )
     if is_left is not has_case:
         return "not reached"
     if is_python and _share_names(earlier, later):

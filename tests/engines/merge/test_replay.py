@@ -268,6 +268,7 @@ def test_the_brackets_of_templates_are_signs_of_their_own() -> None:
         pytest.param("a.cc", "", "#endif\n#if B\n", "b();\n", "order", id="another branch"),
         pytest.param("a.cc", "", "case 1:\n  a();\n", "case 2:\n  b();\n", "not reached",
                      id="falls through"),
+        pytest.param("a.cc", "", "case 1:\n", "case 2:\n", "", id="two labels of one branch"),
         pytest.param(".gitignore", "", "!/a/\n", "/b/\n", "order", id="an exception"),
         pytest.param("a.sh", "", "a x\n", "b x\n", "order", id="commands"),
         pytest.param("a.json", "[0, 9]\n", "[0, 1, 9]\n", "[0, 2, 9]\n", "order", id="JSON"),
