@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from patchmgr.engines.merge.tree import lines_of
+from patchmgr.engines.structure.guards_imports import imported_names
 from patchmgr.engines.structure.python_tree import nodes_of
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 _IN_IMPORT = re.compile(r"[\w\s,.()*\\]*(?:#.*\s*)?")
-Name = tuple[str, str, str | None]
-"""A module, a name in it (empty for the module itself), and its new name, if it has one."""
+Name = tuple[str, str, str]
+"""A module, a name in it, and its new name; a name is empty if it is not given."""
 
 
 def has_imports_of(base: str, upstream: str, fork: str) -> bool:
@@ -61,15 +62,10 @@ def _without_names(text: str, tree: ast.Module) -> str | None:
 
 
 def _names(node: ast.stmt) -> frozenset[Name]:
-    if isinstance(node, ast.Import):
-        return frozenset((alias.name, "", alias.asname) for alias in node.names)
-    if not isinstance(node, ast.ImportFrom):
-        return frozenset()
-    module = "." * node.level + (node.module or "")
-    return frozenset((module, alias.name, alias.asname) for alias in node.names)
+    return frozenset(imported_names(node))
 
 
-def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[tuple[str, str, str]]:
+def _bound(imports: Iterable[frozenset[Name]]) -> frozenset[Name]:
     """Return each imported module and name with the name that it is bound to."""
     return frozenset((m, name, alias or name or m) for names in imports for m, name, alias in names)
 
