@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -99,18 +98,15 @@ def _is_named(item: Node) -> bool:
     return item.kind == "blank" or is_sign or "=" in words_of(item.said)[1:]
 
 
-def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], Any] | None:
+def order_of(chunk: Chunk, ours: Nodes, theirs: Nodes) -> Callable[[Node], tuple[bool, str]] | None:
     """Return the sort key by which imports or list items are sorted on both sides, or None."""
     if chunk.kind != "list" and not all(p.kind == "import" for p in (*ours, *theirs)):
         return None
     before, after = ([p] if p is not None and _has_order(p) else [] for p in chunk.around)
     if not (before or after or chunk.kind != "list" or chunk.bracket == "import"):
         return None
-    for by in _ORDERS:
-        runs = [[by(p) for p in (*before, *side, *after)] for side in (ours, theirs)]
-        if all(run == sorted(run) for run in runs):
-            return by
-    return None
+    runs = [[_order(p) for p in (*before, *side, *after)] for side in (ours, theirs)]
+    return _order if all(run == sorted(run) for run in runs) else None
 
 
 def _has_order(node: Node) -> bool:
@@ -125,13 +121,9 @@ def _name(node: Node) -> str:
     return "".join(words[1:-1] if words[0] == "from" else words[1:])
 
 
-_ORDERS: tuple[Callable[[Node], Any], ...] = (
-    lambda node: (node.text.startswith("from "), _name(node)),  # as isort and ruff do by default
-    lambda node: (node.text.startswith("from "), _name(node).lower()),
-    _name,
-    lambda node: _name(node).lower(),
-    lambda node: (not _name(node).isupper(), not _name(node)[:1].isupper(), _name(node)),
-)
+def _order(node: Node) -> tuple[bool, str]:
+    """Return the sort key of isort and ruff: `import` before `from`, then by name."""
+    return node.text.startswith("from "), _name(node)
 
 
 def _share_names(one: Nodes, other: Nodes) -> bool:
