@@ -113,85 +113,46 @@ def test_a_rung_answers(given_sides: Sides, after: File | None, answers: list[An
 
 
 @table(
-    ("given_sides", "reason", "answers", "has_text"),
+    ("given_sides", "reason"),
     {
-        "add-add-mode": (
-            sides(None, BASE, executable(BASE)),
-            "upstream added another file",
-            [CONFLICT],
-            False,
-        ),
-        "add-add-link": (
-            sides(None, link(b"a"), link(b"b")),
-            "upstream added another file",
-            [CONFLICT],
-            False,
-        ),
-        "add-add-link-and-file": (
-            sides(None, link(b"a"), BASE),
-            "upstream added another file",
-            [CONFLICT],
-            False,
-        ),
-        "upstream-deleted-mode": (
-            sides(BASE, None, executable(BASE)),
-            "upstream deleted",
-            [CONFLICT],
-            False,
-        ),
-        "we-deleted-mode": (
-            sides(BASE, executable(BASE), None),
-            "that the patch deletes",
-            [CONFLICT],
-            False,
-        ),
+        "add-add-mode": (sides(None, BASE, executable(BASE)), "upstream added another file"),
+        "add-add-link": (sides(None, link(b"a"), link(b"b")), "upstream added another file"),
+        "add-add-link-and-file": (sides(None, link(b"a"), BASE), "upstream added another file"),
+        "upstream-deleted-mode": (sides(BASE, None, executable(BASE)), "upstream deleted"),
+        "we-deleted-mode": (sides(BASE, executable(BASE), None), "that the patch deletes"),
         "upstream-made-the-link-a-file": (
             sides(link(b"f"), b"f", link(b"g")),
             "another kind of file",
-            [CONFLICT],
-            False,
         ),
         "upstream-made-the-link-a-submodule": (
             sides(link(b"f"), submodule("1"), link(b"g")),
             "another kind of file",
-            [CONFLICT],
-            False,
         ),
-        "link": (sides(link(b"a"), link(b"b"), link(b"c")), "the same link", [CONFLICT], False),
-        "submodule": (
-            sides(submodule("1"), submodule("2"), submodule("3")),
-            "the same link",
-            [CONFLICT],
-            False,
-        ),
-        "text-in-one-hunk": (
-            sides(BASE, OTHER, BOTH),
-            "the same lines",
-            [CONFLICT, CARRIED_TEXT],
-            True,
-        ),
-        "text-beside-an-absorbed-hunk": (
-            sides(BASE, text("a X c d e f g h i j K l"), BOTH),
-            "the same lines",
-            [CONFLICT, ABSORBED_EXACT],
-            True,
-        ),
-        "text-beside-a-drifted-hunk": (
-            sides(BASE, text("a X c d e f g h I j k l"), BOTH),
-            "the same lines",
-            [CONFLICT, DRIFTED_TEXT],
-            True,
-        ),
+        "link": (sides(link(b"a"), link(b"b"), link(b"c")), "the same link"),
+        "submodule": (sides(submodule("1"), submodule("2"), submodule("3")), "the same link"),
     },
 )
-def test_a_conflict_is_a_value(
-    given_sides: Sides, reason: str, answers: list[Answer], has_text: bool
-) -> None:
+def test_a_conflict_of_whole_files_has_no_text(given_sides: Sides, reason: str) -> None:
     collided = merge_file(given_sides, blobs=BLOBS, text=PlainMerge())
     assert isinstance(collided, Collided)
     assert reason in collided.reason
-    assert list(collided.answers) == answers
-    assert (collided.marked is not None) is has_text
+    assert (collided.answers, collided.marked) == ((CONFLICT,), None)
+
+
+@table(
+    ("ours", "other"),
+    {
+        "in-one-hunk": ("a X c d e f g h i j k l", CARRIED_TEXT),
+        "beside-an-absorbed-hunk": ("a X c d e f g h i j K l", ABSORBED_EXACT),
+        "beside-a-drifted-hunk": ("a X c d e f g h I j k l", DRIFTED_TEXT),
+    },
+)
+def test_a_conflict_of_lines_has_a_text(ours: str, other: Answer) -> None:
+    collided = merge_file(sides(BASE, text(ours), BOTH), blobs=BLOBS, text=PlainMerge())
+    assert isinstance(collided, Collided)
+    assert "the same lines" in collided.reason
+    assert collided.answers == (CONFLICT, other)
+    assert collided.marked is not None
 
 
 @table("hunks", [(), hunks_between(BASE, EARLY)], ids=["binary", "text"])
