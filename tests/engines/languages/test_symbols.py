@@ -170,22 +170,6 @@ def test_python_symbols(source: str) -> None:
     check("a.py", source)
 
 
-@table(
-    "source",
-    [
-        "def f():\n    x = (1\n",
-        "def f():\n    x = 1)\n",
-        "def f():\n    x = '''a\n",
-        "def f(): '\n",
-    ],
-    ids=["open bracket", "closed bracket", "open string", "lone quote"],
-)
-def test_python_that_does_not_close_has_no_symbols(source: str) -> None:
-    index = SymbolIndex("a.py", source.encode())
-    assert [index.at(line) for line in (1, 2, 3)] == [None, None, None]
-    assert index.names() == frozenset()
-
-
 def test_a_byte_order_mark_and_windows_line_ends_change_nothing() -> None:
     lines = ["def f():", "    '''a", "    '''", "", "    # b", "    return 1 + \\", "2", "x"]
     index = SymbolIndex("a.py", b"\xef\xbb\xbf" + "\r\n".join(lines).encode())
@@ -455,45 +439,6 @@ void g(T x) { ¦ g
   run(); ¦ g
 } ¦ g
 """.replace("#endif\n", "#endif ¦ g\n"),
-    "an open comment at the end": """
-void f() {
-}
-/* and so on
-""",
-    "braces that do not match": """
-void f() {
-}
-}
-""",
-    "a file that stops within a body": """
-void f() {
-}
-void g() {
-""",
-    "brackets that do not match": """
-void f(int x] {
-}
-""",
-    "a bracket that closes nothing": """
-)
-void f() {
-}
-""",
-    "an #else without an #if": """
-void f() {
-}
-#else
-""",
-    "an #endif without an #if": """
-void f() {
-}
-#endif
-""",
-    "an #if without an #endif": """
-#if A
-void f() {
-}
-""",
     "braces that do not match behind a doubtful branch": """
 void f() { ¦ f
 } ¦ f
@@ -516,29 +461,12 @@ void g() { ¦ g
 }
 #endif
 """.replace("#if A ¦\n} ¦\n", "#if A\n}\n"),
-    "template arguments that do not close": """
-template <int N, bool = (N < 3
-struct S {
-};
-""",
-    "a head that is all angles": """
-template <int N
-struct S {
-};
-> > > (x) {
-}
-""",
 }
 
 
 @table("source", CXX)
 def test_cxx_symbols(source: str) -> None:
     check("a.cu", source)
-
-
-def test_a_declaration_without_end_gives_no_symbols() -> None:
-    content = b"void f() {}\n" + b"a " * 10_000
-    assert SymbolIndex("a.cc", content).at(1) is None
 
 
 @table("path", ["a.c", "a.cc", "a.h", "a.cuh", "a.hip", "a.cu"])
@@ -605,9 +533,38 @@ def test_symbols_of_rust_and_go(path: str, source: str) -> None:
     check(path, source)
 
 
-@table("source", ["fn f() {", "fn f() {}\n}", "/* fn f() {}", 'fn f() { "', "{" * 101 + "}" * 101])
-def test_rust_that_does_not_close_or_nests_deep_has_no_symbols(source: str) -> None:
-    assert SymbolIndex("a.rs", source.encode()).names() == frozenset()
+@table(
+    ("path", "source"),
+    {
+        "an open bracket": ("a.py", "def f():\n    x = (1\n"),
+        "a closed bracket": ("a.py", "def f():\n    x = 1)\n"),
+        "an open string": ("a.py", "def f():\n    x = '''a\n"),
+        "a lone quote": ("a.py", "def f(): '\n"),
+        "an open comment at the end": ("a.cu", "void f() {\n}\n/* and so on\n"),
+        "braces that do not match": ("a.cu", "void f() {\n}\n}\n"),
+        "a file that stops within a body": ("a.cu", "void f() {\n}\nvoid g() {\n"),
+        "brackets that do not match": ("a.cu", "void f(int x] {\n}\n"),
+        "a bracket that closes nothing": ("a.cu", ")\nvoid f() {\n}\n"),
+        "an #else without an #if": ("a.cu", "void f() {\n}\n#else\n"),
+        "an #endif without an #if": ("a.cu", "void f() {\n}\n#endif\n"),
+        "an #if without an #endif": ("a.cu", "#if A\nvoid f() {\n}\n"),
+        "open angles": ("a.cu", "template <int N, bool = (N < 3\nstruct S {\n};\n"),
+        "a head that is all angles": (
+            "a.cu",
+            "template <int N\nstruct S {\n};\n> > > (x) {\n}\n",
+        ),
+        "a declaration without end": ("a.cc", "void f() {}\n" + "a " * 10_000),
+        "an open body": ("a.rs", "fn f() {"),
+        "a brace too many": ("a.rs", "fn f() {}\n}"),
+        "an open comment": ("a.rs", "/* fn f() {}"),
+        "an open string of Rust": ("a.rs", 'fn f() { "'),
+        "deep nesting": ("a.rs", "{" * 101 + "}" * 101),
+    },
+)
+def test_what_does_not_hold_together_has_no_symbols(path: str, source: str) -> None:
+    index = SymbolIndex(path, source.encode())
+    assert {index.at(line) for line in range(1, source.count("\n") + 2)} == {None}
+    assert index.names() == frozenset()
 
 
 @table("path", ["a.java", "a.md", "a", "Dockerfile"])
