@@ -84,8 +84,8 @@ NEWS = Rule(
     "where upstream wrote nothing, it has not taken a hunk in other words",
     effect,
     "_fates_in_other_words",
-    lambda weave, run, pairs, news, *, is_gone: _in_other_words(
-        weave, run, pairs, news, is_gone=True
+    lambda weave, run, pairs, absent, *, is_rewritten: _in_other_words(
+        weave, run, pairs, effect.Fate.TAKEN, is_rewritten=True
     ),
 )
 RULES = (

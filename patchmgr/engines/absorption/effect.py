@@ -78,8 +78,10 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
     loose: set[HunkId] = set()
     wider: set[HunkId] = set()
     for run in weave.runs:
-        place = places[run] = _place(weave, run, len(keys), pairs)
-        state = _state(weave, run, lines[slice(*place)], pairs, is_gone=ours is None)
+        before, after = _around(weave, run, pairs)
+        place = places[run] = pairs.get(before, -1) + 1, pairs.get(after, len(keys))
+        missing = run.start - before - 1 + after - run.end  # nodes beside it that upstream lacks
+        state = _state(weave, run, lines[slice(*place)], missing, is_gone=ours is None)
         if state is not None:
             fates.update(_fates_in_state(weave, run, state))
         else:
@@ -87,8 +89,12 @@ def effect(weave: Weave, ours: bytes | None) -> Effect:
             loose |= touching
             news = sum(bool(key) and key not in words for key in keys[slice(*place)])
             more = sum(bool(keys[n]) and n not in matched for n in range(*place))
-            wider |= touching if more > _missing_beside(weave, run, pairs) else set()
-            fates.update(_fates_in_other_words(weave, run, pairs, news, is_gone=ours is None))
+            wider |= touching if more > missing else set()
+            is_rewritten = ours is None or news > missing
+            absent = Fate.TAKEN if news or ours is None else Fate.OPEN
+            fates.update(
+                _fates_in_other_words(weave, run, pairs, absent, is_rewritten=is_rewritten)
+            )
         fates.update(_without_replaced(weave, run, fates))
     spaced = {
         weave.nodes[at].events[number]
@@ -122,16 +128,14 @@ def _paired(weave: Weave, keys: Sequence[bytes]) -> dict[int, int]:
     return pairs
 
 
-def _place(weave: Weave, run: Run, size: int, pairs: Mapping[int, int]) -> tuple[int, int]:
-    """Return the range of upstream's lines between the nearest matched nodes around a run."""
-    before = next((pairs[at] for at in range(run.start - 1, -1, -1) if at in pairs), -1)
-    after = next((pairs[at] for at in range(run.end, len(weave.nodes)) if at in pairs), size)
-    return before + 1, after
+def _around(weave: Weave, run: Run, pairs: Mapping[int, int]) -> tuple[int, int]:
+    """Return the nearest nodes before and after a run that upstream has, or the weave's ends."""
+    before = next((at for at in range(run.start - 1, -1, -1) if at in pairs), -1)
+    size = len(weave.nodes)
+    return before, next((at for at in range(run.end, size) if at in pairs), size)
 
 
-def _state(
-    weave: Weave, run: Run, here: list[bytes], pairs: Mapping[int, int], *, is_gone: bool
-) -> int | None:
+def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: bool) -> int | None:
     """Return the last patch after which a run equals upstream's lines, or None if there is none.
 
     The result is -1 for the base. White space is ignored, but a state with exactly upstream's bytes
@@ -139,8 +143,7 @@ def _state(
     """
     if is_gone:
         return weave.last if weave.is_deleted else -1 if weave.is_made else None
-    is_alone = run.start == 0 or run.start - 1 in pairs
-    if not is_alone or not (run.end == len(weave.nodes) or run.end in pairs):
+    if missing:
         return None
     keys = [*map(bare, here)]
     states = [
@@ -163,19 +166,17 @@ def _fates_in_state(weave: Weave, run: Run, state: int) -> Iterator[tuple[Change
 
 
 def _fates_in_other_words(
-    weave: Weave, run: Run, pairs: Mapping[int, int], news: int, *, is_gone: bool
+    weave: Weave, run: Run, pairs: Mapping[int, int], absent: Fate, *, is_rewritten: bool
 ) -> Iterator[tuple[Change, Fate]]:
-    """Yield the fates in a run where upstream has `news` lines that no state of the series has.
+    """Yield the fates in a run where upstream's lines are those of no state of the series.
 
-    A deletion counts as present if `news` is at most the number of nodes that upstream lacks beside
-    it.
+    `absent` is the fate of an added line that upstream lacks. If the run is rewritten (upstream has
+    more new lines there than it lacks nodes beside the run), a deletion alone has not landed.
     """
     nodes, here = weave.nodes, range(run.start, run.end)
     lasting = [at for at in here if not nodes[at].is_base and nodes[at].is_alive(weave.last)]
     there = (nodes[at].events[-1][0] for at in lasting if at in pairs)
     latest = max(there, default=-1) if lasting else weave.last + 1
-    absent = Fate.TAKEN if news or is_gone else Fate.OPEN
-    is_rewritten = is_gone or news > _missing_beside(weave, run, pairs)
     adds = any(not node.is_base for node in nodes[run.start : run.end])
     for at in here:
         node = nodes[at]
@@ -192,14 +193,6 @@ def _fates_in_other_words(
             elif node.is_base and is_last:
                 fate = Fate.FOUND if adds or not is_rewritten else Fate.TAKEN
             yield (at, number), fate
-
-
-def _missing_beside(weave: Weave, run: Run, pairs: Mapping[int, int]) -> int:
-    """Count the consecutive nodes before and after a run that upstream does not have."""
-    before = next((n for n in range(run.start) if run.start - 1 - n in pairs), run.start)
-    behind = range(run.end, len(weave.nodes))
-    after = next((n - run.end for n in behind if n in pairs), len(behind))
-    return before + after
 
 
 def _without_replaced(
