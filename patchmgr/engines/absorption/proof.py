@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -31,7 +31,7 @@ from patchmgr.engines.rebase.ladder import (
     Merged,
     Sides,
 )
-from patchmgr.engines.series.placement import apply_one, split_lines
+from patchmgr.engines.series.placement import apply_one
 from patchmgr.engines.text.differences import Block, Run, matched_lines, runs_of
 from patchmgr.engines.text.telling import bare
 from patchmgr.model.outcome import Verdict
@@ -213,7 +213,7 @@ def _is_moved(drop: Drop, lines: Sequence[bytes]) -> bool:
 
     At least one of them must occur exactly once in the base.
     """
-    base, ours = Counter(map(bare, split_lines(drop.base))), Counter(drop.there.keys)
+    base, ours = layout_of(drop.path, drop.base).counts, drop.there.counts
     removed = [bare(line) for line in lines]
     is_kept = all(ours[line] >= base[line] for line in removed)
     return is_kept and any(base[line] == 1 for line in removed)

@@ -39,7 +39,7 @@ class Folded(Struct, frozen=True):
         first = 0
         for step in self.steps:
             yield first, step
-            first += max(1, len(step.change.hunks))
+            first += step.size
 
 
 class Way(Struct, frozen=True):
@@ -114,7 +114,7 @@ class Series:
 
     def _arrive(self, patch: int, number: int, step: FileStep) -> None:
         change, path = step.change, step.change.path
-        numbers = range(number, number + max(1, len(change.hunks)))
+        numbers = range(number, number + step.size)
         self.steps |= {(patch, n): (step, n - number) for n in numbers}
         is_text = self._has_text(step.base) and self._has_text(step.theirs)
         if change.new_path is not None and is_text:
@@ -141,8 +141,7 @@ class Series:
 
     def hunks(self, patch: int) -> list[HunkId]:
         """Return the ids of a patch's hunks. A file change without hunks counts as one hunk."""
-        steps = self.folded[patch].steps
-        return [(patch, n) for n in range(sum(max(1, len(s.change.hunks)) for s in steps))]
+        return [(patch, n) for n in range(sum(step.size for step in self.folded[patch].steps))]
 
     def path(self, hunk: HunkId) -> str:
         """Return the path of the file that a hunk changes."""
