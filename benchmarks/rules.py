@@ -147,10 +147,7 @@ RULES = (
     ),
     _proof("order", "lines in another place do not count where order has a meaning"),
     _proof("white space", "white space has a meaning inside strings and between two names"),
-    _proof("block", "lines in another branch, section or comment do not count"),
-    _proof(
-        "like block", "lines of a similar function do not count, be it a copy or one that moved"
-    ),
+    _proof("block", "lines in another branch, section, comment or similar function do not count"),
 )
 
 

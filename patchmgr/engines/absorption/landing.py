@@ -87,14 +87,13 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
         ours = series.text(entry)
         if ours is None or entry == step.theirs:
             return False
-        first = hunk[1] - number
+        first, seen = hunk[1] - number, series.effect_at(path, at)
         drop = Drop(
             path, base, ours, hunks[number], step.positions[number],
             tuple(h for n, h in enumerate(hunks, first) if n not in one.hunks),
+            is_state=hunk not in seen.loose and hunk not in seen.spaced,
         )  # fmt: skip
-        seen = series.effect_at(path, at)
-        is_state = hunk not in seen.loose and hunk not in seen.spaced
-        if why_needed(drop, is_state=is_state) is None:
+        if why_needed(drop) is None:
             return False
     return True
 

@@ -56,7 +56,8 @@ class Drop(Struct, frozen=True, dict=True):
     """A hunk that may be dropped as absorbed, the text it is written against, and upstream's text.
 
     `position` is the line (from 0) of `base` where the hunk starts. `beside` holds the other hunks
-    of the patch in this file that upstream does not have.
+    of the patch in this file that upstream does not have. `is_state` says that upstream's lines are
+    exactly those of a state of the series.
     """
 
     path: str
@@ -65,6 +66,13 @@ class Drop(Struct, frozen=True, dict=True):
     hunk: Hunk
     position: int
     beside: Sequence[Hunk] = ()
+    is_state: bool = False
+
+    @cached_property
+    def is_there(self) -> bool:
+        """Whether the hunk adds lines, and upstream has its text as it is."""
+        new = self.hunk.new() if self.hunk.added() else ()
+        return bool(new) and (self.is_state or b"".join(new) in self.ours)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -311,22 +319,17 @@ def other_block(drop: Drop) -> Needed | None:
     """Return why a hunk is still needed if upstream has its lines in another block or comment.
 
     Upstream may have put a call under `else`, into a function or struct next to it, or below
-    another `[section]`, or else into a comment, a string or a here-document.
+    another `[section]`, or else into a comment, a string or a here-document. If upstream has the
+    hunk's text as it is, the block may be a copy, or may have changed places with the right one.
+    Then lines in blocks that the hunk itself adds are ignored, and if the old text of the hunk was
+    unique and is gone, no other block can be confused with it.
     """
-    return _nowhere(drop, drop.brought, _has_same_block, "in another block")
-
-
-def like_block(drop: Drop) -> Needed | None:
-    """Return why a hunk is still needed if upstream has the hunk's lines only in a similar block.
-
-    The block may be a copy, or may have changed places with the right one. Lines in blocks that the
-    hunk itself adds are ignored. If the old text of the hunk was unique and is gone, no other block
-    can be confused with it.
-    """
-    old, added = b"".join(drop.hunk.old()), frozenset(drop.added)
-    if drop.base.count(old) == 1 and old not in drop.ours:
-        return None
-    lines = (n for n in drop.brought if added.isdisjoint(drop.mine.around(n)))
+    lines = [*drop.brought]
+    if drop.is_there:
+        old, added = b"".join(drop.hunk.old()), frozenset(drop.added)
+        if drop.base.count(old) == 1 and old not in drop.ours:
+            return None
+        lines = [n for n in lines if added.isdisjoint(drop.mine.around(n))]
     return _nowhere(drop, lines, _has_same_block, "in another block")
 
 
@@ -361,19 +364,17 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
     ("order", other_order),
     ("white space", other_white_space),
     ("block", other_block),
-    ("like block", like_block),
 )
-WHERE_IT_IS_THERE = frozenset({"coincidence", "like block"})
+WHERE_IT_IS_THERE = frozenset({"coincidence", "block"})
 
 
-def why_needed(drop: Drop, *, is_state: bool = False) -> Needed | None:
+def why_needed(drop: Drop) -> Needed | None:
     """Return why a hunk must be kept, or None if it may be dropped because upstream has it.
 
-    If upstream's lines are exactly those of the hunk or of a state of the series (`is_state`), only
-    the proofs in WHERE_IT_IS_THERE are tried. The first that applies decides.
+    If upstream has the hunk's text as it is, only the proofs in WHERE_IT_IS_THERE are tried. The
+    first that applies decides.
     """
-    is_there = drop.hunk.added() and (is_state or b"".join(drop.hunk.new()) in drop.ours)
-    proofs = (proof for name, proof in PROOFS if not is_there or name in WHERE_IT_IS_THERE)
+    proofs = (proof for name, proof in PROOFS if not drop.is_there or name in WHERE_IT_IS_THERE)
     return next((needed for proof in proofs if (needed := proof(drop)) is not None), None)
 
 
