@@ -49,11 +49,10 @@ class Count(Struct, frozen=True):
 class Effect(Struct, frozen=True):
     """Shows for each line that a series adds or removes whether an upstream file has the change.
 
-    Only distinctive lines are counted. If a hunk adds (or removes) none, all lines that it adds (or
-    removes) are counted. `places` maps each run of changed lines to its range in upstream's file.
-    `spaced` holds the hunks that differ from upstream in white space only, `loose` those where
-    upstream's lines match no state of the series, and `wider` the loose hunks where upstream also
-    added lines of its own.
+    `counts` are of the lines in `Weave.telling`. `places` maps each run of changed lines to its
+    range in upstream's file. `spaced` holds the hunks that differ from upstream in white space
+    only, `loose` those where upstream's lines match no state of the series, and `wider` the loose
+    hunks where upstream also added lines of its own.
     """
 
     fates: Mapping[Change, Fate]

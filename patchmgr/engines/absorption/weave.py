@@ -59,7 +59,8 @@ class Run(Struct, frozen=True):
 class Weave:
     """The lines that one file has in any state of a series, in one common order.
 
-    The `base` is None if the file does not exist there.
+    The `base` is None if the file does not exist there. All patches must be recorded before a
+    cached property is read.
     """
 
     def __init__(self, base: bytes | None) -> None:
@@ -129,10 +130,7 @@ class Weave:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The ranges of adjacent lines that patches add or remove.
-
-        Read only after all patches were recorded.
-        """
+        """The ranges of adjacent lines that patches add or remove."""
         found, end = list[Run](), 0
         for is_touched, group in groupby(self.nodes, key=lambda node: bool(node.events)):
             nodes = list(group)
@@ -144,7 +142,7 @@ class Weave:
 
     @cached_property
     def changes(self) -> Mapping[HunkId, Sequence[Change]]:
-        """The lines that each hunk adds or removes. Read only after all patches were recorded."""
+        """The lines that each hunk adds or removes."""
         found: dict[HunkId, list[Change]] = {}
         for at, node in enumerate(self.nodes):
             for number, by in enumerate(node.events):
@@ -156,7 +154,7 @@ class Weave:
         """The added and removed lines that show whether each hunk has landed.
 
         These are its distinctive lines. If a hunk adds (or removes) none, all lines that it adds
-        (or removes) and that are not empty count. Read only after all patches were recorded.
+        (or removes) and that are not empty count.
         """
         found: dict[HunkId, list[Change]] = {}
         for hunk, changes in self.changes.items():
@@ -184,10 +182,7 @@ class Weave:
 
     @cached_property
     def words(self) -> Set[bytes]:
-        """The lines of all states of the file, without their white space.
-
-        Read only after all patches were recorded.
-        """
+        """The lines of all states of the file, without their white space."""
         return {node.key for node in self.nodes}
 
     def state(self, run: Run, patch: int) -> list[Node]:
