@@ -150,6 +150,12 @@ OPEN = {
     "two functions of one name": ("a.py", "", "def f(): a\n", "def f(): b\n"),
     "a deletion against a change": ("a.py", "a = f(1)\n", "", "a = f(2)\n"),
     "two arguments at one place": ("a.py", "f(a)\n", "f(a, b=1)\n", "f(a, c=1)\n"),
+    "a list in place of the list that loses an item": (
+        "a.py",
+        "a = [1, 2]\n",
+        "b = [2, 3]\n",
+        "a = [1]\n",
+    ),
     "two lines of text at one place": ("a.md", "", "one\n", "two\n"),
     "two statements of c at one place": ("a.cc", "", "f();\n", "g();\n"),
 }
