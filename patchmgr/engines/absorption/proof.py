@@ -7,12 +7,12 @@ text that the hunk is written against, and upstream's text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from bisect import bisect_left
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -104,29 +104,54 @@ class Drop(Struct, frozen=True, dict=True):
         numbers = (n for place in self.places for n in place)
         return dict(zip(numbers, map(key_of, chain(*(r.added for r in self.runs))), strict=True))
 
-    @cached_property
-    def kept(self) -> Mapping[int, int]:
-        """Maps lines that the hunk does not add to equal upstream lines, by line number."""
-        gone = {n for run in self.runs for n in range(run.start, run.end)}
-        ends = [run.end for run in self.runs]
-        shifts = [0, *accumulate(len(run.added) - len(run.removed) for run in self.runs)]
-        matched = _matched_texts(self.path, self.base, self.ours)
-        return {n + shifts[bisect_right(ends, n)]: to for n, to in matched if n not in gone}
+    def kept(self, line: int) -> int | None:
+        """Return the number of the upstream line that a line of the patched text became, if any.
+
+        Lines that the hunk adds became none.
+        """
+        if line in self.added:
+            return None
+        return self._matched.to.get(self._in_base(line))
 
     @cached_property
-    def _ends(self) -> Sequence[tuple[int, int]]:
-        """The kept lines with their numbers in both texts, and the ends of both."""
-        return [(-1, -1), *self.kept.items(), (len(self.mine.lines), len(self.there.lines))]
+    def _matched(self) -> _MatchedTexts:
+        return _matched_texts(self.path, self.base, self.ours)
+
+    @cached_property
+    def _gone(self) -> Set[int]:
+        return {n for run in self.runs for n in range(run.start, run.end)}
+
+    def _in_base(self, line: int) -> int:
+        """Return the number in `base` of a line of the patched text, or of the run that adds it."""
+        shift = 0
+        for run, place in zip(self.runs, self.places, strict=True):
+            if line < place.stop:
+                return run.start if line >= place.start else line + shift
+            shift = run.end - place.stop
+        return line + shift
+
+    def _patched(self, line: int) -> int:
+        """Return the number in the patched text of a line of `base` that the hunk keeps."""
+        before = (run for run in self.runs if run.end <= line)
+        return line + sum(len(run.added) - len(run.removed) for run in before)
 
     def between(self, place: range) -> tuple[range, range]:
         """Return the lines at a place, up to the nearest lines that both texts have.
 
         The first range is of the patched text, the second of upstream's.
         """
-        ends = self._ends
-        above = ends[max(0, bisect_left(ends, (place.start,)) - 1)]
-        below = ends[min(len(ends) - 1, bisect_left(ends, (place.stop,)))]
-        return range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
+        old, new = self._matched.old, self._matched.new
+        above = bisect_left(old, self._in_base(place.start)) - 1
+        below = bisect_left(old, self._in_base(place.stop))
+        while above >= 0 and old[above] in self._gone:
+            above -= 1
+        while below < len(old) and old[below] in self._gone:
+            below += 1
+        starts = (self._patched(old[above]) + 1, new[above] + 1) if above >= 0 else (0, 0)
+        ends = len(self.mine.lines), len(self.there.lines)
+        if below < len(old):
+            ends = self._patched(old[below]), new[below]
+        return range(starts[0], ends[0]), range(starts[1], ends[1])
 
     @property
     def spot(self) -> Block:
@@ -136,12 +161,16 @@ class Drop(Struct, frozen=True, dict=True):
 
     @cached_property
     def news(self) -> Mapping[bytes, Sequence[int]]:
-        """Maps each line that upstream added, without its white space, to its line numbers."""
-        known, found = frozenset(self.kept.values()), defaultdict[bytes, list[int]](list)
-        for number, key in enumerate(self.there.keys):
-            if key and number not in known:
-                found[key].append(number)
-        return found
+        """Maps each line that upstream added, without its white space, to its line numbers.
+
+        Lines that became those which the hunk removes count as added.
+        """
+        found, keys = self._matched.added, self.there.keys
+        own = defaultdict[bytes, list[int]](list)
+        for line in sorted(self._gone & self._matched.to.keys()):
+            to = self._matched.to[line]
+            own[keys[to]].append(to)
+        return ChainMap({k: sorted((*found.get(k, ()), *own[k])) for k in own}, found)
 
     @cached_property
     def pairs(self) -> Mapping[int, int]:
@@ -173,11 +202,28 @@ class Drop(Struct, frozen=True, dict=True):
         return bool(after) and (after > before or key in self.news)
 
 
-@lru_cache(maxsize=4)  # all hunks of a file ask
-def _matched_texts(path: str, base: bytes, ours: bytes) -> Sequence[tuple[int, int]]:
-    """Return the numbers of the equal lines of two texts."""
+class _MatchedTexts(Struct, frozen=True):
+    """The numbers of equal lines of two texts, and the lines of the second that equal none.
+
+    `old` and `new` are in order, and `to` maps one to the other. `added` maps lines without their
+    white space to their numbers.
+    """
+
+    old: Sequence[int]
+    new: Sequence[int]
+    to: Mapping[int, int]
+    added: dict[bytes, Sequence[int]]
+
+
+@lru_cache(maxsize=4)  # all hunks of a file ask, and a generated file has hundreds
+def _matched_texts(path: str, base: bytes, ours: bytes) -> _MatchedTexts:
     mine, there = (dict(enumerate(layout_of(path, text).keys)) for text in (base, ours))
-    return [*_matched(mine, there)]
+    to = dict(_matched(mine, there))
+    known, added = frozenset(to.values()), defaultdict[bytes, list[int]](list)
+    for number, key in there.items():
+        if key and number not in known:
+            added[key].append(number)
+    return _MatchedTexts([*to], [*to.values()], to, dict(added))
 
 
 def _matched(mine: Mapping[int, bytes], there: Mapping[int, bytes]) -> Iterator[tuple[int, int]]:
@@ -198,7 +244,7 @@ def rewritten_deletion(drop: Drop) -> Needed | None:
         if run.added or not lines:
             continue
         mine, there = drop.between(place)
-        gone = [drop.mine.lines[n].strip() for n in mine if n not in drop.kept]
+        gone = [drop.mine.lines[n].strip() for n in mine if drop.kept(n) is None]
         news = [drop.there.lines[n].strip() for n in there]
         pairs = [(line, new) for line in lines for new in _closest(line, news)]
         # What is more like another line that is gone is that one, rewritten.
@@ -285,9 +331,10 @@ def other_order(drop: Drop) -> Needed | None:
 
 def _is_shifted(drop: Drop, start: int, line: int) -> bool:
     """Return whether upstream has more lines than `mine` between a line and the pair before it."""
-    both = {**drop.kept, **drop.pairs}
     before = next((n for n in range(line - 1, start - 1, -1) if n in drop.pairs), start - 1)
-    mine, there = range(before + 1, line), range(both.get(before, -1) + 1, drop.pairs[line])
+    last = drop.pairs[before] if before in drop.pairs else drop.kept(before)
+    mine = range(before + 1, line)
+    there = range(0 if last is None else last + 1, drop.pairs[line])
     return sum(bool(drop.there.keys[n]) for n in there) > sum(bool(drop.mine.keys[n]) for n in mine)
 
 

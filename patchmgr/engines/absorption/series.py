@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import chain, pairwise
 
 from msgspec import Struct
@@ -85,6 +85,7 @@ class Series:
     ) -> None:
         self.folded, self.way = tuple(folded), way
         self.blobs, self.elsewhere = blobs, elsewhere
+        self._read = lru_cache(maxsize=4)(blobs.read)  # the hunks of a file ask one after another
         self.weaves: dict[str, Weave] = {}
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
@@ -137,7 +138,7 @@ class Series:
     def text(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, or None if it does not exist or is a link."""
         is_file = entry is not None and entry.mode in FILE_MODES
-        return self.blobs.read(entry.blob) if entry is not None and is_file else None
+        return self._read(entry.blob) if entry is not None and is_file else None
 
     def hunks(self, patch: int) -> list[HunkId]:
         """Return the ids of a patch's hunks. A file change without hunks counts as one hunk."""
