@@ -26,6 +26,7 @@ from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
 from patchmgr.engines.moved.files import ChangedFiles, is_of
 from patchmgr.engines.rebase.blocking import Left, pass_on_causes
+from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.crosscheck import check_merged
 from patchmgr.engines.rebase.rebase import Item, Judged, leave_out, rebase_series
 from patchmgr.engines.rebase.work import Edits, FileResult, Tools, UpstreamRange
@@ -484,10 +485,8 @@ def _fate(verdict: Verdict, how: How | None) -> Fate:
 
 
 def _content(entry: Entry | None, blobs: Blobs) -> bytes:
-    if entry is None or entry.mode not in FILE_MODES:
-        return b""
     try:
-        return blobs.read(entry.blob)
+        return shown_content(entry, blobs) or b""
     except PatchmgrError:
         return b""
 

@@ -321,3 +321,12 @@ def test_a_shallow_clone_is_no_upstream(stage: Stage) -> None:
     assert f"git --git-dir={place}/.git fetch --unshallow" in answer.err
     Repository(place, is_there=True).git("fetch", "--quiet", "--unshallow")
     stage.run("upstream", "fetch", "two")
+
+
+def test_a_link_that_landed_and_was_deleted_later_is_absorbed(scene: Scene) -> None:
+    base = scene.upstream.commit({"a": text()})
+    (scene.upstream.root / "link").symlink_to("some/other/place")
+    scene.upstream.commit({}, "link")
+    scene.series("s", base, scene.upstream.patches(f"{base}..main"))
+    scene.upstream.commit({"link": None, "x": "more\n", "y": "more\n"}, "clean up")
+    assert verdicts(scene.rebase("s", "--onto", "upstream/main")) == ["absorbed"]
