@@ -323,6 +323,28 @@ def test_a_shallow_clone_is_no_upstream(stage: Stage) -> None:
     stage.run("upstream", "fetch", "two")
 
 
+def test_a_move_of_a_file_that_upstream_only_copied_is_carried(scene: Scene) -> None:
+    moved: Files = {"a": None, "b": text(l10="moved\n", l20="moved\n", l30="moved\n")}
+    base = fork(scene, moved, on={"a": text()}, then={"b": moved["b"]})
+    onto = scene.upstream.commit({"x": "more\n"}, "upstream: more")
+    result = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(result) == ["modified"]
+    assert result["series"][0]["tree"] == git_rebase(scene, base, onto)
+
+
+def test_a_mode_beside_many_lines_that_upstream_has_is_carried(scene: Scene) -> None:
+    lines = "".join(f"ours {number}\n" for number in range(60))
+    base = fork(scene, {"a": text(l10=lines)}, on={"a": text()}, then={"a": text(l10=lines)})
+    scene.upstream.git("checkout", "--quiet", "fork-s")
+    scene.upstream.git("update-index", "--chmod=+x", "a")
+    scene.upstream.git("commit", "--quiet", "--amend", "--no-edit")
+    scene.series("t", base, scene.upstream.patches(f"{base}..fork-s"))
+    scene.upstream.git("checkout", "--quiet", "--force", "main")
+    result = scene.rebase("t", "--onto", "upstream/main")
+    assert verdicts(result) == ["partial"]
+    assert result["series"][0]["tree"] == git_rebase(scene, base, "main")
+
+
 def test_a_link_that_landed_and_was_deleted_later_is_absorbed(scene: Scene) -> None:
     base = scene.upstream.commit({"a": text()})
     (scene.upstream.root / "link").symlink_to("some/other/place")

@@ -192,9 +192,10 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     if back is not None:
         none = frozenset[int]()
         return Absorption(none, steps[landed], Event.REVERTED, is_whole=False, since=steps[back])
-    lines = at_step(series, patch, landed, series.way.end)
+    end = series.way.end
+    lines = at_step(series, patch, landed, end)
     hunks = {h for h in lines if _is_in(series, h, landed)}
-    hunks |= _all_there(series, patch, series.way.end)
+    hunks |= _all_there(series, patch, end)
     hunks -= restored(lines)
     if not hunks:
         return None
@@ -206,7 +207,8 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         frozenset(number for _, number in hunks),
         steps[landed],
         Event.EVOLVED if homes else event,
-        is_whole=len(hunks) == len(series.hunks(patch)),
+        is_whole=len(hunks) == len(series.hunks(patch))
+        and not (event is Event.LANDED and any(series.lacks_header(h, end) for h in hunks)),
         since=None if event is Event.LANDED or changer is None else steps[changer],
         how=_how(series, hunks, landed, event),
         wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),

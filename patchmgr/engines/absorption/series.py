@@ -166,15 +166,36 @@ class Series:
 
     def _count(self, hunk: HunkId, number: int) -> Count:
         """Count the lines of a hunk by fate. A whole file, or a mode, counts as one line."""
-        step, path = self.steps[hunk][0], self.path(hunk)
-        entry = self.version(path, number)
+        path = self.path(hunk)
         if hunk in self.wholes:
-            return self._count_whole(hunk, entry)
+            count = self._count_whole(hunk, self.version(path, number))
+            return count + Count(open=1) if self._has_old_path(hunk, number) else count
         count = self.effect_at(path, number).counts.get(hunk, Count())
-        changes_mode = step.base and step.theirs and step.base.mode != step.theirs.mode
-        if changes_mode and step.theirs and (entry is None or entry.mode != step.theirs.mode):
-            return count + Count(open=1)
-        return count
+        return count + Count(open=1) if self.lacks_header(hunk, number) else count
+
+    def lacks_header(self, hunk: HunkId, number: int) -> bool:
+        """Return whether upstream, after a commit, lacks a patch's change of mode, or its move."""
+        step = self.steps[hunk][0]
+        entry, theirs = self.version(step.change.path, number), step.theirs
+        changes_mode = step.base and theirs and step.base.mode != theirs.mode
+        if changes_mode and theirs and (entry is None or entry.mode != theirs.mode):
+            return True
+        return self._has_old_path(hunk, number)
+
+    def _has_old_path(self, hunk: HunkId, number: int) -> bool:
+        """Return whether upstream still has the file at the path from which a patch moves it.
+
+        A file that the patch, or a later one, puts there is another file.
+        """
+        step = self.steps[hunk][0]
+        path = step.change.old_path
+        if path is None or not step.change.is_rename or self.way.homes.get(path, path) != path:
+            return False
+        is_replaced = any(
+            by[0] >= hunk[0] and other.theirs is not None and other.change.path == path
+            for by, (other, _) in self.steps.items()
+        )
+        return not is_replaced and self.version(path, number) is not None
 
     def _count_whole(self, hunk: HunkId, entry: Entry | None) -> Count:
         """Count the fate of a change without lines.

@@ -210,6 +210,10 @@ class Account:
         if diff.is_copy:
             self.pairs.take((), pairs_of(old), is_carried=part.is_carried)
             self.lines.take((), old or (), is_carried=part.is_carried)
+        elif diff.old != diff.new and all(p and self.onto.blob(p) for p in (diff.old, diff.new)):
+            # Upstream has the file at both paths: both sides add it at the new one.
+            self.pairs.take(pairs_of(old), pairs_of(old), is_carried=part.is_carried)
+            self.lines.take(old or (), old or (), is_carried=part.is_carried)
         lines = None if diff.old is None or old is None else list(old)
         drift = 0
         for hunk, fate in part.hunks():

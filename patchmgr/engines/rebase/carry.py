@@ -190,8 +190,12 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     home = work.side.home(source)
     target = work.side.arrival(change.path) if change.is_rename else home
     ours = files.entry(home)
-    if change.is_rename and ours is None and files.entry(target) == step.theirs:
-        return FileResult(step, target, (ABSORBED_EXACT,) * step.size)
+    if change.is_rename and files.entry(target) == step.theirs:
+        if ours is None:
+            return FileResult(step, target, (ABSORBED_EXACT,) * step.size)
+        if ours == step.base and home == source and target not in work.leaving:
+            # Upstream has the file at both paths.
+            return FileResult(step, target, (DRIFTED_TEXT,) * step.size, {home: None})
     is_moved = target != change.path if change.is_rename else home != source
     sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved, path=home)
     reason = _obstacle(work, step, home, target)
@@ -364,7 +368,7 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     if home != source:
         return f"upstream moved the file to {home}, the patch to {target}"
     if target not in work.leaving and files.entry(target) is not None:
-        return f"upstream has another file at {target}"
+        return f"upstream already has a file at {target}"
     obstacle = files.obstacle(target, {*work.leaving, home})
     return None if obstacle is None else f"{obstacle} is in the way upstream"
 

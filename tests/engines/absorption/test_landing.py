@@ -429,6 +429,12 @@ def test_one_patch_is_judged(told: Tale, verdict: str) -> None:
             tale([{"m": submodule("2")}], ("Module", {"m": submodule("2")}),
                  ("Module", {"m": submodule("3")}), base={"m": submodule("1")}),
             "gone c0 by c1 history"),
+        "moved-of-what-upstream-copies": (
+            tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Copy", {"b": BASE})),
+            "-"),
+        "moved-and-edited-of-what-upstream-copies": (
+            tale([patch_of("p", moved("a", "b", BASE, MUCH))], ("Copy", {"b": MUCH})),
+            "landed c0 history hunks 0"),
         "rename-taken-back": (
             tale([patch_of("p", moved("a", "b", BASE, BASE))], ("Move", {"a": None, "b": BASE}),
                  ("Revert", {"a": BASE, "b": None})),

@@ -106,6 +106,10 @@ MOVED_TO_G = {"f": "g"}
             ["absorbed exact"], {"g": EARLY}),
         "rename-and-edit-there-that-nobody-saw": ([RENAME_EDIT], {"g": EARLY}, {}, "absorbed",
             ["absorbed exact"], {"g": EARLY}),
+        "rename-onto-the-same-file": ([RENAME], {"f": BASE, "g": BASE}, {}, "modified",
+            ["modified text"], {"g": BASE}),
+        "rename-and-edit-onto-the-same-file": ([RENAME_EDIT], {"f": BASE, "g": EARLY}, {},
+            "modified", ["modified text"], {"g": EARLY}),
         "rename-there-mode-carried": ([RENAME_MODE], {"g": BASE}, MOVED_TO_G, "modified",
             ["modified text"], {"g": executable(BASE)}),
         "mode-there-rename-carried": ([RENAME_MODE], {"f": executable(BASE)}, {}, "modified",
@@ -238,7 +242,7 @@ def test_a_patch_file_stays_where_its_own_side_is_what_upstream_has(
         "rename-of-nothing": ([RENAME], {}, {}, "upstream deleted the file", "g"),
         "both-rename": ([RENAME], {"h": BASE}, {"f": "h"}, "upstream moved the file to h", "h"),
         "both-rename-to-one-path": ([RENAME_EDIT], {"g": OTHER}, MOVED_TO_G, "the same lines", "g"),
-        "rename-onto-a-file": ([RENAME], {"f": BASE, "g": ONE}, {}, "another file at g", "f"),
+        "rename-onto-a-file": ([RENAME], {"f": BASE, "g": ONE}, {}, "already has a file at g", "f"),
         "rename-onto-a-folder": ([RENAME], {"f": BASE, "g/x": ONE}, {}, "g is in the way", "f"),
         "rename-below-a-file": (
             [moved("f", "d/g", BASE, BASE)],
@@ -302,7 +306,10 @@ def test_renames_that_cannot_leave_hold_each_other_up() -> None:
     patch = patch_of("p", moved("f", "g", BASE, BASE), moved("g", "h", ONE, ONE))
     onto: Files = {"f": BASE, "g": ONE, "h": TWO}
     result = Run({"f": BASE, "g": ONE}, onto).rebase(patch)
-    assert result.reasons() == ["upstream has another file at g", "upstream has another file at h"]
+    assert result.reasons() == [
+        "upstream already has a file at g",
+        "upstream already has a file at h",
+    ]
     assert result.files == onto
 
 
