@@ -136,7 +136,7 @@ def _history_lines(patch: PatchOutcome) -> Iterator[str]:
             yield f"{_SINCE[event]} since {commit[:12]}"
     if patch.superseded and patch.verdict is Verdict.ABSORBED:
         missing = sum(not wording.upstream for wording in patch.superseded)
-        without = f", without {missing} of its hunks" if missing else ""
+        without = f", without {counted(missing, 'part')} of it" if missing else ""
         yield f"superseded: landed in other words{without} (both texts with --show-conflicts)"
     if patch.verdict is Verdict.PARTIAL:
         left = [h for h in patch.hunks if h.verdict is not Verdict.ABSORBED]

@@ -70,6 +70,13 @@ def partial(left: int) -> PatchOutcome:
             replace(PATCH, superseded=(WORDING,)),
             ["superseded: landed in other words (both texts with --show-conflicts)"],
         ),
+        "superseded-in-part": (
+            replace(PATCH, superseded=(WORDING, Wording("f.py", b"", b"ours = 1\n"))),
+            [
+                "superseded: landed in other words, without 1 part of it"
+                " (both texts with --show-conflicts)"
+            ],
+        ),
         "partial": (partial(2), ["left of it: 2 of 3 hunks", "  f.py line 20", "  f.py line 30"]),
         "warning": (
             replace(PATCH, verdict=Verdict.MODIFIED, warnings=("f.py: `x` \x1b is used",)),
