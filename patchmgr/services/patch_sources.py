@@ -187,9 +187,9 @@ def found_in(
     for at, mail in enumerate(mails, 1):
         tagged = read_tags(mail)
         if tagged.is_ignored:
-            say(f"Left out patch {at} of {commits}: its message says Gbp-Pq: Ignore.")
+            say(f"Left out commit {at} of {commits}: its message says Gbp-Pq: Ignore.")
         else:
-            raw, label = with_origin(tagged.raw, dates), f"patch {at} of {commits}"
+            raw, label = with_origin(tagged.raw, dates), f"commit {at} of {commits}"
             found.append(SourcePatch(raw, label, tagged.wish, commit=mail[5:45].decode()))
     return found
 
@@ -209,7 +209,7 @@ def read_stack(
         mails = range_mails(git_dir, "-1", commit)
         for mail in mails:
             raw = with_origin(mail, dates)
-            found.append(SourcePatch(raw, f"patch {name}", name, commit=commit))
+            found.append(SourcePatch(raw, name, name, commit=commit))
         if not mails:
             say(f"Left out of the stack, because it changes nothing: {shown(name)}")
     return found
