@@ -69,8 +69,13 @@ def push_refs(git_dir: Path, remote: str, moves: Sequence[RefMove]) -> None:
 def _ask(
     git_dir: Path, remote: str, arguments: Sequence[str], what: str = "read or move refs of"
 ) -> bytes:
+    env = git_process.user_environment()
+    asked = ["config", "--get", f"remote.{remote}.url"]
+    is_named = git_process.run(asked, git_dir=git_dir, good=(0, 1), env=env)[0] == 0
+    # The path of a named remote may be relative to the work tree; a path that is typed is not.
+    cwd = git_dir.parent if is_named and git_dir.name == ".git" else None
     try:
-        return git_process.run(arguments, git_dir=git_dir, env=git_process.user_environment())[1]
+        return git_process.run(arguments, git_dir=git_dir, cwd=cwd, env=env)[1]
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise

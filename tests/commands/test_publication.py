@@ -130,6 +130,13 @@ def test_a_branch_is_pushed_and_replaced_when_it_is_ours(
     assert remote.git("rev-parse", "x") == third not in (first, second)
 
 
+def test_a_remote_may_be_relative_to_the_work_tree(
+    stage: Stage, clone: Repository, remote: Repository
+) -> None:
+    clone.git("remote", "set-url", "mine", f"../{remote.root.name}")
+    assert head(stage, clone, "--push", "mine") == remote.git("rev-parse", "x")
+
+
 def test_what_somebody_else_pushed_is_not_replaced(
     stage: Stage, clone: Repository, remote: Repository
 ) -> None:
