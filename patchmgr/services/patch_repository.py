@@ -169,8 +169,8 @@ def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
     own = tuple(f"{prefix}{name}" for name in (LOCK, "series/", "conflicts/"))
     edited = [p for p in (*clone.changed_paths(), *clone.untracked()) if p.startswith(own)]
     if edited:
-        more = f" and {len(edited) - 1} more" if edited[1:] else ""
-        message = f"{shown(edited[0])}{more} differs from what is committed in {clone.root}"
+        more = f" and {len(edited) - 1} more differ" if edited[1:] else " differs"
+        message = f"{shown(edited[0])}{more} from what is committed in {clone.root}"
         hint = "a sync starts from HEAD: commit or stash the changes first"
         raise PatchmgrError("usage", message, (hint,))
     return PatchRepository(clone, prefix, clone.head(), is_dry_run)

@@ -418,7 +418,7 @@ def test_a_workspace_that_is_not_as_committed_is_refused(
     (scene.root / "series/s/new.patch").write_text("x")
     (scene.root / "series/s/series").write_text("# mine\n")
     told = scene.call("sync", "s", "--push", "origin", code=2).err
-    assert "series/s/series and 1 more differs from what is committed" in told
+    assert "series/s/series and 1 more differ from what is committed" in told
 
 
 def test_a_workspace_in_no_repository_is_refused(scene: Scene) -> None:
