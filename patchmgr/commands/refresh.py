@@ -236,7 +236,7 @@ def _owned(
     return owned, left
 
 
-_UPSTREAMS = "lines of upstream's"
+_UPSTREAMS = "upstream's lines"
 
 
 def _whole(opened: OpenSeries, path: str, before: Entry | None, after: Entry | None) -> str | None:

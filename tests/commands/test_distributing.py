@@ -37,7 +37,7 @@ def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:
     assert done == (
         "Refreshed one.patch: content changed\nRefreshed two.patch: content changed\n"
         "Refreshed three.patch: content changed\n"
-        "Still an edit: pkg/a.py:21  (lines of upstream's)\n"
+        "Still an edit: pkg/a.py:21  (upstream's lines)\n"
         "  add one with: patchmgr refresh --patch PATCH PATH\n"
         "Left out, because git does not track them: beside\n"
         "  add one with: patchmgr refresh PATH, or git add -N PATH\n"
@@ -58,9 +58,9 @@ def test_each_edit_goes_where_its_lines_are_from(desk: Hands) -> None:
 @table(
     ("files", "left"),
     {
-        "upstream's": ({"pkg/a.py": text(**TWO, l0="x\n")}, "pkg/a.py:1  (lines of upstream's)"),
+        "upstream's": ({"pkg/a.py": text(**TWO, l0="x\n")}, "pkg/a.py:1  (upstream's lines)"),
         "beside a patch's": (
-            {"pkg/a.py": text(**{**TWO, "l10": "one\nx\n"})}, "pkg/a.py:12  (lines of upstream's)"
+            {"pkg/a.py": text(**{**TWO, "l10": "one\nx\n"})}, "pkg/a.py:12  (upstream's lines)"
         ),
         "a new file": ({"new": None}, "new  (a deleted file)"),
         "of two patches": (
