@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.audit import audit_at_pin
+from patchmgr.engines.audit.interfaces import PYTHON, imported_blobs
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.gates import (
     PythonGates,
@@ -317,8 +318,13 @@ class _Run(Struct, frozen=True):
     @property
     def files(self) -> Fetching:
         """Return a reader for the files of the branch and of the state that it is based on."""
-        bench = self.at_pin.bench
-        return Fetching(self.at_pin.loaded.side, bench.read)
+        return Fetching(self.at_pin.loaded.side, self.at_pin.bench.read, self._modules)
+
+    def _modules(self) -> set[str]:
+        """Return the blobs of all modules that the series' Python files import."""
+        changes, read = self.at_pin.carried.changes, self.at_pin.bench.read
+        files = ((path, read(e.blob)) for path, e in changes.items() if e and path.endswith(PYTHON))
+        return imported_blobs(files, self.at_pin.tree)
 
 
 def check_workspace(session: Session) -> tuple[Checked, ...]:

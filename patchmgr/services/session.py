@@ -129,18 +129,20 @@ def subject_of(reader: ObjectReader, commit: str) -> str:
 class Fetching(Struct, frozen=True):
     """A reader of file contents that fetches those which a partial clone lacks.
 
-    `lend` reads the contents that need not be fetched.
+    `lend` reads the contents that need not be fetched. Those that are `likely` to be read, too, are
+    fetched with the first.
     """
 
     side: Side
     lend: Callable[[str], bytes]
+    likely: Callable[[], set[str]] = set
 
     def read(self, blob: str) -> bytes:
         """Return the content of a blob; raise PatchmgrError if upstream also lacks it."""
         try:
             return self.lend(blob)
         except PatchmgrError:
-            self.side.try_fetch_objects({blob})
+            self.side.try_fetch_objects({blob, *self.likely()})
             return self.lend(blob)
 
     def file(self, tree: Tree, path: str) -> bytes | None:

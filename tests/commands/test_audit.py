@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from patchmgr.plumbing.git_upstream import GitUpstream
 from tests.commands.conftest import Run, Scene
-from tests.commands.test_rebase import fork
+from tests.commands.test_rebase import Files, fork
+from tests.conftest import Repository
 
 TOOLS = "def load(path, strict=True):\n    return path\n"
 USES = "from pkg.tools import load\n\n\ndef g(p):\n    return load(p, strict=False)\n"
@@ -61,3 +65,26 @@ def test_a_series_that_uses_a_name_that_nothing_defines_is_told(scene: Scene) ->
 def test_check_brings_what_a_partial_store_lacks(scene: Scene) -> None:
     fork(scene, {**BEFORE, "pkg/uses.py": USES}, on={**BEFORE, "pkg/uses.py": "x = 1\n"})
     assert "passed   imports" in scene.call("check", "s", "-v", code=4).out
+
+
+@pytest.mark.parametrize("command", ["check s", "rebase s --onto upstream/main"])
+def test_modules_that_a_partial_store_lacks_are_fetched_together(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    partial = Scene(Repository(tmp_path / "upstream"), tmp_path / "workspace", run)
+    run("init", partial.root)
+    partial.call("upstream", "add", "up", "--git", partial.upstream.root)
+    modules = {f"m{n}.py": f"import os\n\nA{n} = {n}\n" for n in range(20)}
+    uses = "import sys\n" + "".join(f"from m{n} import A{n}\n" for n in range(20))
+    later: Files = {path: text + "B = 1\n" for path, text in modules.items()}
+    fork(partial, {"t.py": uses}, on={"t.py": "import sys\n", **modules}, then=later)
+    requests, transfer = list[object](), GitUpstream._transfer
+
+    def counted(*given: Any, **named: Any) -> None:
+        requests.append(given)
+        transfer(*given, **named)
+
+    monkeypatch.setattr(GitUpstream, "_transfer", counted)
+    partial.call("upstream", "fetch")
+    partial.call(*command.split(), code=4 if command == "check s" else 0)
+    assert 1 < len(requests) < 8

@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, lost_names
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.model.patch import Hunk
+from patchmgr.model.ports import Tree
 
 PYTHON = (".py", ".pyi")
 _WORD = re.compile(r"\w+")
@@ -73,6 +74,8 @@ def _altered(states: States) -> Altered | None:
     paths = sorted(path for path in states.changed_upstream if path.endswith(PYTHON))
     if len(paths) > _MOST_READ:
         return None
+    states.base.read_ahead(paths)
+    states.onto.read_ahead(paths)
     pairs = [(text_of(states.base, path), text_of(states.onto, path)) for path in paths]
     own = (text_of(states.merged, path) for path in states.carriers if path.endswith(PYTHON))
     found = altered(pairs, own)
@@ -207,3 +210,16 @@ def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
             end = match.end()
         at = text.find("import", max(end, at + 1))
     return frozenset(found)
+
+
+def imported_blobs(files: Iterable[tuple[str, bytes]], tree: Tree) -> set[str]:
+    """Return the blobs of a tree that the imports of some Python files may mean."""
+    stems = {
+        stem
+        for path, content in files
+        for _, module, name in named_imports(content.decode("utf-8", "surrogateescape"))
+        for place in places(path, module)
+        for stem in (place, f"{place}/{name}")
+    }
+    found = (tree.entry(stem + end) for stem in stems for end in ENDS)
+    return {entry.blob for entry in found if entry is not None}

@@ -20,10 +20,9 @@ from patchmgr.engines.audit.python_modules import (
     namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import walk
 
-ENDS = (".py", "/__init__.py", ".pyi")
 _DEEPEST = 24  # re-exports and bases that are followed
 # Bases that bring no members that a project's own code names; a class that has others may have
 # any member.

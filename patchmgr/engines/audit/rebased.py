@@ -8,6 +8,7 @@ from functools import lru_cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from patchmgr.engines.audit.interfaces import PYTHON, imported_blobs
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.rebase.rebase import Judged
@@ -56,9 +57,9 @@ def states_of(
     merged = Overlay(onto)
     for path, entry in changes.items():
         merged.set(path, entry)
-    read = lru_cache(_CONTENTS)(_bringing(upstream))
+    read = lru_cache(_CONTENTS)(_bringing(upstream, lambda: _modules(states)))
     carriers = _carriers(judged, unknown)
-    return States(
+    states = States(
         base=Files(Overlay(base), read, bring),
         written=Files(_written(judged, base), read, bring),
         onto=Files(Overlay(onto), read, bring),
@@ -69,27 +70,42 @@ def states_of(
         since=upstream.since,
         kept=upstream.kept,
     )
+    return states
 
 
-def _bringing(upstream: AuditedUpstream) -> Callable[[str], bytes]:
-    """Return a function that reads a blob, and that fetches it first if the store lacks it."""
-    failures = 0
+def _bringing(upstream: AuditedUpstream, likely: Callable[[], set[str]]) -> Callable[[str], bytes]:
+    """Return a function that reads a blob, and that fetches it first if the store lacks it.
+
+    The first time, the `likely` blobs are fetched with it: each request takes a while.
+    """
+    failures, has_asked = 0, False
 
     def read(blob: str) -> bytes:
-        nonlocal failures
+        nonlocal failures, has_asked
         try:
             return upstream.blobs.read(blob)
         except PatchmgrError:
             upstream.kept[LACKS] = True
             if failures >= _MOST_FAILURES:
                 raise
-        upstream.bring({blob})
+        more = set[str]()
+        if not has_asked:
+            has_asked = True
+            more = likely()
+        upstream.bring({blob, *more})
         failures += 1
         content = upstream.blobs.read(blob)
         failures -= 1
         return content
 
     return read
+
+
+def _modules(states: States) -> set[str]:
+    """Return the blobs of all modules that the series' Python files import."""
+    paths = [path for path in states.carriers if path.endswith(PYTHON)]
+    files = [(path, states.merged.read(path) or b"") for path in paths]
+    return imported_blobs(files, states.merged.tree) | imported_blobs(files, states.written.tree)
 
 
 def _audited(judged: Judged) -> AuditedPatch:

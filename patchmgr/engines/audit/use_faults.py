@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.audit.interfaces import Lines, named_imports, text_of
+from patchmgr.engines.audit.interfaces import Lines
 from patchmgr.engines.audit.name_faults import (
     abstract_faults,
     attribute_faults,
@@ -35,7 +35,7 @@ from patchmgr.engines.audit.python_modules import (
     members_of,
     own_nodes,
 )
-from patchmgr.engines.audit.python_names import ENDS, Entity, PythonState
+from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
     arity_faults,
@@ -46,7 +46,6 @@ from patchmgr.engines.audit.result_faults import (
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
-from patchmgr.engines.structure.guards_imports import places
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
@@ -330,7 +329,6 @@ _CHECKS = (
 def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
     """Yield the faults in the given lines of files, each with the patch that is responsible."""
     waiting = waiting_paths(states)
-    _read_ahead(states, [path for path, _, _ in reach])
     pair_of = pairs_of(states)
     for path, where, is_ours in reach:
         pair = None if path in waiting else pair_of(path, is_ours)
@@ -375,20 +373,6 @@ def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):
             yield from check(use.node, at)
-
-
-def _read_ahead(states: States, paths: Sequence[str]) -> None:
-    """Fetch at once all modules that some files import and that upstream changed."""
-    wanted = {
-        f"{stem}{end}"
-        for path in paths
-        for _, module, name in named_imports(text_of(states.merged, path))
-        for place in places(path, module)
-        for stem in (place, f"{place}/{name}")
-        for end in ENDS
-    }
-    for files in (states.merged, states.written):
-        files.read_ahead(wanted & states.changed_upstream)
 
 
 def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bool) -> AuditFinding:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Protocol
 
 ROOTS = ("", "src/", "python/")
+ENDS = (".py", "/__init__.py", ".pyi")
 _LEADS = (b"\nclass ", b"\ndef ", b"\n", b"\nasync def ")
 _BINDING = (b"(", b":", b"=")
 _FROM = re.compile(rb"from [.\w]+ import (\([^()]*\)|[^\n()\\;]*)")
@@ -51,12 +52,11 @@ def places(path: str, module: str) -> Iterator[str]:
 
 
 def _has(place: str, name: str, tree: Tree) -> bool:
-    files = [f"{place}.py", f"{place}/__init__.py", f"{place}.pyi"]
-    found = [file for file in files if tree.exists(file)]
+    found = [place + end for end in ENDS if tree.exists(place + end)]
     if not name or name == "*":
         return bool(found) or tree.exists(place)
     inner = f"{place}/{name}"
-    if any(tree.exists(p) for p in (f"{inner}.py", f"{inner}/__init__.py", f"{inner}.pyi", inner)):
+    if any(tree.exists(inner + end) for end in (*ENDS, "")):
         return True
     return any(_binds(tree.read(file), name) for file in found)
 
