@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.clones import output
+from benchmarks.clones import make_clone, output
 from benchmarks.constructed import Constructed, write_history
 from benchmarks.pages import program
 from benchmarks.timing import Tool
@@ -44,6 +44,15 @@ class Ground:
         command = (*program(), "rebase", SERIES, "--onto", self._commit("main"))
         folder = self._used / "workspace"
         return Tool("`patchmgr rebase`", command, folder, self._environment, self._restore)
+
+    def git_rebase(self) -> Tool:
+        """Return `git rebase` of the same commits, in a clone of its own."""
+        place, tip = self._place / "git" / "clone", self._commit("fork")
+        clone = make_clone(self._upstream, place, tip, ("/*",), self._environment)
+        clone.keep()
+        onto, base = self._commit("main"), self._commit("base")
+        command = ("git", "rebase", "--quiet", "--onto", onto, base, "work")
+        return Tool("`git rebase`", command, clone.root, self._environment, clone.restore)
 
     def require_unchanged(self, patches: int) -> None:
         """Stop where the last rebase did not carry so many patches as they were."""

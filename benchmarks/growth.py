@@ -1,4 +1,4 @@
-"""Times a rebase as patches, upstream commits, a file or the tree grow, for docs/benchmarks.md.
+"""Times a rebase as patches, commits, a file or a tree grow, beside git; for docs/benchmarks.md.
 
     python -m benchmarks.growth [--rounds N] [--upto SHARE] [--write]
 
@@ -50,6 +50,12 @@ AXES = (
         (100, 1000, 10_000, 100_000),
         lambda n: Measures(lines=n, busy=1),
     ),
+    Axis(
+        "touched files",
+        "touched",
+        (10, 50, 200, 1000, 2000),
+        lambda n: Measures(files=n + 300, busy=n, together=n // 10),
+    ),
     Axis("files of the tree", "files", (100, 1000, 10_000, 30_000), lambda n: Measures(files=n)),
 )
 
@@ -84,24 +90,33 @@ def grown(
     grounds = [Ground(yard / str(size), environment) for size in sizes]
     for ground, size in zip(grounds, sizes, strict=True):
         ground.fill(axis.measures(size).history())
-    tools = [ground.rebase() for ground in grounds]
-    results = measure(tools, rounds, lambda line: tell(f"{axis.grows}: {line}"))
+    tools = [ground.rebase() for ground in grounds] + [ground.git_rebase() for ground in grounds]
+    measured = measure(tools, rounds, lambda line: tell(f"{axis.grows}: {line}"))
+    results, peers = measured[: len(sizes)], measured[len(sizes) :]
     for ground, size in zip(grounds, sizes, strict=True):
         ground.require_unchanged(axis.measures(size).patches)
     shutil.rmtree(yard)
-    points = [(size, measured.median) for size, measured in zip(sizes, results, strict=True)]
+    points, peer = (
+        [(size, each.median) for size, each in zip(sizes, some, strict=True)]
+        for some in (results, peers)
+    )
     picture = f"benchmark-growth-{axis.file}.svg"
-    drawn = plot({"patchmgr rebase": points}, across=axis.grows, up="seconds")
+    drawn = plot({"patchmgr rebase": points, "git rebase": peer}, across=axis.grows, up="seconds")
     write_plot(place / PICTURES / picture, drawn)
-    lines = [f"### By {axis.grows}", "\n".join(_rows(axis.grows, sizes, results))]
+    lines = [f"### By {axis.grows}", "\n".join(_rows(axis.grows, sizes, results, peers))]
     return "\n\n".join([*lines, _exponent(points), f"![Seconds by {axis.grows}]({picture})"])
 
 
-def _rows(grows: str, sizes: Sequence[int], results: Sequence[Measured]) -> Iterator[str]:
-    yield f"| {grows} | median | processor time | largest process |"
-    yield "|--:|--:|--:|--:|"
-    for size, each in zip(sizes, results, strict=True):
-        yield (f"| {size:,} | {each.median:.2f} s | {each.processor:.2f} s | {each.peak:.0f} MB |")
+def _rows(
+    grows: str, sizes: Sequence[int], results: Sequence[Measured], peers: Sequence[Measured]
+) -> Iterator[str]:
+    yield f"| {grows} | median | processor time | largest process | `git rebase` |"
+    yield "|--:|--:|--:|--:|--:|"
+    for size, each, peer in zip(sizes, results, peers, strict=True):
+        yield (
+            f"| {size:,} | {each.median:.2f} s | {each.processor:.2f} s | {each.peak:.0f} MB "
+            f"| {peer.median:.2f} s |"
+        )
 
 
 def _exponent(points: Sequence[tuple[float, float]]) -> str:

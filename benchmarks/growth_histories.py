@@ -1,9 +1,10 @@
-"""Histories that grow in one measure at a time: patches, commits, lines, files."""
+"""Histories that grow in one measure at a time: patches, commits, lines, touched files, files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from benchmarks.constructed import Commit, Constructed, Module
 
@@ -13,13 +14,17 @@ TOUCHING = 5  # one upstream commit out of so many touches a file that has patch
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """How many there are of each; `busy` files of `lines` lines take the patches in turn."""
+    """How many there are of each; `busy` files of `lines` lines take the patches in turn.
+
+    Each patch, and each upstream commit that touches such files, changes `together` of them.
+    """
 
     patches: int = 10
     commits: int = 50
     lines: int = 200
     files: int = 300
     busy: int = 10
+    together: int = 1
 
     def history(self) -> Constructed:
         """Return the history; patches and upstream change the two halves of a file."""
@@ -36,9 +41,10 @@ class Measures:
         }
 
     def _fork(self, modules: dict[str, Module]) -> Iterator[Commit]:
-        half = self.lines // LINES // 2
-        for number, path in zip(range(self.patches), _in_turn(list(modules)), strict=False):
-            yield _edit(modules, path, number // self.busy % half, f"ours_{number}")
+        half, turn = self.lines // LINES // 2, _in_turn(list(modules))
+        for number in range(self.patches):
+            block = number * self.together // self.busy % half
+            yield _edit(modules, list(islice(turn, self.together)), block, f"ours_{number}")
 
     def _upstream(self, modules: dict[str, Module]) -> Iterator[Commit]:
         paths = list(modules)
@@ -47,10 +53,11 @@ class Measures:
         for number in range(self.commits):
             word = f"theirs_{number}"
             if number % TOUCHING:
-                yield _edit(modules, next(quiet), number % 4, word)
+                yield _edit(modules, [next(quiet)], number % 4, word)
             else:
-                block = half + 2 + number // TOUCHING // self.busy % (half - 2)
-                yield _edit(modules, next(busy), block, word)
+                turns = number // TOUCHING * self.together // self.busy
+                block = half + 2 + turns % (half - 2)
+                yield _edit(modules, list(islice(busy, self.together)), block, word)
 
 
 def _in_turn(paths: list[str]) -> Iterator[str]:
@@ -58,6 +65,7 @@ def _in_turn(paths: list[str]) -> Iterator[str]:
         yield from paths
 
 
-def _edit(modules: dict[str, Module], path: str, block: int, word: str) -> Commit:
-    modules[path].edit(block, word)
-    return Commit(f"{path}: {word}", [(path, modules[path].text())])
+def _edit(modules: dict[str, Module], paths: list[str], block: int, word: str) -> Commit:
+    for path in paths:
+        modules[path].edit(block, word)
+    return Commit(f"{paths[0]}: {word}", [(path, modules[path].text()) for path in paths])
