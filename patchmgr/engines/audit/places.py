@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from patchmgr.engines.audit.states import States
 from patchmgr.engines.text.differences import changed_blocks
+from patchmgr.model.patch import FilePatch
 
 
 def written_path(states: States, path: str) -> str:
@@ -85,15 +86,25 @@ def _added_lines(states: States, path: str) -> dict[int, str]:
 def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
     """Map each added (or removed) line to the last patch that adds (or removes) it."""
     return {
-        line[1:].strip(): patch.name
-        for patch in states.patches
-        if patch.is_carried
-        for change in patch.files
-        if path in (patch.homes.get(change.path), change.path, change.old_path)
+        line[1:].strip(): name
+        for name, change in _changes(states).get(path, ())
         for hunk in change.hunks
         for line in hunk.lines
         if line[:1] == sign
     }
+
+
+def _changes(states: States) -> dict[str, list[tuple[str, FilePatch]]]:
+    """Map each path to the changes of its file by carried patches, with the patches' names."""
+    found = states.kept.setdefault("changes by path", {})
+    assert isinstance(found, dict)
+    if not found:
+        for patch in states.patches:
+            for change in patch.files if patch.is_carried else ():
+                paths = {patch.homes.get(change.path), change.path, change.old_path}
+                for path in paths - {None}:
+                    found.setdefault(path, []).append((patch.name, change))
+    return found
 
 
 def waiting_paths(states: States) -> frozenset[str]:
