@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from benchmarks.clones import Clone, make_clone, output
 from benchmarks.patch_folders import FOLDER, UPSTREAM, Move, folder_moves, series_of
 from benchmarks.stand_in import StandIn
 from benchmarks.timing import Tool
 
 NEEDED = (FOLDER, UPSTREAM)
-MOVE = "ollama-ef00199fb"
-COMMITS = 410
+MOVES = {
+    410: ("ollama-ef00199fb", "ollama-ef00199fb"),
+    1393: ("ollama-1a19df1f3", "ollama-4987f13d3"),
+}
+"""By the number of upstream commits: the move whose patches these are, and the one to go to."""
 _NO_MODELS = ("/*", "!/models/")  # what a mirror may lack is large, and no patch touches it
 
 
 class CxxSeries:
     """The patches of one move, as a workspace and as mails for `git am`."""
 
-    def __init__(self, stand_in: StandIn, mirrors: Path) -> None:
-        self._place, self._environment = stand_in.place / "cxx", stand_in.environment
+    def __init__(self, stand_in: StandIn, mirrors: Path, commits: int) -> None:
+        self._place, self._environment = stand_in.place / f"cxx-{commits}", stand_in.environment
         self._program = stand_in.program
-        self._move: Move = next(m for m in folder_moves(mirrors) if m.name == MOVE)
-        self.title = f"{len(self._move.patches)} patches of C++, {COMMITS} upstream commits further"
+        moves = {move.name: move for move in folder_moves(mirrors)}
+        start, end = (moves[name] for name in MOVES[commits])
+        self._move: Move = replace(start, target=end.target)
+        count = len(self._move.patches)
+        self.title = f"{count} patches of C++, {commits:,} upstream commits further"
 
     def dry_run(self) -> Tool:
         """Return the dry run, with nothing kept from a run before."""

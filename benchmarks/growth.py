@@ -56,7 +56,7 @@ AXES = (
         (10, 50, 200, 1000, 2000),
         lambda n: Measures(files=n + 300, busy=n, together=n // 10),
     ),
-    Axis("files of the tree", "files", (100, 1000, 10_000, 30_000), lambda n: Measures(files=n)),
+    Axis("files of the tree", "files", (100, 1000, 10_000, 100_000), lambda n: Measures(files=n)),
 )
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.again import measure_again, status_of
 from benchmarks.clones import output
-from benchmarks.cxx_series import NEEDED, CxxSeries
+from benchmarks.cxx_series import MOVES, NEEDED, CxxSeries
 from benchmarks.long_series import LongSeries
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import PICTURES, Section, measure_page, program, tell
@@ -170,13 +170,16 @@ def merge_driver(stand_in: StandIn, rounds: int) -> str:
 
 
 def cxx_series(stand_in: StandIn, rounds: int) -> str:
-    """Compare a dry run on large files of C++ with `git am -3`, which skips what fails."""
+    """Compare dry runs on large files of C++ with `git am -3`, which skips what fails."""
     mirrors = mirrors_of(NEEDED)
     if mirrors is None:
         return "### A series of C++\n\nNot measured: its histories are not there."
-    series = CxxSeries(stand_in, mirrors)
-    results = measure([series.dry_run(), series.git_am()], max(1, rounds // 2), tell)
-    return f"### {series.title}\n\n{table(results, results[1].tool.name)}"
+    parts = []
+    for commits in MOVES:
+        series = CxxSeries(stand_in, mirrors, commits)
+        results = measure([series.dry_run(), series.git_am()], max(1, rounds // 2), tell)
+        parts.append(f"### {series.title}\n\n{table(results, results[1].tool.name)}")
+    return "\n\n".join(parts)
 
 
 def release_table(stand_in: StandIn, rounds: int) -> str:
