@@ -208,12 +208,17 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
         steps[landed],
         Event.EVOLVED if homes else event,
         is_whole=len(hunks) == len(series.hunks(patch))
-        and not (event is Event.LANDED and any(series.lacks_header(h, end) for h in hunks)),
+        and (event is Event.GONE or not any(_never_took_header(series, h, landed) for h in hunks)),
         since=None if event is Event.LANDED or changer is None else steps[changer],
         how=_how(series, hunks, landed, event),
         wordings=tuple(w for hunk in sorted(hunks) for w in _wordings(series, hunk, landed)),
         now_in=homes[0] if len(homes) == 1 else None,
     )
+
+
+def _never_took_header(series: Series, hunk: HunkId, landed: int) -> bool:
+    """Return whether upstream, at the landing and now, lacks a patch's mode, or its move."""
+    return all(series.lacks_header(hunk, number) for number in (landed, series.way.end))
 
 
 def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:

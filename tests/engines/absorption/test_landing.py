@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -456,22 +456,23 @@ def test_what_has_no_lines_of_text_is_judged(told: Tale, verdict: str) -> None:
     ("base", "patch"),
     {
         "binary": ({"a": BASE, "b": NONE},
-            patch_of("p", edited("a", BASE, FIRST), binary("b", NONE, b"\0ours"))),
-        "mode-of-the-file": ({"a": BASE}, {"a": executable(FIRST)}),
-        "mode-of-another-file": ({"a": BASE, "s": b"x\n"}, {"a": FIRST, "s": executable(b"x\n")}),
-        "link": ({"a": BASE, "l": link(b"here")}, {"a": FIRST, "l": link(b"there")}),
-        "submodule": ({"a": BASE, "m": submodule("1")}, {"a": FIRST, "m": submodule("2")}),
-        "empty-file": ({"a": BASE}, {"a": FIRST, "n": b""}),
+            patch_of("p", edited("a", BASE, MUCH), binary("b", NONE, b"\0ours"))),
+        "mode-of-the-file": ({"a": BASE}, {"a": executable(MUCH)}),
+        "mode-of-another-file": ({"a": BASE, "s": b"x\n"}, {"a": MUCH, "s": executable(b"x\n")}),
+        "link": ({"a": BASE, "l": link(b"here")}, {"a": MUCH, "l": link(b"there")}),
+        "submodule": ({"a": BASE, "m": submodule("1")}, {"a": MUCH, "m": submodule("2")}),
+        "empty-file": ({"a": BASE}, {"a": MUCH, "n": b""}),
         "rename": ({"a": BASE, "s": b"x\n"},
-            patch_of("p", edited("a", BASE, FIRST), moved("s", "t", b"x\n", b"x\n"))),
-        "deletion": ({"a": BASE, "d": text("gone_one gone_two")}, {"a": FIRST, "d": None}),
-        "creation": ({"a": BASE}, {"a": FIRST, "n": text("ours_new ours_newer")}),
+            patch_of("p", edited("a", BASE, MUCH), moved("s", "t", b"x\n", b"x\n"))),
+        "deletion": ({"a": BASE, "d": text("gone_one gone_two")}, {"a": MUCH, "d": None}),
+        "creation": ({"a": BASE}, {"a": MUCH, "n": text("ours_new ours_newer")}),
     },
 )  # fmt: skip
+@table("later", {"as-it-was": (), "rewritten": on_a(swap(MUCH, ("release_7x", "later_7x")))})
 def test_what_upstream_did_not_do_is_no_part_of_the_absorbed(
-    base: Mapping[str, File], patch: Changes | Patch
+    base: Mapping[str, File], patch: Changes | Patch, later: Sequence[tuple[str, Changes]]
 ) -> None:
-    absorption = tale([patch], *on_a(FIRST), base=base).absorbed().get(0)
+    absorption = tale([patch], *on_a(MUCH), *later, base=base).absorbed().get(0)
     assert absorption is None or (not absorption.is_whole and absorption.hunks == {0})
 
 
