@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -120,6 +121,12 @@ def lex(text: str, language: Language) -> Iterator[Token]:
         yield Token(kind, body, lead, depth)
         lead = ""
     yield Token("end", "", lead, 0)
+
+
+@lru_cache(maxsize=8)
+def tokens_of(text: str, language: Language) -> tuple[Token, ...]:
+    """Return all tokens of a text, as `lex` yields them; one text is asked about several times."""
+    return tuple(lex(text, language))
 
 
 def cxx_tokens(text: str) -> Iterator[Token]:

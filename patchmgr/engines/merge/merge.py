@@ -21,7 +21,14 @@ from patchmgr.engines.merge.features import (
     words_in,
 )
 from patchmgr.engines.merge.imports import FileImports, imported
-from patchmgr.engines.merge.languages import PYTHON, Language, framed, language_of, lex, unframed
+from patchmgr.engines.merge.languages import (
+    PYTHON,
+    Language,
+    framed,
+    language_of,
+    tokens_of,
+    unframed,
+)
 from patchmgr.engines.merge.region import Piece, Region, grown, pieces_of, widened
 from patchmgr.engines.merge.replay import Place, Replay
 from patchmgr.engines.merge.statements import read
@@ -228,5 +235,5 @@ def _in_both_orders(
 
 
 def _flat(lines: Sequence[str], language: Language) -> Node:
-    tokens = lex(framed(lines, language), language)
+    tokens = tokens_of(framed(lines, language), language)
     return tree("code", [leaf(t.kind, t.text, lead=t.lead) for t in tokens])

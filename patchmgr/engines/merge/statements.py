@@ -9,14 +9,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.brackets import grouped, items, items_of_python, with_names
-from patchmgr.engines.merge.languages import PYTHON, Language, Token, lex
+from patchmgr.engines.merge.languages import PYTHON, Language, Token, tokens_of
 from patchmgr.engines.merge.signs import statements_of
 from patchmgr.engines.merge.tree import Node, leaf, tree, with_comments
 
 
 def read(text: str, language: Language) -> Node:
     """Parse a text into a tree of statements, or into one statement if brackets nest too deep."""
-    tokens = list(lex(text, language)) if text else []
+    tokens = tokens_of(text, language) if text else ()
     try:
         if language.layout == "signs":
             return statements_of(tokens)

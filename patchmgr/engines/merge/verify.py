@@ -6,7 +6,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate, takewhile
 
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.names import faults_of
 from patchmgr.engines.merge.imports import imported
-from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, lex
+from patchmgr.engines.merge.languages import CLOSERS, JSON, PYTHON, TOML, Language, tokens_of
 from patchmgr.engines.merge.region import Piece, Region
 from patchmgr.engines.structure.guards_flow import flow_of, newly_dead
 from patchmgr.engines.structure.python_tree import compiles, parse_python
@@ -156,7 +156,7 @@ def fails(candidate: str, around: Surroundings) -> str:
         merged, *sides = (_balance(text, language) for text in texts)
         if merged not in sides or not _closes_what_sides_close(candidate, around):
             return "syntax"
-        repeated, *known = (Counter(_repeated(text, language)) for text in texts)
+        repeated, *known = (_repeated(text, language) for text in texts)
         return "no" if any(repeated <= side for side in known) else "key-twice"
     return "no"
 
@@ -187,7 +187,7 @@ def _parses(text: str, language: Language) -> bool:
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
     """Count what is open after a text: brackets, and conditions of the preprocessor."""
-    tokens = list(lex(text, language))
+    tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
@@ -209,15 +209,16 @@ def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
 @lru_cache(maxsize=64)
 def _closed(text: str, language: Language) -> int:
     """Count the braces that a text closes without having opened them."""
-    signs = [t.text for t in lex(text, language) if t.kind == "sign"]
+    signs = [t.text for t in tokens_of(text, language) if t.kind == "sign"]
     depths = accumulate((x == "{") - (x == "}") for x in signs)
     return -min((0, *depths))
 
 
-def _repeated(text: str, language: Language) -> Iterator[str]:
-    """Yield repeated keys of an object, and repeated conditions in a chain of `if`."""
-    tokens = [t.text for t in lex(text, language) if t.kind != "comment"]
-    seen: list[set[str]] = [set()]  # in each open bracket
+@lru_cache(maxsize=64)
+def _repeated(text: str, language: Language) -> Counter[str]:
+    """Count repeated keys of an object, and repeated conditions in a chain of `if`."""
+    tokens = [t.text for t in tokens_of(text, language) if t.kind != "comment"]
+    repeated, seen = Counter[str](), [set[str]()]  # what is in each open bracket
     for n, token in enumerate(tokens):
         said = ""
         if token in CLOSERS:
@@ -230,8 +231,9 @@ def _repeated(text: str, language: Language) -> Iterator[str]:
         elif token == ":" and (n == 1 or tokens[n - 2] in ("{", ",")):
             said = tokens[n - 1]
         if said in seen[-1]:
-            yield said
+            repeated[said] += 1
         seen[-1] |= {said} - {""}
+    return repeated
 
 
 def _fails_python(candidate: str, around: Surroundings) -> str:
