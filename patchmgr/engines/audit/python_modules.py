@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among, parts_of
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
-from patchmgr.engines.structure.python_tree import children, parse_python, walk
+from patchmgr.engines.structure.python_tree import children, parse_anew, parse_python, walk
 
 LARGEST = 1_000_000  # bytes of a module that is read
 MOST_READ = 64_000_000  # bytes in all, for one audit
@@ -269,7 +269,7 @@ def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
         return None
     names = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
     lines = [f"    {name}: object" for name in names] or ["    pass"]
-    made = parse_python("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
+    made = parse_anew("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
     if made is None or not isinstance(made.body[0], ast.ClassDef):
         return None
     for child in walk(made):

@@ -19,7 +19,7 @@ from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.rebase.formatting_cxx import is_sound
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.guards import suspect
-from patchmgr.engines.structure.python_tree import compiles, parse_python
+from patchmgr.engines.structure.python_tree import compiles, parse_anew
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.engines.text.marked import split_marked
@@ -71,7 +71,7 @@ def is_same_python(one: bytes, other: bytes) -> bool:
 @lru_cache(maxsize=8)
 def _python(text: str) -> tuple[bytes, Counter[str]] | None:
     """Return a digest of the syntax tree, and the comments without white space."""
-    tree = parse_python(text)
+    tree = parse_anew(text)
     if tree is None:
         return None
     try:

@@ -16,6 +16,11 @@ _TREES = 4  # kept: of three texts and what becomes of them
 @lru_cache(maxsize=_PARSED)
 def parse_python(text: str) -> ast.Module | None:
     """Return the syntax tree of a text, or None if it does not parse; do not modify the tree."""
+    return parse_anew(text)
+
+
+def parse_anew(text: str) -> ast.Module | None:
+    """Return a syntax tree that may be modified, or None if the text does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about upstream's strings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from patchmgr.engines.rebase.formatting import is_same_cxx, is_same_python, notation_of
+from patchmgr.engines.structure.python_tree import compiles
 from tests.tables import table
 
 
@@ -33,6 +34,11 @@ from tests.tables import table
 def test_python(one: str, other: str, is_same: bool) -> None:
     assert is_same_python(one.encode(), other.encode()) is is_same
     assert is_same_python(one.encode(), one.encode())
+
+
+def test_a_compared_text_can_still_be_compiled() -> None:
+    assert is_same_python(b'"""A."""\n', b'"""A.\n"""\n')
+    assert compiles('"""A."""\n')
 
 
 @table(
