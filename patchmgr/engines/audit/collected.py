@@ -51,7 +51,7 @@ def check_collected(states: States) -> Iterator[Told]:
 
 
 def _patch_of(states: States, path: str, finding: AuditFinding) -> str:
-    lines = (states.merged.read(path) or b"").split(b"\n")
+    lines = (states.merged.read(path) or b"").splitlines()
     return patch_of_line(states, path, lines[finding.line - 1].strip())
 
 

@@ -86,7 +86,7 @@ class _Side(Struct, frozen=True):
     def lost(self, path: str, lines: Collection[int]) -> Iterator[tuple[int, str, str]]:
         """Yield the uses of removed names in new lines of a file: line, name, and its old file."""
         merged = self.states.merged.read(path) or b""
-        texts = merged.split(b"\n")
+        texts = merged.splitlines()
         used: dict[bytes, int] = {}
         for number in sorted(lines, reverse=True):
             if not _REMARK.match(texts[number - 1]):

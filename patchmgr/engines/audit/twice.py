@@ -52,8 +52,8 @@ def check_twice(states: States) -> Iterator[Told]:
         if not more:
             continue
         sides = [_given(side) for side in (states.written.read(old), states.onto.read(path))]
-        upstream = Counter((states.onto.read(path) or b"").split(b"\n"))
-        text = merged.split(b"\n")
+        upstream = Counter((states.onto.read(path) or b"").splitlines())
+        text = merged.splitlines()
         for key, lines in more.items():
             if any(len(side.get(key, ())) != 1 for side in sides):
                 continue

@@ -42,6 +42,7 @@ def test_a_new_file_in_a_folder_that_is_gone_is_told(
         pytest.param("new.py", b"read('a/x.py')", {}, "a/x.py", id="in-python"),
         pytest.param("a/z.py", b"# as in x.py and 'y.py'", {}, "a/y.py", id="quoted-in-python"),
         pytest.param("run.sh", b"cat a/z.py", {}, "", id="never-there"),
+        pytest.param("run.xz", b"\r\0\rcat a/x.py\r", {}, "a/x.py", id="between-carriage-returns"),
     ],
 )  # fmt: skip
 def test_a_path_that_upstream_no_longer_has_is_told(

@@ -38,6 +38,7 @@ def test_an_option_of_both_sides_is_told(first: str, pad: str, last: str, said: 
     ("first", "last", "said"),
     [
         pytest.param("T['x'] = 1\n", "T['x'] = 2\n", ["'x'"], id="row"),
+        pytest.param("T['x'] = 1\r", "#\r\rT['x'] = 2\r", ["'x'"], id="between-carriage-returns"),
         pytest.param("T['x'] = 1\n", "U['x'] = 2\n", [], id="row-of-another-table"),
         pytest.param("@app.get('/x')\ndef a(): ...\n", "@app.get('/x')\ndef b(): ...\n", ["/x"],
                      id="route"),
