@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -42,19 +43,40 @@ class GitHistory(Struct, frozen=True):
         arguments = [
             "--literal-pathspecs", "log", "--first-parent", "-m", "--reverse", "--raw", "-z",
             "--no-abbrev", "--no-renames", "--no-color", "--stdin",
-            f"--format=tformat:{_RECORD}%H%n%an%n%s%n%b",
+            f"--format=tformat:{_RECORD}%H%n%P%n%an%n%s%n%b",
         ]  # fmt: skip
         lines = [f"^{self.base}", self.target, "--", *asked]
         data = git_process.raw("".join(line + "\n" for line in lines))
         printed = git_process.output(arguments, git_dir=self.git_dir, data=data)
         records = git_process.text(printed).split("\x00" + _RECORD)
-        found = []
-        for record in filter(None, records):  # three lines, the body, raw changes behind a NUL
-            commit, author, rest = record.removeprefix(_RECORD).split("\n", 2)
+        found, has_merges = list[Step](), False
+        for record in filter(None, records):  # four lines, the body, raw changes behind a NUL
+            commit, parents, author, rest = record.removeprefix(_RECORD).split("\n", 3)
             message, _, raw = rest.partition("\x00")
             subject, _, body = message.partition("\n")
             found.append(Step(commit, subject, author, _after(raw), reverted(subject, body)))
-        return tuple(found)
+            has_merges |= " " in parents
+        merged = self._merged_reverts() if has_merges else {}
+        return tuple(replace(s, reverts=(*merged.get(s.commit, s.reverts),)) for s in found)
+
+    def _merged_reverts(self) -> Mapping[str, Iterable[str]]:
+        """Map each step to what it says it reverts; a merge also says what its commits say.
+
+        A step that reverts a commit of a merged branch also reverts (a part of) that merge.
+        """
+        ends = self.base, (self.target,)
+        messages = messages_with(self.git_dir, *ends, ("Revert", "revert"))
+        told = {
+            commit: names
+            for commit, message in messages
+            if (names := reverted(message.partition("\n")[0], message))
+        }
+        merges = merged_by(self.git_dir, self.base, self.target) if told else {}
+        found = defaultdict[str, dict[str, None]](dict)
+        for commit, names in told.items():
+            every = (*names, *(merges[name] for name in names if name in merges))
+            found[merges.get(commit, commit)].update(dict.fromkeys(every))
+        return found
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -95,6 +117,28 @@ class GitHistory(Struct, frozen=True):
         arguments = ["rev-list", "--count", "--left-right", ends, "--"]
         back, count = git_process.output(arguments, git_dir=self.git_dir).split()
         return int(count), int(back)
+
+
+def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
+    """Map each commit of a merged branch to the first-parent merge that brought it.
+
+    Only commits that the target contains and the base does not are in the map.
+    """
+    printed = git_process.output(["rev-list", "--parents", f"^{base}", target], git_dir=git_dir)
+    parents = {commit: rest for commit, *rest in map(str.split, printed.decode().splitlines())}
+    line, here = dict[str, str](), target
+    while here in parents:
+        line[here] = here
+        here = next(iter(parents[here]), "")
+    found = dict(line)
+    for merge in reversed(line):
+        rest = parents[merge][1:]
+        while rest:
+            commit = rest.pop()
+            if commit in parents and commit not in found:
+                found[commit] = merge
+                rest += parents[commit]
+    return {commit: merge for commit, merge in found.items() if commit not in line}
 
 
 def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:

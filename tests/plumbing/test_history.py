@@ -64,6 +64,25 @@ def test_a_step_has_what_its_message_says_it_reverts(tmp_path: Path) -> None:
     ]
 
 
+def test_a_merge_reverts_what_its_commits_revert(tmp_path: Path) -> None:
+    made = Repository(tmp_path / "upstream")
+    base = made.commit({"a": b"a\n", "b": b"a\n"}, "base")
+    tips = list[str]()
+    for branch in ("work", "back"):
+        made.git("checkout", "--quiet", "-b", branch)
+        said = f'Revert "it"\n\nThis reverts commit {tips[0]}.' if tips else "it"
+        tips.append(made.commit({"a": branch.encode()}, said))
+        made.commit({"b": branch.encode()}, f"more {branch}")
+        made.git("checkout", "--quiet", "main")
+        made.git("merge", "--quiet", "--no-ff", "-m", f"merge {branch}", branch)
+    first, last = made.git("rev-list", "--first-parent", "--reverse", f"{base}..main").split()
+    steps = GitHistory(made.root / ".git", base, last).steps(("a",))
+    assert [(step.commit, step.reverts) for step in steps] == [
+        (first, ()),
+        (last, (tips[0], first)),
+    ]
+
+
 @pytest.mark.parametrize(
     ("swapped", "expected"),
     [pytest.param(False, (7, 0), id="on"), pytest.param(True, (0, 7), id="back")],
