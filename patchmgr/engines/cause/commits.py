@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
 from patchmgr.engines.absorption.proposal import Proposal
+from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_EXACT,
@@ -287,7 +288,9 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
                 cause.append(found)
         first += len(result.answers)
         if result.conflict is not None and result.conflict.id in conflicts:
-            conflict, nearer = _explained_conflict(file, result.conflict, since)
+            absorbed = patch.absorption
+            asks = absorbed is None or absorbed.event is not Event.REVERTED
+            conflict, nearer = _explained_conflict(file, result.conflict, since, asks=asks)
             conflicts[conflict.id] = conflict
             likely += nearer
     outcome = replace(
@@ -303,11 +306,12 @@ def _explained(patch: Judged, upstream: UpstreamFiles) -> Judged:
 
 
 def _explained_conflict(
-    file: FileHistory, conflict: FileConflict, since: Mapping[int, Step]
+    file: FileHistory, conflict: FileConflict, since: Mapping[int, Step], *, asks: bool
 ) -> tuple[FileConflict, list[Likely]]:
     """Add to a conflict the commits that wrote upstream's lines, and past lines like a hunk's.
 
-    Also return the upstream commits that brought these past lines.
+    Also return the upstream commits that brought these past lines. None are searched for unless
+    `asks`: those of a patch that was reverted propose nothing.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(
@@ -317,7 +321,7 @@ def _explained_conflict(
     known = {one.hunk for one in result.proposals}
     hunks = result.step.change.hunks
     stuck = [n for n, _ in enumerate(hunks) if result.answers[n] == CONFLICT]
-    is_text = conflict.marked is not None and file.content is not None
+    is_text = asks and conflict.marked is not None and file.content is not None
     for number in stuck if is_text else ():
         step = since.get(number)
         found = None if number in known or step is None else _nearer(file, number, step)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.ports import Step
 from tests.engines.series import Run, edited, patch_of
 from tests.tables import table
 
@@ -58,17 +62,24 @@ BODY = b"def fill(plant):\n    plant.open_valve()\n%s    plant.add(plant.flow)\n
 MOVED = b"def fill(plant):\n    plant.check_everything()\n    plant.pour()\n    return plant\n"
 
 
+STEP = Step("commit 1 (#1)", "1 (#1)", "A. Author", {})
+BACK = Absorption(frozenset(), STEP, Event.REVERTED, is_whole=False)
+
+
 @table(
-    ("story", "likely"),
+    ("story", "known", "likely"),
     {
-        "landed-in-other-words-then-rewritten": ([BODY % SAME, MOVED], [1]),
-        "something-else": ([BODY % b"    plant.wait()\n", MOVED], []),
+        "landed-in-other-words-then-rewritten": ([BODY % SAME, MOVED], {}, [1]),
+        "then-reverted": ([BODY % SAME, MOVED], {"p": BACK}, []),
+        "something-else": ([BODY % b"    plant.wait()\n", MOVED], {}, []),
     },
 )
-def test_a_nearer_likeness_is_not_lost(story: list[bytes], likely: list[int]) -> None:
+def test_a_nearer_likeness_is_not_lost(
+    story: list[bytes], known: Mapping[str, Absorption], likely: list[int]
+) -> None:
     before, after = BODY % b"", BODY % GUARD
     run = Run({"f.py": before}, {"f.py": story[-1]})
-    result = run.rebase(patch_of("p", edited("f.py", before, after)), asks=True)
+    result = run.rebase(patch_of("p", edited("f.py", before, after)), asks=True, known=known)
     assert result.verdicts == ["conflict"]
     steps = [(f"{n} (#{n})", {"f.py": content}) for n, content in enumerate(story, 1)]
     told = run.explained(result, steps)[0]
