@@ -162,9 +162,11 @@ def _uses(one: Nodes, other: Nodes) -> bool:
 def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
     """Return two insertions in order, with the blank lines that end one of them put in between.
 
-    An insertion with `if __name__ == ...` comes last.
+    An insertion with `if __name__ == ...` comes last. Lines that are indented more come first, as
+    they belong to the line above.
     """
-    if any(map(_is_main, first)) and not any(map(_is_main, second)):
+    is_last = any(map(_is_main, first)) and not any(map(_is_main, second))
+    if is_last or _depth(first) < _depth(second):
         first, second = second, first
     ends = [run[-1] for run in (first, second) if run and run[-1].kind == "blank"]
     rest = list(second)
@@ -172,6 +174,12 @@ def one_after_the_other(first: Nodes, second: Nodes) -> Nodes:
         gap = "" if rest[0].lead.startswith(ends[0].whole + "\n") else ends[0].whole
         rest[0] = replace(rest[0], lead=gap + rest[0].lead)
     return [*(p for p in first if p.kind != "blank" or not rest), *rest]
+
+
+def _depth(run: Nodes) -> int:
+    """Return the indentation of an insertion, or 0 if its nodes are not lines."""
+    text = next((node.text for node in run if node.kind != "blank"), "")
+    return len(text) - len(text.lstrip(" \t"))
 
 
 def _is_main(node: Node) -> bool:
