@@ -45,9 +45,11 @@ def node_likeness(one: Node, other: Node) -> float:
         return _EQUAL
     if one.kind != other.kind:
         return 0.0
-    if one.key and one.key == other.key:
+    if one.key and one.key == other.key and one.key != "logical":
         return 3.0
     like = likeness(one.said, other.said)
+    if one.key == "logical" == other.key:
+        return 2.0 + like  # a decorator is not the line with the name
     least = 0.8 if one.key and other.key and one.kind != "line" else _SIMILAR
     return 1.0 + like if like >= least or one.kind == "block" else 0.0
 

@@ -113,6 +113,13 @@ ONE_ANSWER = {
         "# one\na = 2\n",
         "# two\na = 2\n",
     ),
+    "a decorator that both sides add": (
+        "a.py",
+        "def f(a):\n    a\n",
+        "@g\ndef f(a):\n    a\n",
+        "@g\ndef f(a, b):\n    b\n",
+        "@g\ndef f(a, b):\n    b\n",
+    ),
     "elements of an enumeration in c": (
         "a.h",
         "enum X { A, B };\n",
