@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.layout import PIECE, Layout, Order, key_of, layout_of
 from patchmgr.engines.absorption.proposal import marked_spots
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
-from patchmgr.engines.languages.words import is_import
+from patchmgr.engines.languages.words import indentation, is_import
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_REWORDED,
     CARRIED_TEXT,
@@ -40,6 +40,8 @@ from patchmgr.model.ports import Blobs, TextMerge
 
 _NUMBER = re.compile(rb"(?<!\w)\d+(?!\w)")
 _COUNT = re.compile(rb"(?<![\w.])\d+(?![\w.])")
+_DECORATOR = re.compile(rb"\s*@\w")
+_DEFINED = re.compile(rb"\s*(?:async\s+)?(?:def|class)\s+(\w+)")
 
 
 class Needed(Struct, frozen=True):
@@ -400,6 +402,27 @@ def _has_same_block(drop: Drop, line: int, place: int) -> bool:
     return keys == known and len(new) <= len(old)
 
 
+def other_definition(drop: Drop) -> Needed | None:
+    """Return why a hunk is still needed if upstream has its decorators elsewhere only."""
+    for line, key in drop.added.items():
+        places = [n for n, other in enumerate(drop.there.keys) if other == key]
+        if places and _DECORATOR.match(drop.mine.lines[line]):
+            name = _decorated(drop.mine, line)
+            if all(_decorated(drop.there, place) != name for place in places):
+                return Needed(f"upstream has {_shown(drop.mine.lines[line])} on other definitions")
+    return None
+
+
+def _decorated(layout: Layout, line: int) -> bytes:
+    """Return the name of what a decorator is written above, or the line that has no such name."""
+    level = indentation(layout.lines[line])
+    for below in layout.lines[line + 1 :]:
+        if key_of(below) and indentation(below) <= level and not _DECORATOR.match(below):
+            name = _DEFINED.match(below)
+            return bare(below) if name is None else name[1]
+    return b""
+
+
 def _shown(line: bytes) -> str:
     text = " ".join(line.decode("utf-8", "replace").split())
     return text if len(text) <= 60 else f"{text[:60]}…"
@@ -411,6 +434,7 @@ PROOFS: tuple[tuple[str, Callable[[Drop], Needed | None]], ...] = (
     ("order", other_order),
     ("white space", other_white_space),
     ("block", other_block),
+    ("definition", other_definition),
 )
 WHERE_IT_IS_THERE = frozenset({"coincidence", "block"})
 

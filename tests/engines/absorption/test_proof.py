@@ -198,3 +198,20 @@ def test_what_is_really_there_stays_absorbed() -> None:
     found = held(BLOCK, GONE, GONE + "x\n", ABSORBED_EXACT)
     assert isinstance(found, Merged)
     assert found.answers == (ABSORBED_EXACT,)
+
+
+@table(
+    ("ours", "is_needed"),
+    {
+        "on-the-function": ("def f():\n    a\n\n@d\ndef g():\n    b\n", False),
+        "on-the-function-with-another": (
+            "def f():\n    a\n\n@d\n@e(\n    1,\n)\nasync def g(x):\n    b\n",
+            False,
+        ),
+        "on-another": ("def f():\n    a\n\n@d\ndef h():\n    c\n\ndef g():\n    b\n", True),
+    },
+)
+def test_a_decorator_belongs_to_its_function(ours: str, is_needed: bool) -> None:
+    base = "def f():\n    a\n\ndef g():\n    b\n"
+    found = why("a.py", base, base.replace("def g", "@d\ndef g"), ours)
+    assert found == ("upstream has @d on other definitions" if is_needed else None)
