@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from patchmgr.engines.audit.interfaces import new_lines
@@ -150,8 +150,8 @@ def _without_fixture(
     }
     if not asked:
         return
-    was = _fixtures(states.written, old, written)
-    now = _fixtures(states.merged, path, merged)
+    was = _fixtures(states.written, old, written, _defined)
+    now = _fixtures(states.merged, path, merged, _named)
     for line, test, name in asked:
         home = was.get(name)
         if home is not None and name not in now:
@@ -181,11 +181,10 @@ def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
             yield arg.arg
 
 
-def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
-    """Map each fixture that a test file can use to the path of the file that defines it.
-
-    Imported names are included, because they may be fixtures.
-    """
+def _fixtures(
+    side: Files, path: str, tree: ast.Module, names: Callable[[ast.Module], Iterator[str]]
+) -> Mapping[str, str]:
+    """Map each fixture that a test file can use to the path of its file; `names` finds them."""
     found: dict[str, str] = {}
     todo = [(path, tree)]
     for folder in _folders(path):
@@ -194,7 +193,7 @@ def _fixtures(side: Files, path: str, tree: ast.Module) -> Mapping[str, str]:
         if parsed is not None:
             todo.append((conftest, parsed))
     for home, parsed in todo:
-        for name in _made(parsed):
+        for name in names(parsed):
             found.setdefault(name, home)
     return _Open(found) if any(_is_open(parsed) for _, parsed in todo) else found
 
@@ -214,17 +213,24 @@ def _is_open(tree: ast.Module) -> bool:
     )
 
 
-def _made(tree: ast.Module) -> Iterator[str]:
+def _defined(tree: ast.Module) -> Iterator[str]:
+    """Yield the fixtures of a file, and what it imports, which may be fixtures."""
     for node in walk(tree):
         if isinstance(node, ast.alias):
             yield node.asname or node.name
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id
         elif isinstance(node, Function):
             for decorator in node.decorator_list:
                 if "fixture" in ast.unparse(decorator).partition("(")[0]:
                     named = _name_given(decorator)
                     yield named or node.name
+
+
+def _named(tree: ast.Module) -> Iterator[str]:
+    """Yield the fixtures of a file, and all other names and words that may be fixtures."""
+    yield from _defined(tree)
+    for node in walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from node.value.replace(",", " ").split() if len(node.value) < 200 else ()
 

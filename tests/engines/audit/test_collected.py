@@ -66,6 +66,12 @@ def test_a_fixture_that_may_have_come_with_a_star_is_not_told() -> None:
     assert found([check_collected], base, ours, upstream) == ()
 
 
+def test_a_name_that_was_no_fixture_is_not_told() -> None:
+    base = {"tests/conftest.py": b"def made():\n    client = 'a client'\n"}
+    ours = {**base, "tests/unit/test_new.py": ASKS.encode()}
+    assert found([check_collected], base, ours, {"tests/conftest.py": b""}) == ()
+
+
 REST = "".join(f"def helper_{n}():\n    return {n}\n\n\n" for n in range(6))
 ONE = "class TestA:\n    def test_one(self):\n        pass\n\n\n"
 TWO = ONE.replace("pass\n", "pass\n\n    def test_two(self):\n        pass\n")
