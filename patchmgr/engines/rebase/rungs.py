@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,8 +12,10 @@ from patchmgr.engines.conflicts.memory import replay, whole_sides
 from patchmgr.engines.rebase.formatting import may_be_layout, merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
+    CARRIED_TEXT,
     CONFLICT,
     DECIDED,
+    DRIFTED_TEXT,
     FORMATTED,
     SOLVED,
     STRUCTURAL,
@@ -23,6 +25,7 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.rebase.work import Mergers, Tools
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.imports import has_imports_of
 from patchmgr.engines.structure.python_tree import compiles
 from patchmgr.engines.structure.sides import Texts
@@ -185,6 +188,8 @@ def climb_on(
     around = tuple(map(_text, sides_of(marked)))
     if isinstance(found, Solved) and not _is_ours(found, ours, around[1]):
         answers = _answered(collided, _ANSWERS[found.how])
+        if found.how is How.FORMAT:
+            answers = tuple(_laid_out(sides, answers, found.content))
         return Merged(Entry(mode, tools.blobs.add(found.content)), answers, found.reliability)
     is_guessed = structural in rungs and is_python and mode == sides.ours.mode
     if is_guessed and has_imports_of(*around):
@@ -207,6 +212,15 @@ def _breaks(content: bytes, *sides: bytes) -> bool:
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
     """Replace the answers of hunks in conflict."""
     return tuple(answer if a == CONFLICT else a for a in collided.answers)
+
+
+def _laid_out(sides: Sides, answers: Sequence[Answer], content: bytes) -> Iterator[Answer]:
+    """Yield the answers; a hunk that merged as text may have been laid out anew with the others."""
+    lines = frozenset(split_lines(content))
+    for hunk, answer in zip(sides.hunks, answers, strict=True):
+        is_text = answer in (CARRIED_TEXT, DRIFTED_TEXT)
+        is_new = is_text and not lines.issuperset(split_lines(hunk.added_text()))
+        yield FORMATTED if is_new else answer
 
 
 def solve_text(

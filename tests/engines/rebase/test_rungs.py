@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from patchmgr.engines.conflicts.memory import Resolutions
 from patchmgr.engines.merge.candidate import Resolved
 from patchmgr.engines.rebase.ladder import (
     CARRIED_TEXT,
     CONFLICT,
+    FORMATTED,
     STRUCTURAL,
     Collided,
     Merged,
@@ -20,7 +23,8 @@ from patchmgr.model.outcome import Reliability, Suggestion
 from patchmgr.model.snapshot import REGULAR, Entry
 from tests.engines.conflicts.test_memory import KNOWN, Known
 from tests.engines.ports import MemoryBlobs, PlainMerge
-from tests.engines.series import NOBODY
+from tests.engines.rebase.test_formatting import BASE, FORK, NEW, Fake, tight
+from tests.engines.series import NOBODY, hunks_between
 from tests.tables import table
 
 # The first region is on record, the second one is merged by what imports are.
@@ -115,6 +119,20 @@ def test_an_edit_is_not_dropped_beside_one_that_git_carried() -> None:
 
     sides = Sides(base, ours, theirs, path="a.py")
     assert climb_on(sides, collided, tools_of(blobs, structure=drops), GUESSED) == collided
+
+
+def test_a_hunk_that_is_laid_out_anew_beside_a_conflict_is_not_carried_as_text() -> None:
+    blobs = MemoryBlobs()
+    texts = (BASE, NEW, b"x=4\n" + FORK)
+    base, ours, theirs = (Entry(REGULAR, blobs.add(side)) for side in texts)
+    merge = PlainMerge().merge(*texts)
+    assert isinstance(merge, Conflicted)
+    collided = Collided("why", merge.marked, (CARRIED_TEXT, CONFLICT), texts)
+    tools = replace(tools_of(blobs), formatter=Fake(tight))
+    hunks = hunks_between(BASE, texts[2], context=1)
+    found = climb_on(Sides(base, ours, theirs, path="a.py", hunks=hunks), collided, tools, GUESSED)
+    assert isinstance(found, Merged)
+    assert found.answers == (FORMATTED, FORMATTED)
 
 
 def test_what_a_region_could_become_is_handed_on() -> None:
