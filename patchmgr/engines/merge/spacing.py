@@ -53,4 +53,7 @@ def _lead_in(host: Nodes, part: Node, at: int) -> str:
     if at == 0:
         return host[0].lead
     leads = {p.lead for p in host[1:] or host if not p.lead.strip()}
-    return (leads.pop() if len(leads) == 1 else "") or part.lead or " "
+    if len(leads) == 1 and (len(host) > 1 or leads != {""}):
+        return leads.pop()
+    is_own = any(p.whole == part.whole for p in host)
+    return part.lead if is_own else part.lead or " "
