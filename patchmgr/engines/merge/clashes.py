@@ -11,11 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from msgspec import Struct
+
 from patchmgr.engines.merge.features import Words
 from patchmgr.engines.merge.languages import PYTHON, Language, lex
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
-from patchmgr.engines.merge.tree import Node, likeness, said_of, words_of
+from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.engines.text.telling import bare, is_telling
 
 _NUMBERED = re.compile(
     r"\s*(?:#\s*define\s+)?(\w+)[\s=]+(?:\(?\s*1\s*<<\s*)?(0x[\da-fA-F]+|\d+)[)uUlL]*\s*,?\s*(?:/|$)"
@@ -32,11 +36,18 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
     checks of names find the others.
     """
     base, *words = (Counter(words_of(side.said)) for side in flat)
-    if language is not PYTHON and any(_lacks(base, *two) for two in (words, words[::-1])):
-        return "renamed"
+    if language is not PYTHON:
+        if any(_lacks(base, *two) for two in (words, words[::-1])):
+            return "renamed"
+        if fault := _unaccounted(Counter(words_of(said_of(text))), base, *words):
+            return fault
+    if _stammers(said_of(text)) - set[str]().union(*(_stammers(side.said) for side in flat)):
+        return "doubled"
     is_code = language is PYTHON or language.family == "c"
     if is_code and any(_is_at_two_places(flat[0], *two) for two in (flat[1:], flat[:0:-1])):
         return "two places"
+    if is_code and any(_is_run_on(flat[0], *two) for two in (flat[1:], flat[:0:-1])):
+        return "one expression"
     if language.family != "c":
         return ""
     old, *both = (side[region.before : len(side) - region.after] for side in region.sides)
@@ -52,6 +63,41 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
     first, second, known = (dict(_numbers(side)) for side in (ours, theirs, old))
     shared = (first.keys() & second.keys()) - known.keys() - {"0", "1"}
     return "same number" if any(first[number] != second[number] for number in shared) else ""
+
+
+class FileLines(Struct, frozen=True):
+    """How often each line occurs in base, and in ours and in theirs, of a file."""
+
+    base: Counter[str]
+    sides: tuple[Counter[str], Counter[str]]
+
+    @staticmethod
+    def of(texts: Texts) -> FileLines:
+        """Count the lines of a file, whatever their indentation."""
+        base, ours, theirs = (_counted(lines_of(text)) for text in texts.sides())
+        return FileLines(base, (ours, theirs))
+
+    def is_moved(self, region: Region) -> bool:
+        """Return whether one side moves a line out of a region, and the other side changes it.
+
+        Where it is now, the change would be lost: a patch of redis moved two calls into a new
+        function, and upstream took an argument out of them (c348269baf30).
+        """
+        base, *sides = map(_counted, region.sides)
+        gone = [line for line in (base - sides[0]) & (base - sides[1]) if _tells(line)]
+        return any(
+            mover[line] >= self.base[line] > other[line]
+            for mover, other in (self.sides, self.sides[::-1])
+            for line in gone
+        )
+
+
+def _counted(lines: Iterable[str]) -> Counter[str]:
+    return Counter(line.strip() for line in lines)
+
+
+def _tells(line: str) -> bool:
+    return is_telling(bare(line.encode("utf-8", "surrogateescape")))
 
 
 def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
@@ -71,6 +117,32 @@ def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
         for edit in token_edits(base, other)
         for place, pair in places
     )
+
+
+def _is_run_on(base: Node, one: Node, other: Node) -> bool:
+    """Return whether one side removes a comma, and the other side adds an item after it."""
+    commas = {
+        edit.end
+        for edit in token_edits(base, one)
+        if edit.first == edit.last and [p.said for p in base.parts[edit.start : edit.end]] == [","]
+    }
+    return any(edit.start == edit.end and edit.end in commas for edit in token_edits(base, other))
+
+
+def _unaccounted(merged: Words, base: Words, ours: Words, theirs: Words) -> str:
+    """Return "loses" if a word is lost that both sides keep, and "doubled" if there is one more.
+
+    Where one side moves words and the other removes those around their place, both can happen.
+    """
+    gone, come = (base - ours) + (base - theirs), (ours - base) + (theirs - base)
+    if base - gone - merged:
+        return "loses"
+    return "doubled" if any(map(str.isidentifier, merged - (base + come))) else ""
+
+
+def _stammers(said: str) -> set[str]:
+    """Return the words that follow themselves, as in `unsigned unsigned i`."""
+    return {a for a, b in pairwise(words_of(said)) if a == b and a.isidentifier()}
 
 
 def _lacks(base: Words, one: Words, other: Words) -> bool:

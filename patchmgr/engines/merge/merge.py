@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates
-from patchmgr.engines.merge.clashes import clash
+from patchmgr.engines.merge.clashes import FileLines, clash
 from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
@@ -72,6 +72,7 @@ def _candidates_of(texts: Texts, path: str, marked: str) -> FileCandidates | Non
     found: list[str | Candidates] = []
     known = _Known(
         words_in(base, ours, theirs),
+        FileLines.of(texts),
         {"regions": bucket(len(pieces) // 2, REGIONS)},
         FileImports(
             base, ours, theirs, "".join(x for p in pieces if isinstance(p, tuple) for x in p)
@@ -111,6 +112,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
     subject = subject_of(region, around.language, sides, flat)
     stale = known.words.stale(subject)
     is_indented = around.language is PYTHON and not _is_layout(region, around, subject)
+    always = "indented" if is_indented else "moved" if known.lines.is_moved(region) else ""
     found: list[Candidate] = []
     for text, each in made.items():
         features = features_of(subject, text, each.places)
@@ -120,7 +122,7 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         features["also"] = _also(each.rule, also[text])
         features["fails"] = fails(text, around)
         fault = known.imports.fault(text) if known.imports else ""
-        fault = fault or ("indented" if is_indented else asks(features, each))
+        fault = fault or always or asks(features, each)
         fault = fault or ("undone" if subject.is_undone(text) else "")
         fault = fault or clash(region, flat, text, around.language)
         if each.rule in _SIDES and (has_one_answer or not brought <= set(imported(text))):
@@ -184,6 +186,7 @@ def _in_turn(rule: str, how: str) -> str:
 
 class _Known(Struct, frozen=True):
     words: FileWords
+    lines: FileLines
     features: dict[str, str]
     imports: FileImports | None
 
