@@ -155,6 +155,17 @@ class Workspace:
         raw = self.find(path)
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
+    def is_free(self, series: str, name: str) -> bool:
+        """Return whether no file, listed or not, is where a new patch of a series would be."""
+        return not os.path.lexists(self.root / f"series/{series}/{name}")
+
+    def require_free(self, series: str, name: str) -> None:
+        """Raise PatchmgrError "usage" if a new patch of a series would replace a file."""
+        if not self.is_free(series, name):
+            place = self.root / f"series/{series}/{name}"
+            hint = f"move {shown(str(place))} away, or choose another name"
+            raise PatchmgrError("usage", f"the file {shown(name)} already exists", (hint,))
+
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Parse the patches of a series, and return them in series order.
 

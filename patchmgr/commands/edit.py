@@ -102,8 +102,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         if name == old:
             return Edited(opened.name, name, old, patch.subject, False, options.is_dry_run)
         file = renamed(opened.file, old, name)
-        if (session.workspace.root / f"series/{opened.name}/{name}").exists():
-            raise PatchmgrError("usage", f"the file {shown(name)} already exists")
+        session.workspace.require_free(opened.name, name)
         pushed = tuple(name if each == old else each for each in opened.names)
         raws = {old: None, name: patch.raw}
         forced = name if opened.forced == old else None

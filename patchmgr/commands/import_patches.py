@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -114,7 +114,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
             raise PatchmgrError("usage", "the named sources have no patches", tuple(hints))
         known = workspace.patches(series)
-        lines, patches = _named(session, found, present, known)
+        lines, patches = _named(session, series, found, present, known)
         if not patches:
             raise PatchmgrError("usage", f"{series} already has all of these patches")
         new = SeriesFile((*with_ended_lines(present).lines, *lines))
@@ -133,6 +133,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
 
 def _named(
     session: Session,
+    series: str,
     found: Sequence[SourcePatch | SeriesLine],
     present: SeriesFile,
     known: Sequence[Patch],
@@ -142,7 +143,7 @@ def _named(
     A patch from the same commit as one in the series is left out. Raises PatchmgrError
     "changed-patch" if their changes differ.
     """
-    names = {*present.names(), "series", "series.toml"}
+    names, is_free = {*present.names(), "series", "series.toml"}, session.workspace.is_free
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
     lines: list[SeriesLine] = []
     patches: list[Patch] = []
@@ -166,7 +167,7 @@ def _named(
                 )  # fmt: skip
             session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
             continue
-        name = _name(item, draft, names)
+        name = _name(item, draft, lambda name: name in names or not is_free(series, name))
         names.add(name)
         lines.append(item.listed(name))
         patches.append(parse_listed(item.raw, lines[-1]))
@@ -178,21 +179,21 @@ def _changes(diff: bytes) -> list[bytes]:
     return [line for line in diff.splitlines() if not line.startswith((b"index ", b"@@ ", b" "))]
 
 
-def _name(item: SourcePatch, draft: Patch, taken: Collection[str]) -> str:
+def _name(item: SourcePatch, draft: Patch, is_taken: Callable[[str], bool]) -> str:
     """Return a file name that is not in use: the one in a series file, if possible."""
-    if item.line is not None and item.wish is not None and item.wish not in taken:
+    if item.line is not None and item.wish is not None and not is_taken(item.wish):
         return item.wish
-    return _free_name(item.wish or f"{slug(draft.subject)}.patch", taken)
+    return _free_name(item.wish or f"{slug(draft.subject)}.patch", is_taken)
 
 
-def _free_name(wish: str, taken: Collection[str]) -> str:
+def _free_name(wish: str, is_taken: Callable[[str], bool]) -> str:
     folder, slash, last = wish.rpartition("/")
     stem, dot, suffix = last.rpartition(".")
     if not dot or f".{suffix}" not in SUFFIXES:
         stem, suffix = last, "patch"
     stem = folder + slash + (re.sub(r"[\s#]+", "-", stem).lstrip("-.") or "patch")
     name, number = f"{stem}.{suffix}", 1
-    while name in taken:
+    while is_taken(name):
         number += 1
         name = f"{stem}-{number}.{suffix}"
     return name

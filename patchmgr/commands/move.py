@@ -97,6 +97,7 @@ def move_to_series(
                 f"{into} already has a patch {shown(name)}",
                 (f"patchmgr rename {name} NAME --series {source}",),
             )
+        workspace.require_free(into, name)
         line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
         lines = with_ended_lines(other).lines
         folder = f"series/{source}/{name}"

@@ -11,7 +11,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.series_files import with_appended, with_inserted
-from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
@@ -34,15 +33,12 @@ def new_patch(
     with opened_series(session, options) as opened:
         name = file_name(given)
         refuse_forced(opened)
-        place = session.workspace.root / f"series/{opened.name}/{name}"
-        if place.exists() and name not in opened.file.names():
-            hint = f"move {place} away, or choose another name"
-            raise PatchmgrError("usage", f"the file {shown(name)} already exists", (hint,))
         top, order = opened.top, opened.file.names()
         if top is None and order:
             file = with_inserted(opened.file, name, before=order[0])
         else:
             file = with_appended(opened.file, name, after=top)
+        session.workspace.require_free(opened.name, name)
         writer = _author(opened, author)
         raw = new_header(subject or _words(name), message, writer)
         revision = Revision((*opened.names, name), opened.state, {name: raw}, file)

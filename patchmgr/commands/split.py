@@ -62,6 +62,7 @@ def split(
         name, added = opened.pick(given), file_name(new)
         opened.refuse_hidden(name)
         file = with_appended(opened.file, added, after=name)
+        session.workspace.require_free(opened.name, added)
         chain = chain_of(opened)
         at = chain.position(name)
         middle = _middle(opened, chain, opened.patches[name], part)

@@ -521,7 +521,8 @@ def _new_patch(
     taken |= {one.name for one in in_progress.added}
     stem = stand.patch.removesuffix(SUFFIX)
     names = (f"{stem}-edits{end}{SUFFIX}" for end in chain([""], (f"-{n}" for n in count(2))))
-    name = next(name for name in names if name not in taken)
+    is_free = session.workspace.is_free
+    name = next(n for n in names if n not in taken and is_free(stand.series, n))
     author = tree.clone.author() or Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
     header = new_header(f"Edits beside {shown(stem)}", "", author)
     return Added(stand.series, stand.patch, name, git_process.text(header))

@@ -88,10 +88,13 @@ def test_names(empty: Stage, name: str, content: str, wanted: str) -> None:
 
 
 def test_a_name_that_is_taken_gets_a_number(stage: Stage) -> None:
+    left_out = stage.root / "series/s/fork-one-2.patch"
+    left_out.write_text("by rebase --skip")
     take(stage, put(stage, "fork-one.patch", EDIT_B))
     third = EDIT_B.replace("line 0", "zero").replace("+zero", "+null")
     take(stage, put(stage, "x/fork-one.patch", third))
-    assert order(stage).splitlines()[2:] == ["fork-one-2.patch", "fork-one-3.patch"]
+    assert order(stage).splitlines()[2:] == ["fork-one-3.patch", "fork-one-4.patch"]
+    assert left_out.read_text() == "by rebase --skip"
 
 
 def test_many_files_in_the_order_given(empty: Stage) -> None:

@@ -210,6 +210,14 @@ def test_a_patch_goes_to_the_series_below_and_back(stack: Stack) -> None:
     assert picture(stack.scene.root) == before
 
 
+def test_a_patch_goes_over_no_file_that_is_not_listed(stack: Stack) -> None:
+    (stack.scene.root / "series/low/high-on-low.patch").write_text("left out by rebase --skip\n")
+    before = picture(stack.scene.root)
+    refused = stack.run("move", "high-on-low", "--into", "low", code=2)
+    assert one_line(refused) == "the file high-on-low.patch already exists"
+    assert picture(stack.scene.root) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
