@@ -203,7 +203,7 @@ class RebaseRun(Struct, frozen=True):
         bring(set(needed))
         bench.read_ahead(needed)
         options = self.options
-        below = replace(self.options, left_out={})
+        below = CarryOptions(options.selected)  # the rest is for what comes on the target
         base = base_commit(session, loaded, bench, self.upstreams, below)[0]
         return CarryInput(
             session,

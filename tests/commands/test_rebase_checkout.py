@@ -437,3 +437,20 @@ def test_a_series_on_another_is_shown_on_top_of_it(scene: Scene) -> None:
     go_on(scene)
     assert end(scene) == {"upper: 1": "a\nnew", "fork: 1": "clean"}
     assert log.read_text() == "fork: 1\nupper: 1\n"
+
+
+def test_an_edit_of_the_series_below_is_no_part_of_the_old_one(scene: Scene) -> None:
+    begin(scene, ONE)
+    scene.call("series", "new", "t", "--on", "s")
+    box = scene.root.parent / "t.mbox"
+    scene.upstream.git("checkout", "--quiet", "fork")
+    scene.upstream.commit({"clean": own("clean", l50="ours\n")}, "upper: 1")
+    box.write_bytes(scene.upstream.patches("HEAD~1..HEAD"))
+    scene.upstream.git("checkout", "--quiet", "main")
+    scene.call("import", box, "--series", "t")
+    rebase(scene, code=3)
+    root = tree_of(scene).root
+    (root / "a").write_text("both\n")
+    (root / "clean").write_text(own("clean", l2="theirs\n", l49="beside\n"))
+    go_on(scene, "--other-edits", "patch")
+    assert end(scene) == {"upper: 1": "clean", "fork: 1": "a\nclean\nnew"}
