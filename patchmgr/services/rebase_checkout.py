@@ -53,7 +53,7 @@ from patchmgr.services.work_area import (
     Waiting,
     content_problem,
     edit_file,
-    has_marker,
+    is_marked,
     is_named,
     original,
     state_file,
@@ -431,7 +431,7 @@ def _resolved(
         entry = entries.get(place)
         content = None if entry is None else _content(tree, entry)
         is_open = place in unmerged and (content is None or original(workspace, item) is None)
-        if is_open or (content is not None and has_marker(content)):
+        if is_open or (content is not None and is_marked(workspace, item, content)):
             (elsewhere if is_answered(item) else left).append(place)
             continue
         is_meant = content is None or is_named(workspace, item, accepted)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ def unresolved_items(
 def is_unresolved(workspace: Workspace, item: Waiting) -> bool:
     """Return whether a file in the work area still has conflict markers."""
     content = _read(work_file(workspace, item))
-    return content is not None and has_marker(content)
+    return content is not None and is_marked(workspace, item, content)
 
 
 def is_refused(workspace: Workspace, item: Waiting) -> bool:
@@ -227,7 +228,7 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     solved: Solved = {}
     for item in in_progress.waiting:
         content = _read(work_file(workspace, item))
-        if content is None or not has_marker(content):
+        if content is None or not is_marked(workspace, item, content):
             solved.setdefault(item.series, {})[item.patch, item.path] = content
     return solved
 
@@ -326,13 +327,14 @@ def content_problem(
 
     Also returns None for a file that is not resolved yet.
     """
-    if has_marker(content):
+    if is_marked(workspace, item, content):
         return None
-    sides = _sides(workspace, item)
-    left = leftover_marker(content, sides)
+    left = leftover_marker(content, _known_lines(workspace, item))
     if left is not None:
         return f":{left[0]}: {shown(left[1].decode('utf-8', 'replace'))}: {_LEFT}"
-    broken = None if is_accepted else syntax_problem(item.path, content, sides)
+    broken = None
+    if not is_accepted:
+        broken = syntax_problem(item.path, content, _sides(workspace, item))
     return None if broken is None else f":{broken[0]}: it does not compile: {shown(broken[1])}"
 
 
@@ -364,9 +366,29 @@ def _read(file: Path) -> bytes | None:
         raise PatchmgrError("broken-workspace", f"{file} cannot be read: {reason}") from fault
 
 
-def has_marker(content: bytes) -> bool:
-    """Return whether a line of the content is a marker `<<<<<<< ` or `>>>>>>> `."""
-    return any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in content.split(b"\n"))
+def is_marked(workspace: Workspace, item: Waiting, content: bytes) -> bool:
+    """Return whether a file in conflict still has a marker `<<<<<<< ` or `>>>>>>> `.
+
+    A line that a side also contains is no marker.
+    """
+    signs = {x for x in _lines(content) if x.startswith((b"<<<<<<< ", b">>>>>>> "))}
+    return bool(signs) and not signs.issubset(_known_lines(workspace, item))
+
+
+_MARKERS = (b"<<<<<<< ours", b"||||||| base", b"=======", b">>>>>>> theirs")
+
+
+def _known_lines(workspace: Workspace, item: Waiting) -> Collection[bytes]:
+    """Return the lines that the sides of a file in conflict contain."""
+    marked = original(workspace, item)
+    if marked is None:
+        return {line for side in _sides(workspace, item) for line in _lines(side)}
+    lines = _lines(marked)
+    return Counter(lines) - Counter(_MARKERS * lines.count(_MARKERS[-1]))
+
+
+def _lines(content: bytes) -> list[bytes]:
+    return [line.removesuffix(b"\r") for line in content.split(b"\n")]
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:

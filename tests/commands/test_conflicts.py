@@ -356,6 +356,24 @@ def test_text_with_lines_like_markers_is_solved_by_hand_only(scene: Scene) -> No
     assert listed(scene) == {}
 
 
+@pytest.mark.parametrize("is_patched", [False, True], ids=["upstreams", "the-patchs"])
+def test_a_line_like_a_marker_is_not_left_to_resolve(scene: Scene, is_patched: bool) -> None:
+    sample = "<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n"
+    start, both = ({}, {"l11": sample}) if is_patched else ({"l20": sample}, {"l20": sample})
+    fork(
+        scene,
+        {"a": text(l10="ours\n", **both)},
+        on={"a": text(**start)},
+        then={"a": text(l10="theirs\n", **start)},
+    )
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    scene.call("rebase", "--continue", code=3)
+    (scene.root / WORK / "a").write_text(text(l10="both\n", **both))
+    scene.call("rebase", "--continue")
+    head = scene.call("branch", "s", "--repo", scene.upstream.root, "--json").json["head"]
+    assert scene.upstream.git("show", f"{head}:a") == text(l10="both\n", **both).rstrip("\n")
+
+
 @table("name", ["000000000000", "zz", "../x", "", "abc", "-x"])
 def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> None:
     error = conflicts(collided, "show", "--", name, code=2).err
