@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from patchmgr.engines.languages.symbols import enclosing_symbol
 from patchmgr.engines.series.fold import Overlay
+from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.origins import origins
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, series_at_pin
-from patchmgr.services.session import Session
+from patchmgr.services.session import Fetching, Session
 
 
 class LineOrigin(Struct, frozen=True):
@@ -38,25 +38,24 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
     """Return the patch that wrote a line (from 1) of a file on the branch."""
     loaded = load_series(session, name)
     with series_at_pin(session, loaded, options) as at_pin:
-        bench, state = at_pin.bench, Overlay(at_pin.tree)
-        versions: list[tuple[str | None, bytes]] = [(None, _content(bench, state.entry(path)))]
+        state, read = Overlay(at_pin.tree), Fetching(loaded.side, at_pin.bench.read).read
         moved = _moved_from(loaded.patches, path)
-        if moved is not None:
-            versions = [(None, _content(bench, state.entry(moved)))]
+        start = state.entry(path if moved is None else moved)
+        versions: list[tuple[str | None, bytes]] = [(None, _content(start, read))]
         for outcome in at_pin.carried.outcomes:
             changes = (outcome.changes or {}) if outcome.is_carried else {}
             for changed, entry in changes.items():
                 state.set(changed, entry)
             for wanted in (path, moved):
                 if wanted is not None and changes.get(wanted) is not None:
-                    versions.append((outcome.name, _content(bench, changes[wanted])))
+                    versions.append((outcome.name, _content(changes[wanted], read)))
         last = state.entry(path)
         if last is None:
             raise PatchmgrError("usage", f"the branch of the series has no file {shown(path)}")
-        content = _content(bench, last)
-    lines = content.split(b"\n")
+        content = _content(last, read)
+    lines = [line.removesuffix(b"\n") for line in split_lines(content)]
     if not 1 <= line <= len(lines):
-        raise PatchmgrError("usage", f"{shown(path)} has only {len(lines)} lines")
+        raise PatchmgrError("usage", f"{shown(path)} ends at line {len(lines)}")
     owner = origins(versions)[line - 1]
     patches = {patch.name: patch for patch in loaded.patches}
     patch = patches.get(owner) if owner is not None else None
@@ -67,10 +66,8 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
     return LineOrigin(path, line, text, symbol, owner, patch.subject if patch else "", reason)
 
 
-def _content(bench: Workbench, entry: Entry | None) -> bytes:
-    if entry is None or entry.mode not in FILE_MODES:
-        return b""
-    return bench.read(entry.blob)
+def _content(entry: Entry | None, read: Callable[[str], bytes]) -> bytes:
+    return b"" if entry is None or entry.mode not in FILE_MODES else read(entry.blob)
 
 
 def _moved_from(patches: Sequence[Patch], path: str) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.commands.conftest import Scene
-from tests.commands.scenes import Stage, own_ref
+from tests.commands.scenes import Stage, own_ref, text
 from tests.conftest import Repository
 
 A = "".join(f"line {n}\n" for n in range(40))
@@ -178,7 +178,9 @@ def test_why_names_the_patch_of_a_line(stage: Stage) -> None:
     assert (found["patch"], found["text"]) == ("fork-one.patch", "ours")
     assert stage.run("why", "pkg/a.py:30", "--json").json["patch"] is None
     assert "fork: one" in stage.run("why", "new/deep/file.txt:1").out
-    for place in ("pkg/a.py", "pkg/a.py:x", "pkg/a.py:999", "gone/only.txt:1"):
+    assert stage.run("why", "pkg/b.py:1", "--json").json["patch"] is None
+    end = len(text().splitlines()) + 1
+    for place in ("pkg/a.py", "pkg/a.py:x", f"pkg/a.py:{end}", "gone/only.txt:1"):
         stage.run("why", place, code=2)
 
 
