@@ -52,14 +52,14 @@ def push(session: Session, given: str | None, options: CheckoutOptions, *, all_:
     """
     with opened_series(session, options) as opened:
         left = opened.unpushed()
-        if given is not None and given.isdigit():
+        if given is not None and given.isdecimal():
             wanted = left[: int(given)]
         elif given is not None:
             wanted = _up_to(opened, opened.pick(given))
         else:
             wanted = left if all_ else left[:1]
         if not wanted:
-            raise PatchmgrError("no-patch", f"all patches of {opened.name} are already pushed")
+            raise PatchmgrError("no-patch", f"no patch of {opened.name} is left to push")
         return _push(opened, wanted, options)
 
 
@@ -123,7 +123,7 @@ def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: 
             raise PatchmgrError(
                 "no-patch", f"no patch of {opened.name} is pushed", ("patchmgr push",)
             )
-        if given is not None and given.isdigit():
+        if given is not None and given.isdecimal():
             kept = max(0, len(names) - int(given))
         elif given is not None:
             kept = opened.position(opened.pick(given)) + 1

@@ -133,7 +133,8 @@ def record_in_force(checkout: Checkout, head: str, changed: Collection[str]) -> 
         and (file.path in changed or (file.before is None and file.path not in index))
         for file, stands in zip(record.files, checkout.standings(record.files), strict=True)
     )
-    return record if is_in or (not record.files and head == record.onto) else None
+    is_empty = not record.files and record.pushed != () and head == record.onto
+    return record if is_in or is_empty else None
 
 
 def applied_now(checkout: Checkout, head: str) -> Record | None:

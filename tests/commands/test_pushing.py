@@ -40,7 +40,7 @@ def test_patches_go_in_and_out_one_by_one_and_leave_head_and_index_alone(desk: H
         assert desk.run("top").out == f"{top}\n"
     fork = desk.stage.upstream
     assert trees == [fork.tree("fork~1"), fork.tree("fork")]
-    assert one_line(desk.run("push", code=1)) == "all patches of s are already pushed"
+    assert one_line(desk.run("push", code=1)) == "no patch of s is left to push"
     assert desk.run("pop").out == "Popped fork-two.patch\nTop is fork-one.patch\n"
     assert work_tree(desk.checkout) == trees[0]
     assert desk.run("pop").out == "Popped fork-one.patch\nNo patch is pushed\n"
@@ -89,6 +89,7 @@ def test_push_and_pop_take_counts_and_goto_places(
         (("goto", "9"), 2, "there is no patch number 9: the series has 3"),
         (("goto", "t"), 2, "t is ambiguous: several names start with it"),
         (("push", "one", "-a"), 2, "name a patch, or give --all"),
+        (("push", "\u00b2"), 2, "there is no patch \u00b2"),
         (("prev", "one"), 1, "there is no patch before the first one"),
         (("next", "three"), 1, "there is no patch after the last one"),
     ],
@@ -295,6 +296,7 @@ def test_another_series_is_not_pushed_over_one(desk: Hands) -> None:
     message = one_line(desk.run("push", "--series", "w", code=1))
     assert message == f"the series s is applied in {desk.root}"
     desk.run("pop", "-a")
+    desk.stage.run("apply", "w", "--to", desk.root, "--dry-run")
     desk.run("goto", "0", "--series", "w")
 
 
