@@ -98,6 +98,7 @@ def move_to_series(
                 (f"patchmgr rename {name} NAME --series {source}",),
             )
         workspace.require_free(into, name)
+        _check_groups(session, name, source, into)
         line = with_ended_lines(SeriesFile(tuple(x for x in file.lines if x.name == name))).lines
         lines = with_ended_lines(other).lines
         folder = f"series/{source}/{name}"
@@ -134,6 +135,18 @@ def _is_down(session: Session, source: str, into: str) -> bool:
     if session.workspace.series_record(into).on == source:
         return False
     raise PatchmgrError("usage", f"neither {source} nor {into} is based on the other")
+
+
+def _check_groups(session: Session, name: str, source: str, into: str) -> None:
+    """Raise PatchmgrError "usage" if a patch would be switched on or off by its new series."""
+    before, after = (set(session.workspace.settings(s).off_groups(name)) for s in (source, into))
+    for group in sorted(before ^ after):
+        having, other = (source, into) if group in before else (into, source)
+        raise PatchmgrError(
+            "usage",
+            f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
+            (f"put it into such a group in series/{other}/series.toml, too, or take it out",),
+        )
 
 
 def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
 
@@ -74,6 +75,7 @@ _GateKind = Literal[
 ]
 KINDS: tuple[str, ...] = get_args(_GateKind)
 
+_GROUPS = re.compile(rb"^[ \t]*\[groups\][^\n]*\n(?:(?![ \t]*\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
 _DIGEST = re.compile(r"upstream|sha256:([0-9a-f]{64})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _Text = Annotated[str, Meta(pattern=r"^[^\0]+\Z")]
@@ -148,22 +150,32 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     """Return a series.toml with the patch `old` renamed to `new` in its groups.
 
-    All other bytes are kept. If the file writes the name with escapes, it is returned unchanged.
+    All other bytes are kept. Raises PatchmgrError "bad-settings" if a group would lose the patch,
+    for example because the file writes the name with escapes.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}
-    changed = raw
-    for one, other in names.items():
-        for quote in ('"', "'"):
-            changed = changed.replace(
-                f"{quote}{one}{quote}".encode(), f"{quote}{other}{quote}".encode()
-            )
-    try:
-        after = parse_settings(changed, series=series)
-    except PatchmgrError:
+    wanted = [members for members in before.groups.values() if not names.keys().isdisjoint(members)]
+    if all(not {*names.values()}.isdisjoint(members) for members in wanted):
         return raw
     groups = {g: tuple(names.get(m, m) for m in members) for g, members in before.groups.items()}
-    return changed if after == replace(before, groups=groups) else raw
+    table = _GROUPS.search(raw)
+    for start, end in ((0, len(raw)), table.span() if table is not None else (0, 0)):
+        changed = raw[start:end]
+        for one, other in names.items():
+            for quote in ('"', "'"):
+                changed = changed.replace(
+                    f"{quote}{one}{quote}".encode(), f"{quote}{other}{quote}".encode()
+                )
+        changed = raw[:start] + changed + raw[end:]
+        with suppress(PatchmgrError):
+            if parse_settings(changed, series=series) == replace(before, groups=groups):
+                return changed
+    raise PatchmgrError(
+        "bad-settings",
+        f"series/{series}/series.toml: a group that has {shown(old)} would lose it",
+        (f"write {shown(new)} beside {shown(old)} there, then run the command again",),
+    )
 
 
 def _command(what: str, name: str, table: Any) -> CheckCommand:

@@ -218,6 +218,16 @@ def test_a_patch_goes_over_no_file_that_is_not_listed(stack: Stack) -> None:
     assert picture(stack.scene.root) == before
 
 
+def test_a_patch_that_is_off_stays_so_in_another_series(stack: Stack) -> None:
+    folder = stack.scene.root / "series"
+    settings = '[groups]\nexperimental = ["high-on-low"]\n'
+    (folder / "high/series.toml").write_text(settings)
+    refused = stack.run("move", "high-on-low", "--into", "low", code=2)
+    assert one_line(refused) == "high-on-low.patch is in high's group experimental, which is off"
+    (folder / "low/series.toml").write_text(settings)
+    stack.run("move", "high-on-low", "--into", "low")
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

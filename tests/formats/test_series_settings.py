@@ -95,11 +95,26 @@ def test_what_is_wrong_is_named(text: str, problem: str) -> None:
         ),
         "without its end": (b"[groups]\ng = ['a']\n", b"[groups]\ng = ['new']\n"),
         "no member": (b"[groups]\ng = ['b.patch']\n", None),
-        "written otherwise": (b"[groups]\ng = ['a\\u002epatch', \"\\u0061\"]\n", None),
+        "the name of its group": (
+            b"off = ['a']\n[groups]\na = [\n  'a',\n]\n\n[subsystems]\na = ['a']\n",
+            b"off = ['a']\n[groups]\na = [\n  'new',\n]\n\n[subsystems]\na = ['a']\n",
+        ),
+        "both names": (b"[groups]\ng = ['\\u0061', 'new']\n", None),
         "another table": (b"[subsystems]\ng = ['a.patch']\n", None),
-        "a group of that name": (b"[groups]\n'a' = ['a']\n'new' = ['b']\n", None),
     },
 )
 def test_a_new_name_of_a_patch_changes_its_groups_alone(raw: bytes, renamed: bytes | None) -> None:
     found = with_renamed(raw, "a.patch", "new.patch", series="s")
     assert found == (raw if renamed is None else renamed)
+
+
+@table(
+    "raw",
+    {
+        "with escapes": b'[groups]\ng = ["\\u0061"]\n',
+        "a group of that name": b"[groups]\n'a' = ['a']\n'new' = ['b']\n",
+    },
+)
+def test_a_patch_that_its_group_would_lose_is_not_renamed(raw: bytes) -> None:
+    with pytest.raises(PatchmgrError, match="would lose it"):
+        with_renamed(raw, "a.patch", "new.patch", series="s")
