@@ -18,6 +18,7 @@ from patchmgr.plumbing.conversion import Conversion
 from patchmgr.plumbing.objects import object_named
 
 _DIRECTORIES = ("--git-common-dir", "--absolute-git-dir")  # the shared one, the private one
+_FORM = "--show-object-format"
 _IDENTITY = re.compile(r"(.*) <(.*)> (\d+ [+-]\d{4})")
 _UNFINISHED = {
     "MERGE_HEAD": "a merge",
@@ -202,11 +203,12 @@ def open_clone(folder: Path) -> Clone:
 def find_clone(folder: Path) -> Clone | None:
     """Return the repository whose work tree contains the folder, or None if there is none."""
     try:
-        git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
+        paths = _ask_paths(folder, *_DIRECTORIES, "--show-toplevel", _FORM)[:3]
     except PatchmgrError as fault:
         if fault.kind not in ("usage", "git"):  # the disk, or a signal: git has not answered
             raise
         return None
+    git_dir, private, top = map(Path, paths)
     return Clone(top, git_dir, private, is_bare=False)
 
 
@@ -235,7 +237,9 @@ def find_git_dir(folder: Path) -> Path:
     Raises PatchmgrError "usage" if there is no such repository.
     """
     _check_folder(folder)
-    return Path(_ask_paths(folder, "--git-common-dir")[0])
+    git_dir, form = _ask_paths(folder, "--git-common-dir", _FORM)
+    _refuse_form(folder, form)
+    return Path(git_dir)
 
 
 def _check_folder(folder: Path) -> None:
@@ -243,20 +247,27 @@ def _check_folder(folder: Path) -> None:
         raise PatchmgrError("usage", f"there is no folder {folder}")
 
 
+def _refuse_form(folder: Path, form: str) -> None:
+    if form != "sha1":
+        message = f"{folder} uses SHA-256 object ids, but patchmgr supports only SHA-1"
+        raise PatchmgrError("git", message)
+
+
 def _repository(folder: Path) -> tuple[Path, Path, Path | None]:
     """Return the shared git directory, the private one, and the top of the work tree, if any."""
     _check_folder(folder)
     try:
-        git_dir, private, top = map(Path, _ask_paths(folder, *_DIRECTORIES, "--show-toplevel"))
+        *found, top, form = _ask_paths(folder, *_DIRECTORIES, "--show-toplevel", _FORM)
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
-        *found, is_bare = _ask_paths(folder, *_DIRECTORIES, "--is-bare-repository")
-        git_dir, private = map(Path, found)
-        if is_bare != "true" and not private.samefile(folder):
+        *found, is_bare, form = _ask_paths(folder, *_DIRECTORIES, "--is-bare-repository", _FORM)
+        if is_bare != "true" and not Path(found[1]).samefile(folder):
             raise
-        return git_dir, private, None
-    return git_dir, private, top
+        top = ""
+    _refuse_form(folder, form)
+    git_dir, private = map(Path, found)
+    return git_dir, private, Path(top) if top else None
 
 
 @cache

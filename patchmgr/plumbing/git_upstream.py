@@ -218,7 +218,10 @@ class GitUpstream:
             raise PatchmgrError(
                 "unknown-ref",
                 f"{self._name} has no {f'branch {branch}' if branch else 'default branch'}",
-                _nearest(branch or "main", remote.heads),
+                (
+                    *_nearest(branch or "main", remote.heads),
+                    f"name the branch to follow in upstream.lock, [upstream.{self._name}]: branch",
+                ),
             )
         return branch
 

@@ -247,3 +247,22 @@ def test_an_upstream_with_other_object_ids_is_refused_by_name(stage: Stage) -> N
     answer = invoke("-C", stage.root, "upstream", "fetch", "wide")
     assert answer.code == 1
     assert "wide uses SHA-256 object ids" in answer.err
+    for words in (
+        ("apply", "s", "--to", other),
+        ("branch", "s", "--repo", other),
+        ("import", "--git", other, "HEAD..HEAD", "--series", "s"),
+    ):
+        assert "sha256 uses SHA-256 object ids" in stage.run(*words, code=1).err
+
+
+def test_an_upstream_on_no_branch_says_where_to_name_one(stage: Stage) -> None:
+    other = stage.clone()
+    other.git("checkout", "--quiet", "--detach")
+    stage.run("upstream", "add", "other", "--git", other.root)
+    refused = stage.run("upstream", "fetch", "other", code=2)
+    assert "follow in upstream.lock, [upstream.other]: branch" in refused.err
+    lock = stage.root / "upstream.lock"
+    lock.write_text(
+        lock.read_text().replace("[upstream.other]", '[upstream.other]\nbranch = "main"')
+    )
+    stage.run("upstream", "fetch", "other")
