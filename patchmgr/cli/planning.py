@@ -29,7 +29,9 @@ from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
 def plan(
     name: MaybeName = None,
     onto: Annotated[str, option("--onto REF", "The upstream state to reach.")] = ("upstream/main"),
-    most: Annotated[int | None, option("--max N", "At most N commits per step.", min=1)] = None,
+    most: Annotated[
+        int | None, option("--max N", "At most N commits or merges per step.", min=1)
+    ] = None,
     form: Annotated[str, option("--format terminal|markdown", "The output format.")] = "terminal",
     git: Annotated[Path | None, option("--git REPO", "Plan merges into a branch of REPO.")] = None,
     branch: Annotated[

@@ -68,9 +68,7 @@ def make_plan(
             steps = tuple(planning.steps())
         if is_back:
             steps = (replace(steps[0], is_back=True), *steps[1:])
-        base, target = planned(states[0]), planned(states[-1])
-        count, probes = len(states) - 1, tuple(planning.probes)
-        plan = Plan(stack, base, target, side.step, count, selected, steps, probes)
+        plan = planning.plan(selected, steps)
         keep_plan(session.workspace, plan)
         return plan
 
@@ -162,6 +160,22 @@ class Planning:
             end = longest_stretch(self.at, top, self._is_clean, self._named)
             yield self._stretch(number, end) if end > self.at else self._breaking(number)
 
+    def plan(self, selected: tuple[str, ...], steps: Sequence[PlanStep]) -> Plan:
+        """Return a plan with the given steps."""
+        ends, last = (planned(self.states[0]), planned(self.states[-1])), len(self.states) - 1
+        (count, back), probes = self._distance(0, last), tuple(self.probes)
+        unit, steps = self.side.step, tuple(steps)
+        return Plan(self.stack, *ends, unit, count, selected, steps, probes, commits_back=back)
+
+    def _distance(self, start: int, end: int) -> tuple[int, int]:
+        """Return how many commits only one state has, and how many only the other, as git counts.
+
+        The states are those of upstream's own line, on which a merge counts as one.
+        """
+        if not self.side.has_history:
+            return end - start, 0
+        return self.side.history(self.states[start], self.states[end]).distance()
+
     def _stretch(self, number: int, end: int) -> PlanStep:
         tried = self._tried[end]
         step = self._step(number, end, changed_patches(tried.outcomes))
@@ -198,7 +212,7 @@ class Planning:
     ) -> PlanStep:
         base, onto = planned(self.states[self.at]), planned(self.states[end])
         start = digests_of(self.session, self.stack, self.run.options.selected)
-        count = end - self.at
+        count, _ = self._distance(self.at, end)
         return PlanStep(number, base, onto, count, patches, known, self.assuming, start)
 
     def _go_on(self, end: int, tried: Tried) -> None:

@@ -128,9 +128,7 @@ def _proposal(run: RebaseRun, stack: tuple[str, ...], side: Side, end: Resolved)
         left = tuple(_left(replace(run, session=after), stack, end))
         orders += [shorter(order, {})[0] for one in left for order in _orders(one)]
         outcomes.append(tuple(one.outcome for one in left))
-    ends, selected = (planned(states[0]), here), tuple(sorted(run.options.selected))
-    probes = tuple(planning.probes)
-    plan = Plan(stack, *ends, side.step, len(states) - 1, selected, tuple(steps), probes)
+    plan = planning.plan(tuple(sorted(run.options.selected)), steps)
     return Proposal(plan, tuple(outcomes), carried, tuple(orders), files)
 
 

@@ -92,7 +92,7 @@ class PlanStep(Struct, frozen=True, rename={"is_back": "back"}):
 
 
 class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
-    """A trial rebase for a plan; `start` and `end` count the upstream commits since the pin."""
+    """A trial rebase for a plan; `start` and `end` count the first-parent commits since the pin."""
 
     start: int
     end: int
@@ -102,7 +102,8 @@ class Probe(Struct, frozen=True, rename={"is_clean": "clean"}):
 class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     """The steps from the pin to an upstream state that is `commits` commits (or releases) away.
 
-    `is_merge` is true if each step is a merge into a branch.
+    `commits_back` is the number of commits that only the pin has. `is_merge` is true if each step
+    is a merge into a branch.
     """
 
     series: tuple[str, ...]
@@ -115,6 +116,7 @@ class Plan(Struct, frozen=True, rename={"is_merge": "merge"}):
     probes: tuple[Probe, ...]
     format: int = PLAN_FORMAT
     is_merge: bool = False
+    commits_back: int = 0
 
     def command(self, step: PlanStep) -> str:
         """Return the command with which the user carries out a step."""

@@ -17,7 +17,13 @@ from patchmgr.model.plan import (
 )
 from patchmgr.render.clean import clean, counted
 from patchmgr.render.markdown_text import code, code_cell, text
-from patchmgr.render.terminal import VERDICT_COLOURS, painted, short_ref, sighting_text
+from patchmgr.render.terminal import (
+    VERDICT_COLOURS,
+    moved_text,
+    painted,
+    short_ref,
+    sighting_text,
+)
 from patchmgr.render.view import View
 
 _LEFT = (Verdict.CONFLICT, Verdict.BLOCKED)
@@ -48,7 +54,8 @@ def after_plan(plan: Plan) -> str:
 def _heading(plan: Plan) -> str:
     base, onto = short_ref(plan.base.ref), short_ref(plan.onto.ref)
     breaking = sum(step.breaking is not None for step in plan.steps)
-    counts = f"{counted(plan.commits, f'upstream {plan.unit}')}, {counted(len(plan.steps), 'step')}"
+    moved = moved_text(plan.commits, plan.commits_back, plan.unit)
+    counts = f"{moved}, {counted(len(plan.steps), 'step')}"
     told = f"{counts}, {breaking} for a person" if breaking else counts
     return f"{clean(', '.join(plan.series))}: {base} -> {onto}  ({told})"
 
@@ -57,8 +64,12 @@ def _title(plan: Plan, step: PlanStep) -> str:
     if step.breaking is not None:
         found = sighting_text(step.breaking)
         return f"back to {found} breaks" if step.is_back else f"{found} breaks"
-    back = "back to" if step.is_back and step.commits == 1 else "carries to"
-    return f"{counted(step.commits, plan.unit)}: {back} {short_ref(step.onto.ref)}"
+    onto = short_ref(step.onto.ref)
+    return (
+        f"{counted(step.commits, plan.unit)}: carries to {onto}"
+        if step.commits
+        else f"back to {onto}"
+    )
 
 
 def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
@@ -105,7 +116,8 @@ def _place(place: Place) -> str:
 
 def _tried(plan: Plan) -> str:
     words = [f"{p.start}..{p.end} {'clean' if p.is_clean else 'conflict'}" for p in plan.probes]
-    return f"tried, by numbers of {plan.unit}s: {', '.join(words)}"
+    units = "releases" if plan.unit == "release" else "first-parent commits"
+    return f"tried, by numbers of {units}: {', '.join(words)}"
 
 
 def plan_markdown(plan: Plan, *, takes: bool = True) -> str:

@@ -56,14 +56,19 @@ def listed(patches: Iterable[PatchOutcome], view: View) -> Iterator[str]:
 
 
 def _heading(outcome: SeriesOutcome) -> str:
-    number, back = outcome.upstream_commits, outcome.commits_back
     unit = "release" if outcome.onto.archive else "commit"
     base, onto = short_ref(outcome.base.ref), short_ref(outcome.onto.ref)
+    moved = moved_text(outcome.upstream_commits, outcome.commits_back, unit)
+    return f"{outcome.name}: {base} -> {onto}  ({moved})"
+
+
+def moved_text(number: int, back: int, unit: str) -> str:
+    """Return how many upstream commits (or releases) a rebase goes back over, and forward."""
     moved = counted(number, f"upstream {unit}")
     if back:
         gone = f"back over {counted(back, unit)}"
         moved = f"{gone}, {moved}" if number else gone
-    return f"{outcome.name}: {base} -> {onto}  ({moved})"
+    return moved
 
 
 def short_ref(ref: str) -> str:

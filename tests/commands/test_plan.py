@@ -126,7 +126,24 @@ def test_a_pin_on_a_branch_goes_back_first(scene: Scene) -> None:
     scene.upstream.commit({"b": "x\n"})
     scene.call("upstream", "fetch")
     found = plan(scene, code=0)
-    assert [(s["commits"], s["breaking"], s["back"]) for s in found["steps"]] == [(2, None, True)]
+    assert (found["commits"], found["commits_back"]) == (1, 1)
+    assert [(s["commits"], s["breaking"], s["back"]) for s in found["steps"]] == [(1, None, True)]
+
+
+def test_commits_are_counted_as_git_counts_them(planned: Scene) -> None:
+    upstream = planned.upstream
+    upstream.git("switch", "--quiet", "--create", "topic", "main~1")
+    for name in ("d", "e"):
+        upstream.commit({name: "x\n"})
+    upstream.git("switch", "--quiet", "main")
+    upstream.git("merge", "--quiet", "--no-edit", "--no-ff", "topic")
+    planned.call("upstream", "fetch")
+    found = plan(planned)
+    assert [step["commits"] for step in found["steps"]] == [3, 1, 5]
+    (status,) = planned.call("status", "--json").json["series"]
+    wanted = int(upstream.git("rev-list", "--count", f"{found['base']['commit']}..main"))
+    assert found["commits"] == status["behind"] == wanted == 9
+    assert [probe["end"] for probe in found["probes"]][-1] == 7
 
 
 def test_a_stack_is_planned_as_a_whole(planned: Scene) -> None:
