@@ -106,7 +106,10 @@ def _write_claims(session: Session, name: str, claims: Sequence[tuple[str, str]]
 
 
 def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> bytes:
-    """Return series.toml with new claims, which replace old claims about the same places."""
+    """Return series.toml with new claims, which replace old claims about the same places.
+
+    Lines of other tables are kept, whatever their keys.
+    """
     lines = raw.decode().splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
@@ -115,8 +118,9 @@ def with_claims(raw: bytes, claims: Sequence[tuple[str, str]], series: str) -> b
     if head is None:
         lines += ["\n"] * bool(lines) + ["[claims]\n"]
         head = len(lines) - 1
-    lines = [x for x in lines if x.partition("=")[0].strip() not in keys]
-    lines[head + 1 : head + 1] = [f'"{place}" = "{digest}"\n' for place, digest in claims]
+    end = next((i for i in range(head + 1, len(lines)) if lines[i].lstrip()[:1] == "["), len(lines))
+    kept = [x for x in lines[head + 1 : end] if x.partition("=")[0].strip() not in keys]
+    lines[head + 1 : end] = [f'"{place}" = "{digest}"\n' for place, digest in claims] + kept
     whole = "".join(lines).encode()
     parse_settings(whole, series=series)
     return whole
