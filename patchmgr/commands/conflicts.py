@@ -81,8 +81,11 @@ def _edits_in(recorded: Recorded, structure: StructureApart) -> SideEdits:
 
 
 def is_resolved(memory: Memory, name: str) -> bool:
-    """Return whether a recorded conflict, or each of its regions, has a resolution."""
-    found = _listed(memory, name).recorded
+    """Return whether a recorded conflict, or each of its regions, has a resolution.
+
+    A file in conflict that an older patchmgr wrote has no `name`, and no resolution is known.
+    """
+    found = _listed(memory, name).recorded if name else None
     each = () if found is None else [_listed(memory, part).recorded for part in found.parts]
     known = each or (found,)
     return all(one is not None and one.resolution is not None for one in known)

@@ -271,7 +271,7 @@ def _is_answered(session: Session) -> Callable[[Waiting], bool]:
     return lambda item: (
         not is_unresolved(workspace, item)
         or (item.series, item.patch) in decided
-        or (bool(item.conflict) and is_resolved(memory, item.conflict))
+        or is_resolved(memory, item.conflict)
     )
 
 

@@ -35,7 +35,9 @@ def edit(scene: Scene, **changes: object) -> None:
 
 
 def test_a_rebase_of_an_older_patchmgr_goes_on(stopped: Scene) -> None:
-    edit(stopped, format=None, patchmgr=None, opened=None, skipped=None)
+    (row,) = json.loads((stopped.root / STATE).read_bytes())["waiting"]
+    edit(stopped, format=None, patchmgr=None, opened=None, skipped=None, waiting=[row[:4]])
+    assert "s/fork-change-1.patch: a" in stopped.call("status").out
     solve(stopped.root)
     assert verdicts(stopped.rebase("--continue")) == ["modified"]
 
