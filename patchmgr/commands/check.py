@@ -372,7 +372,8 @@ def _strays(folder: Path, known: set[str]) -> list[Problem]:
         return []
     found = sorted(path for path in folder.rglob("*.patch") if path.is_file())
     names = [path.relative_to(folder).as_posix() for path in found]
-    said = (folder / "series").read_text(errors="replace") if (folder / "series").exists() else ""
+    file = folder / "series"
+    said = file.read_text(errors="replace").split() if file.exists() else []
     return [
         Problem("workspace", "the series file does not list it", name)
         for name in names

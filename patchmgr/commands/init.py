@@ -101,8 +101,10 @@ def init_from_branch(
         raise PatchmgrError("usage", message, ("name a folder that does not exist yet",))
     upstream = _upstream(branch)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=folder.parent) as beside:
+        if not is_dry_run:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        place = None if is_dry_run else folder.parent
+        with tempfile.TemporaryDirectory(prefix=".patchmgr-", dir=place) as beside:
             root = Path(beside) / "workspace"
             session = open_(init(root, is_dry_run=False))
             started = import_branch(session, branch, upstream)

@@ -208,11 +208,13 @@ def test_the_workspace_alone_is_checked_without_an_upstream(
     arguments = ("-C", scene.root, "check", "--workspace", "--json")
     scene.run(*arguments)
     folder = scene.root / "series/s"
-    (folder / "stray.patch").write_text("x")
+    for name in ("stray", "ne"):
+        (folder / f"{name}.patch").write_text("x")
     settings(scene, '[groups]\ng = ["one", "two"]\n')
     answer = scene.run(*arguments, code=4).json
     sentences = [p["sentence"] for p in answer["series"][0]["gates"][0]["problems"]]
     assert sentences == [
+        "the series file does not list it",
         "the series file does not list it",
         "the group g names two, which is not a patch",
     ]

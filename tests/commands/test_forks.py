@@ -389,10 +389,10 @@ def test_a_workspace_of_a_branch_in_one_command(
     course(fork)
     fork.clone.git("branch", "--quiet", "-m", "main", "work")
     fork.clone.git("branch", "--quiet", "--track", "main", "origin/main")
-    at = tmp_path / "new"
+    at = tmp_path / "a folder" / "new"
     branch = ("--from-branch", fork.clone.root, "work", "--upstream", ref)
     dry = fork.scene.run("init", at, *branch, "--dry-run", "--json").json
-    assert not at.exists()
+    assert not at.parent.exists()
     done = fork.scene.run("init", at, *branch, "--json").json
     assert {**dry, "dry_run": False} == done
     assert done["upstream"]["git"] == fork.scene.upstream.root.as_uri()
