@@ -30,7 +30,7 @@ class PatchmgrError(Exception):
     `hints` is a further line that tells the user what to try.
     """
 
-    def __init__(self, kind: str, message: str, hints: tuple[str, ...] = ()) -> None:
+    def __init__(self, kind: str, message: str, *hints: str) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
@@ -42,3 +42,10 @@ class PatchmgrError(Exception):
         if self.kind in USAGE_KINDS:
             return EXIT_USAGE
         return EXIT_CONFLICTS if self.kind == "conflict" else EXIT_ERROR
+
+
+class UsageError(PatchmgrError):
+    """A command that was given wrong words or options."""
+
+    def __init__(self, message: str, *hints: str) -> None:
+        super().__init__("usage", message, *hints)

@@ -16,7 +16,7 @@ from typing import TypeVar
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.lock_files import parse_lock
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.recorded import (
@@ -164,7 +164,7 @@ class Workspace:
         if not self.is_free(series, name):
             place = self.root / f"series/{series}/{name}"
             hint = f"move {shown(str(place))} away, or choose another name"
-            raise PatchmgrError("usage", f"the file {shown(name)} already exists", (hint,))
+            raise UsageError(f"the file {shown(name)} already exists", hint)
 
     def patches(self, name: str) -> tuple[Patch, ...]:
         """Parse the patches of a series, and return them in series order.
@@ -185,7 +185,7 @@ class Workspace:
             hint = f"put the file back, or delete its line in series/{series}/series"
             what = "is missing" if content is None else "is empty"
             message = f"{shown(path)}, which the series lists, {what}"
-            raise PatchmgrError("broken-workspace", message, (hint,))
+            raise PatchmgrError("broken-workspace", message, hint)
         return content
 
     def sources(self) -> tuple[Source, ...]:
@@ -335,7 +335,7 @@ def _unknown(what: str, name: str, known: Collection[str]) -> PatchmgrError:
         hint = f"nearest names: {', '.join(close)}"
     elif not known:
         hint = make if what == "upstream" else "patchmgr series new --help"
-    return PatchmgrError(f"unknown-{what}", f"there is no {what} {name}", (hint,))
+    return PatchmgrError(f"unknown-{what}", f"there is no {what} {name}", hint)
 
 
 def _finish_step(place: Path, token: str) -> None:
@@ -354,5 +354,6 @@ def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
     raise PatchmgrError(
         "no-workspace",
         f"there is no upstream.lock in {start} or above",
-        ("make a workspace with: patchmgr init", "or name one with: patchmgr -C DIR"),
+        "make a workspace with: patchmgr init",
+        "or name one with: patchmgr -C DIR",
     )

@@ -37,7 +37,7 @@ from patchmgr.cli import (
 from patchmgr.cli.helping import App, Group
 from patchmgr.cli.quick import quick_command
 from patchmgr.cli.root import Given, before, say, show
-from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, PatchmgrError
+from patchmgr.errors import EXIT_FAULT, EXIT_INTERRUPTED, EXIT_USAGE, PatchmgrError, UsageError
 
 __all__ = ["app", "main"]
 
@@ -123,8 +123,7 @@ def main() -> NoReturn:
 
 
 def _refuse_windows(**options: object) -> NoReturn:
-    message = "patchmgr does not run on Windows itself; run it in WSL (wsl --install)"
-    raise PatchmgrError("usage", message)
+    raise UsageError("patchmgr does not run on Windows itself; run it in WSL (wsl --install)")
 
 
 def _speak_utf8() -> None:
@@ -220,4 +219,4 @@ def _usage(fault: Any, message: str) -> PatchmgrError:
     near = getattr(fault, "possibilities", None)
     if near:
         message = f"{fault.message}. Did you mean {near[0]}?"
-    return PatchmgrError("usage", message, (f"{Given.line} --help",))
+    return UsageError(message, f"{Given.line} --help")

@@ -17,7 +17,7 @@ from patchmgr.cli.root import (
     say_next,
     view_of,
 )
-from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
+from patchmgr.errors import EXIT_FINDINGS, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def show_(
     Example: patchmgr conflicts show 4f08e2008bf8 --json
     """
     if format_ not in ("terminal", "markdown"):
-        raise PatchmgrError("usage", f"--format must be terminal or markdown, not {format_}")
+        raise UsageError(f"--format must be terminal or markdown, not {format_}")
     session = open_session()
     if services.decisions.is_finding(session.workspace, name):
         listed = services.decisions.list_findings(session.workspace, name)
@@ -147,8 +147,7 @@ def propose(
     Example: patchmgr conflicts propose 4f08e2008bf8 --accept solved.py --because "no longer used"
     """
     if sum((file is not None, candidate is not None, stdin, delete, accept is not None)) != 1:
-        message = "give exactly one of --file, --candidate, --stdin, --delete and --accept"
-        raise PatchmgrError("usage", message)
+        raise UsageError("give exactly one of --file, --candidate, --stdin, --delete and --accept")
     session = open_session()
     by = by or commands.propose.who_types(session)
     given = commands.propose.given(
@@ -193,9 +192,7 @@ def accept(
     session = open_session()
     if services.decisions.is_finding(session.workspace, name) or because:
         if side is not None:
-            raise PatchmgrError(
-                "usage", "a finding has no sides; accept it with --because TEXT only"
-            )
+            raise UsageError("a finding has no sides; accept it with --because TEXT only")
         accepted = services.decisions.accept_finding(
             session, name, because=because, is_dry_run=dry_run
         )
@@ -211,9 +208,7 @@ def accept(
     if side not in commands.conflicts.SIDES:
         hint = f"patchmgr conflicts accept {name} ours"
         problem = "name the side to take" if side is None else f"{side} is not a side"
-        raise PatchmgrError(
-            "usage", f"{problem}: ours (upstream's) or theirs (the patch's)", (hint,)
-        )
+        raise UsageError(f"{problem}: ours (upstream's) or theirs (the patch's)", hint)
     solved = commands.conflicts.accept_side(session, name, side, is_dry_run=dry_run)
     _tell_solved("accept", session, solved, is_dry_run=dry_run)
 

@@ -18,7 +18,7 @@ from patchmgr.cli.root import (
     option,
     show_diff,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 
 Patch = Annotated[str, argument(None, "The patch's name, the start of it, or its number.")]
 
@@ -104,7 +104,7 @@ def move(
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if into is not None:
         if before is not None or after is not None:
-            raise PatchmgrError("usage", "--into cannot be used with --before or --after")
+            raise UsageError("--into cannot be used with --before or --after")
         moved = commands.move.move_to_series(
             session, patch, series=series, into=into, is_dry_run=dry_run
         )
@@ -138,7 +138,7 @@ def fold(
     if diff is None:
         done = commands.fold.fold(session, patches or [], options, into=into)
     elif patches:
-        raise PatchmgrError("usage", "name the patches to fold, or a diff with --diff")
+        raise UsageError("name the patches to fold, or a diff with --diff")
     else:
         done = commands.fold.fold_diff(
             session, diff, options, into=into, strip=strip, cwd=Path.cwd()
@@ -178,9 +178,7 @@ def split(
     """
     session, options = open_checkout_series(to, series, is_dry_run=dry_run)
     if interactive and (file or hunk or absorbed):
-        raise PatchmgrError(
-            "usage", "--interactive cannot be used with --file, --hunk or --absorbed"
-        )
+        raise UsageError("--interactive cannot be used with --file, --hunk or --absorbed")
     choose = chooser(new) if interactive else None
     part = commands.split.PatchPart(
         tuple(file), tuple(hunk), subject=subject, message=message, choose=choose
@@ -288,7 +286,7 @@ def guard(
     if patch is None:
         found = commands.series.list_guards(session, name)
     elif bool(guards) == none:
-        raise PatchmgrError("usage", "name guards as +sym or -sym, or give --none")
+        raise UsageError("name guards as +sym or -sym, or give --none")
     else:
         found = commands.series.set_guards(session, name, patch, guards or (), is_dry_run=dry_run)
     values = render.authoring.guards_value(found)

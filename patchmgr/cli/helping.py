@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from patchmgr import __version__, commands, render
 from patchmgr.cli.root import Given, Json, answer, argument, option, say, show
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 
 GROUPS = {
     "Start a workspace": "init upstream series import status",
@@ -160,7 +160,7 @@ def help_(
     """
     if man is not None:
         if topic:
-            raise PatchmgrError("usage", "--man writes all pages; leave the topic out")
+            raise UsageError("--man writes all pages; leave the topic out")
         _write_manual(_root(), man)
         return
     if not topic:
@@ -180,7 +180,7 @@ def help_(
         answer("help", None, render.manual.topic_text(found), topic=value)
         return
     if json or skill:
-        raise PatchmgrError("usage", "--json and --skill need a topic; for a command, use --help")
+        raise UsageError("--json and --skill need a topic; for a command, use --help")
     command, words = known[" ".join(topic)]
     with type(context)(command, info_name=" ".join(words[1:]), parent=context.find_root()) as below:
         show(command.get_help(below) + "\n")

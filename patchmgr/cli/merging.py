@@ -23,7 +23,7 @@ from patchmgr.cli.root import (
     say,
     show,
 )
-from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
+from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError, UsageError
 
 if TYPE_CHECKING:
     from patchmgr.commands.merge_file import MergedFile
@@ -54,8 +54,8 @@ def merge_file(
     Example: patchmgr merge-file base.py ours.py theirs.py --path pkg/mod.py -o merged.py
     """
     if json and output is None:
-        raise PatchmgrError(
-            "usage", "--json prints to stdout, so name the file for the merged text with -o OUT"
+        raise UsageError(
+            "--json prints to stdout, so name the file for the merged text with -o OUT"
         )
     merged = commands.merge_file.merge_file(
         (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence

@@ -19,7 +19,7 @@ from patchmgr.cli.root import (
     option,
     view_of,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 
 Linearize = Annotated[bool, option("--linearize", "For a fork with merges: one patch per commit.")]
 FirstParent = Annotated[
@@ -80,12 +80,10 @@ def import_(
     )
     form = form_of(linearize=linearize, first_parent=first_parent, squash=squash)
     if form is not None and (git is None or reverse):
-        raise PatchmgrError(
-            "usage", f"--{form} needs --git REPO A..B, and cannot be used with --reverse"
-        )
+        raise UsageError(f"--{form} needs --git REPO A..B, and cannot be used with --reverse")
     if git is not None or stgit is not None:
         if strip is not None:
-            raise PatchmgrError("usage", "-p cannot be used with --git or --stgit")
+            raise UsageError("-p cannot be used with --git or --stgit")
         range_, stack = _range(git, stgit, given), _stack(stgit, given)
         wanted = replace(wanted, paths=(), git=range_, stack=stack, merges=form)
     imported = commands.import_patches.import_patches(
@@ -101,7 +99,7 @@ def form_of(*, linearize: bool, first_parent: bool, squash: bool) -> str | None:
     asked = {"linearize": linearize, "first-parent": first_parent, "squash": squash}
     given = [name for name, is_asked in asked.items() if is_asked]
     if len(given) > 1:
-        raise PatchmgrError("usage", f"--{given[0]} and --{given[1]} cannot be used together")
+        raise UsageError(f"--{given[0]} and --{given[1]} cannot be used together")
     return given[0] if given else None
 
 
@@ -109,9 +107,9 @@ def _range(git: Path | None, stgit: Path | None, given: list[str]) -> tuple[Path
     if git is None:
         return None
     if stgit is not None:
-        raise PatchmgrError("usage", "--git and --stgit cannot be used together")
+        raise UsageError("--git and --stgit cannot be used together")
     if len(given) != 1:
-        raise PatchmgrError("usage", "--git REPO needs exactly one range A..B")
+        raise UsageError("--git REPO needs exactly one range A..B")
     return git, given[0]
 
 
@@ -119,7 +117,7 @@ def _stack(stgit: Path | None, given: list[str]) -> tuple[Path, str | None] | No
     if stgit is None:
         return None
     if len(given) > 1:
-        raise PatchmgrError("usage", "--stgit REPO takes at most one branch")
+        raise UsageError("--stgit REPO takes at most one branch")
     return stgit, given[0] if given else None
 
 
@@ -154,9 +152,9 @@ def export_(
     """
     session, named = open_series(name)
     if out is None:
-        raise PatchmgrError("usage", "name the folder or file to write with --out PATH")
+        raise UsageError("name the folder or file to write with --out PATH")
     if npm is not None and form != "patch-package":
-        raise PatchmgrError("usage", "--npm needs --as patch-package")
+        raise UsageError("--npm needs --as patch-package")
     asked = commands.export.ExportOptions(form, _place(out), frozenset(select), npm, force, dry_run)
     done = commands.export.export(session, named, asked)
     answer("export", done, render.listings.exported_text(done))

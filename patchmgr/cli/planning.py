@@ -23,7 +23,7 @@ from patchmgr.cli.root import (
     say,
     view_of,
 )
-from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
+from patchmgr.errors import EXIT_CONFLICTS, UsageError
 
 
 def plan(
@@ -55,12 +55,12 @@ def plan(
     """
     view = view_of(verbose=verbose, quiet=quiet)
     if form not in ("terminal", "markdown"):
-        raise PatchmgrError("usage", f"--format must be terminal or markdown, not {form}")
+        raise UsageError(f"--format must be terminal or markdown, not {form}")
     if git is not None and branch is not None and name is None and not select:
         fork = commands.init.Branch(Path(os.path.abspath(git)), branch, onto)
         found = commands.plan.plan_branch(fork, open_root, onto=onto, most=most)
     elif git is not None or branch is not None:
-        raise PatchmgrError("usage", "give --git and --branch together, without SERIES or --select")
+        raise UsageError("give --git and --branch together, without SERIES or --select")
     else:
         session, series = open_series(name)
         options = services.carry.CarryOptions(frozenset(select))

@@ -25,7 +25,7 @@ from patchmgr.cli.root import (
     say,
     view_of,
 )
-from patchmgr.errors import EXIT_FINDINGS, PatchmgrError
+from patchmgr.errors import EXIT_FINDINGS, PatchmgrError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,15 +72,13 @@ def check(
     results: Sequence[Checked]
     if workspace:
         if names or run or command or ledger:
-            raise PatchmgrError(
-                "usage", "--workspace cannot be used with a series or with other checks"
-            )
+            raise UsageError("--workspace cannot be used with a series or with other checks")
         results = commands.check.check_workspace(session)
     elif ledger:
         hold = commands.check.check_ledger
         results = [hold(session, name, to, branch=branch, options=options) for name in chosen]
     elif branch is not None or to != Path():
-        raise PatchmgrError("usage", "--to and --branch need --ledger")
+        raise UsageError("--to and --branch need --ledger")
     else:
         how = commands.check.CommandOptions(run or bool(command), command, dry_run)
         results = [commands.check.check(session, name, how, options=options) for name in chosen]
@@ -99,8 +97,7 @@ def _write_junit(path: Path, results: Sequence[Checked]) -> None:
     try:
         path.write_text(render.checks.junit(results), encoding="utf-8")
     except OSError as fault:
-        problem = f"{path} cannot be written: {fault.strerror}"
-        raise PatchmgrError("unwritable", problem) from fault
+        raise PatchmgrError("unwritable", f"{path} cannot be written: {fault.strerror}") from fault
 
 
 def audit(
@@ -128,7 +125,7 @@ def audit(
     """
     if trees is not None:
         if names:
-            raise PatchmgrError("usage", "--trees cannot be used with a series")
+            raise UsageError("--trees cannot be used with a series")
         results = [commands.audit.audit_trees(repo.absolute(), *trees)]
     else:
         session, chosen = open_all_series(names)
@@ -191,7 +188,7 @@ def diff(
     view = view_of(verbose=verbose, quiet=quiet)
     session = open_session()
     if not from_:
-        raise PatchmgrError("usage", "name the earlier state of the series with --from TAG")
+        raise UsageError("name the earlier state of the series with --from TAG")
     named = services.targets.only_series(session, name)
     ends = commands.diff.ComparedStates(from_, to, repo)
     found = commands.diff.diff(session, named, ends, holds=hold, is_dry_run=dry_run)
@@ -213,7 +210,7 @@ def why(
     session = open_session()
     path, _, number = place.rpartition(":")
     if not path or not number.isdecimal() or len(number) > 9:
-        raise PatchmgrError("usage", f"{place} must have the form FILE:LINE")
+        raise UsageError(f"{place} must have the form FILE:LINE")
     named = services.targets.only_series(session, series)
     options = services.carry.CarryOptions(frozenset(select))
     origin = commands.why.why(session, named, path, int(number), options=options)

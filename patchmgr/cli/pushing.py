@@ -20,7 +20,7 @@ from patchmgr.cli.root import (
     say,
     show_diff,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 
 if TYPE_CHECKING:
     from patchmgr.commands.applied import Listing
@@ -103,7 +103,7 @@ def pop(
 
 def _refuse_both(patch: str | None, all_: bool) -> None:
     if patch is not None and all_:
-        raise PatchmgrError("usage", "name a patch, or give --all")
+        raise UsageError("name a patch, or give --all")
 
 
 def goto(
@@ -166,7 +166,7 @@ def refresh(
     if auto:
         if patch is not None or allow_empty or rewrite or interactive:
             words = "--patch, --allow-empty, --rewrite, --interactive"
-            raise PatchmgrError("usage", f"--auto cannot be used with {words}")
+            raise UsageError(f"--auto cannot be used with {words}")
         shared = commands.refresh.distribute(session, paths or (), options, cwd=Path.cwd())
         answer("refresh", shared, render.authoring.distributed_text(shared))
         return

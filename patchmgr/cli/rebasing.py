@@ -30,7 +30,7 @@ from patchmgr.cli.root import (
     show,
     view_of,
 )
-from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
+from patchmgr.errors import EXIT_CONFLICTS, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,23 +116,20 @@ def rebase(
     view, detail = view_of(verbose=verbose, quiet=quiet), json or show_conflicts
     session = open_session()
     if sum((bool(onto), continue_, skip, abort)) != 1:
-        raise PatchmgrError("usage", "give one of --onto REF, --continue, --skip and --abort")
+        raise UsageError("give one of --onto REF, --continue, --skip and --abort")
     shown_in = _shown_in(checkout, repo, exec_)
     if (shown_in != commands.rebase.NOWHERE) and (dry_run or skip or abort):
-        raise PatchmgrError(
-            "usage",
-            "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort",
+        raise UsageError(
+            "--checkout, --repo and --exec cannot be used with --dry-run, --skip or --abort"
         )
     if other_edits not in (None, *services.rebase_checkout.OTHER_EDITS):
-        raise PatchmgrError("usage", f"--other-edits must be patch, new or none, not {other_edits}")
+        raise UsageError(f"--other-edits must be patch, new or none, not {other_edits}")
     if other_edits and not continue_:
-        raise PatchmgrError("usage", "--other-edits needs --continue")
+        raise UsageError("--other-edits needs --continue")
     if resolver is not None and (not resolver.strip() or shown_in != commands.rebase.NOWHERE):
-        raise PatchmgrError(
-            "usage", "--resolver needs a command, and cannot be used with --checkout"
-        )
+        raise UsageError("--resolver needs a command, and cannot be used with --checkout")
     if resolver is not None and (dry_run or abort):
-        raise PatchmgrError("usage", "--resolver cannot be used with --dry-run or --abort")
+        raise UsageError("--resolver cannot be used with --dry-run or --abort")
     if abort:
         commands.rebase.abort_rebase(session, is_dry_run=dry_run)
         say("Abandoned the rebase.")
@@ -143,19 +140,19 @@ def rebase(
     has_table_options = every is not None or format_ != "terminal"
     if has_table_options or len(onto) > 1 or ".." in "".join(onto):
         if format_ not in ("terminal", "markdown"):
-            raise PatchmgrError("usage", f"--format must be terminal or markdown, not {format_}")
+            raise UsageError(f"--format must be terminal or markdown, not {format_}")
         if not onto:
-            raise PatchmgrError("usage", "--every and --format need --onto")
+            raise UsageError("--every and --format need --onto")
         targets = commands.rebase.read_targets(onto, every)
         if not dry_run:
-            raise PatchmgrError("usage", "several targets need --dry-run")
+            raise UsageError("several targets need --dry-run")
         outcomes = commands.rebase.rebase_onto_many(
             session, names or (), targets=targets, options=options
         )
         _show_table(outcomes, format_, view)
         return
     if accept and not continue_:
-        raise PatchmgrError("usage", "--accept needs --continue")
+        raise UsageError("--accept needs --continue")
     if continue_:
         result = commands.rebase.continue_rebase(
             session,
@@ -186,9 +183,9 @@ def rebase(
 
 def _shown_in(checkout: Path | None, repo: Path | None, command: str | None) -> ShownIn:
     if repo is not None and checkout is None:
-        raise PatchmgrError("usage", "--repo needs --checkout")
+        raise UsageError("--repo needs --checkout")
     if command is not None and not command.strip():
-        raise PatchmgrError("usage", "--exec needs a command")
+        raise UsageError("--exec needs a command")
     at, clone = ("" if each is None else os.path.abspath(each) for each in (checkout, repo))
     return commands.rebase.ShownIn(at, clone, command or "")
 
@@ -281,17 +278,17 @@ def decide(
     session = open_session()
     if list_:
         if patch is not None or verdict is not None or forget:
-            raise PatchmgrError("usage", "use --list on its own")
+            raise UsageError("use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
         value = render.recorded.decided_value(known, ())
         answer("decide", None, render.recorded.decisions_text(known), dry_run=False, **value)
         return
     rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             "name a patch, and say absorbed or needed",
-            ("patchmgr decide PATCH absorbed --by PR", "or: patchmgr decide PATCH --forget"),
+            "patchmgr decide PATCH absorbed --by PR",
+            "or: patchmgr decide PATCH --forget",
         )
     if forget:
         decided = commands.decide.forget(session, patch, series=series, is_dry_run=dry_run)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from patchmgr import __version__, render, services
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 
 if TYPE_CHECKING:
     from msgspec import Struct
@@ -168,7 +168,7 @@ def _session(place: Path, *, is_root: bool = False) -> Session:
 def view_of(*, verbose: bool = False, quiet: bool = False) -> render.view.View:
     """Return the view for results, from --verbose, --quiet and what the terminal supports."""
     if verbose and quiet:
-        raise PatchmgrError("usage", "--verbose and --quiet cannot be used together")
+        raise UsageError("--verbose and --quiet cannot be used together")
     kinds = render.view.Detail
     detail = kinds.ALL if verbose else kinds.LINE if quiet else kinds.CHANGES
     has_width = sys.stdout.isatty() or "COLUMNS" in os.environ

@@ -37,9 +37,8 @@ def mcp(
     try:
         from mcp.server.mcpserver import MCPServer
     except ImportError as fault:
-        hint = "pip install 'mcp>=2'"
         raise PatchmgrError(
-            "missing-extra", "`patchmgr mcp` needs the MCP SDK for Python", (hint,)
+            "missing-extra", "`patchmgr mcp` needs the MCP SDK for Python", "pip install 'mcp>=2'"
         ) from fault
     server = MCPServer("patchmgr", instructions=_INSTRUCTIONS, version=__version__)
     tools = _Tools(root, allow_write)

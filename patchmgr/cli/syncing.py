@@ -22,7 +22,7 @@ from patchmgr.cli.root import (
     say_cleaned,
     view_of,
 )
-from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError
+from patchmgr.errors import EXIT_CONFLICTS, UsageError
 
 if TYPE_CHECKING:
     from patchmgr.model.sync import Sync
@@ -66,10 +66,10 @@ def sync(
     """
     view = view_of(verbose=verbose, quiet=quiet)
     if pull_request not in ("gh", "glab", "none"):
-        raise PatchmgrError("usage", f"--pull-request must be gh, glab or none, not {pull_request}")
+        raise UsageError(f"--pull-request must be gh, glab or none, not {pull_request}")
     if push is None and not dry_run:
         hint = "patchmgr sync --push origin, or --dry-run to see what it would do"
-        raise PatchmgrError("usage", "name the remote to push to with --push REMOTE", (hint,))
+        raise UsageError("name the remote to push to with --push REMOTE", hint)
     session, series = open_series(name)
     options = services.carry.CarryOptions(frozenset(select))
     request = commands.sync.SyncRequest(

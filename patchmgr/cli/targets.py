@@ -26,7 +26,7 @@ from patchmgr.cli.root import (
     show,
     view_of,
 )
-from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError
+from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError, UsageError
 
 if TYPE_CHECKING:
     from patchmgr.model.materials import Materials
@@ -62,7 +62,7 @@ def the_place(
 ) -> Location:
     """Return where a package is installed; `python` or `site` must be given, but not both."""
     if (python is None) == (site is None):
-        raise PatchmgrError("usage", "give one of --python EXE and --site DIR")
+        raise UsageError("give one of --python EXE and --site DIR")
     place = None if site is None else site.absolute()
     return services.installed.Location(python, place, package, breaks_system)
 
@@ -86,7 +86,7 @@ def overlay(
     Example: patchmgr overlay vllm --python /opt/venv/bin/python --out /srv/vllm-patches
     """
     if out is None:
-        raise PatchmgrError("usage", "give the folder of the overlay with --out DIR")
+        raise UsageError("give the folder of the overlay with --out DIR")
     view = view_of(verbose=verbose, quiet=quiet)
     where = the_place(python, site, package)
     session, named = open_series(name)
@@ -116,7 +116,7 @@ def wheel(
     Example: patchmgr wheel vllm --from vllm-0.23.0-cp38-abi3-manylinux_2_31_x86_64.whl --out dist
     """
     if source is None:
-        raise PatchmgrError("usage", "give the wheel to patch, with --from WHEEL")
+        raise UsageError("give the wheel to patch, with --from WHEEL")
     view = view_of(verbose=verbose, quiet=quiet)
     session, named = open_series(name)
     options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
@@ -156,7 +156,7 @@ def apply(
     view = view_of(verbose=verbose, quiet=quiet)
     if python is not None or site is not None:
         if to is not None or commit:
-            raise PatchmgrError("usage", "--to and --commit cannot be used with --python or --site")
+            raise UsageError("--to and --commit cannot be used with --python or --site")
         where = the_place(python, site, package, breaks_system=break_system_packages)
         session, named = open_series(name)
         options = services.carry.CarryOptions(frozenset(select), wants_detail=json)
@@ -184,7 +184,7 @@ def apply(
 def _target(to: Path | None) -> Path:
     if to is None:
         message = "name a checkout with --to CHECKOUT, or a package with --python EXE or --site DIR"
-        raise PatchmgrError("usage", message)
+        raise UsageError(message)
     return to.absolute()
 
 
@@ -317,16 +317,14 @@ def _bill(form: str = "cyclonedx") -> Callable[[Sequence[Materials]], str]:
     except ImportError as fault:
         hint = "pip install 'cyclonedx-python-lib>=8'"
         message = "a bill of materials needs the CycloneDX library for Python"
-        raise PatchmgrError("missing-extra", message, (hint,)) from fault
+        raise PatchmgrError("missing-extra", message, hint) from fault
 
 
 def _compare(
     session: Session, base: str, names: list[str], form: str, view: View, options: CarryOptions
 ) -> None:
     if form not in ("terminal", "markdown", "json"):
-        raise PatchmgrError(
-            "usage", f"--compare needs --format terminal, markdown or json, not {form}"
-        )
+        raise UsageError(f"--compare needs --format terminal, markdown or json, not {form}")
     commit, found = commands.report.compare(session, base, names, options=options)
     page = render.reports
     if form == "markdown":
@@ -367,7 +365,7 @@ def report(
     """
     form = "json" if json else format_
     if form not in _FORMS:
-        raise PatchmgrError("usage", f"--format must be one of {', '.join(_FORMS)}, not {form}")
+        raise UsageError(f"--format must be one of {', '.join(_FORMS)}, not {form}")
     Given.wants_json = form == "json"
     session, chosen = open_all_series(names)
     options = services.carry.CarryOptions(frozenset(select))

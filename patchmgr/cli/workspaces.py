@@ -25,7 +25,7 @@ from patchmgr.cli.root import (
     say_cleaned,
     view_of,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 
 
 def init(
@@ -56,7 +56,7 @@ def init(
     if from_branch is not None:
         if upstream is None:
             message = "name upstream's ref in the repository with --upstream REF"
-            raise PatchmgrError("usage", message, ("for example: --upstream upstream/main",))
+            raise UsageError(message, "for example: --upstream upstream/main")
         source = Path(os.path.abspath(from_branch[0]))
         branch = commands.init.Branch(source, from_branch[1], upstream, form)
         done = commands.init.init_from_branch(
@@ -67,7 +67,7 @@ def init(
         return
     if upstream is not None or form is not None or json:
         given = "--upstream" if upstream is not None else "--json" if form is None else f"--{form}"
-        raise PatchmgrError("usage", f"{given} needs --from-branch REPO BRANCH")
+        raise UsageError(f"{given} needs --from-branch REPO BRANCH")
     made = commands.init.init(folder.absolute(), is_dry_run=dry_run)
     say(f"{'Would make' if dry_run else 'Made'} a workspace in {made}")
 
@@ -189,7 +189,7 @@ def series_graph(
     Example: patchmgr series graph vllm --format mermaid
     """
     if form not in ("text", "mermaid"):
-        raise PatchmgrError("usage", f"--format must be text or mermaid, not {form}")
+        raise UsageError(f"--format must be text or mermaid, not {form}")
     session, series = open_series(name)
     found = commands.series.series_graph(session, series)
     draw = render.listings.graph_mermaid if form == "mermaid" else render.listings.graph_text
@@ -228,14 +228,14 @@ def status(
     session = open_session()
     if (upstreaming or gh) and not build_env:
         if of is not None or repo is not None or not upstreaming:
-            raise PatchmgrError("usage", "use --upstreaming on its own, or with --gh")
+            raise UsageError("use --upstreaming on its own, or with --gh")
         rows = commands.upstreaming.upstreaming(session, asks=gh)
         text = render.listings.upstreaming_text(rows, view_of(verbose=verbose, quiet=quiet))
         answer("status", None, text, upstreaming=rows)
         return
     if build_env:
         if verbose or quiet or upstreaming or gh or of is not None or repo is not None:
-            raise PatchmgrError("usage", "--build-env can be combined only with --json")
+            raise UsageError("--build-env can be combined only with --json")
         told = commands.status.build_environment(session)
         answer("status", None, render.publishing.build_text(told), build_env=told.variables)
         for note in told.notes:
@@ -243,13 +243,13 @@ def status(
         return
     if of is not None:
         if verbose or quiet:
-            raise PatchmgrError("usage", "--of cannot be used with --verbose or --quiet")
+            raise UsageError("--of cannot be used with --verbose or --quiet")
         known = commands.status.describe_commit(session, of, repository=repo)
         value = render.publishing.commit_value(known)
         answer("status", None, render.publishing.commit_text(known), of=value)
         return
     if repo is not None:
-        raise PatchmgrError("usage", "--repo needs --of")
+        raise UsageError("--repo needs --of")
     view = view_of(verbose=verbose, quiet=quiet)
     found = commands.status.status(session, int(time.time()))
     value = render.listings.status_value(found)

@@ -100,7 +100,7 @@ def neighbour(found: Listing, given: str | None, *, step: int) -> str:
     names = [row.name for row in found.rows]
     start = top if given is None else pick(given, names, series=found.series)
     if start is None and step <= 0:
-        raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed", ("patchmgr push",))
+        raise PatchmgrError("no-patch", f"no patch of {found.series} is pushed", "patchmgr push")
     at = (rows.index(start) if start in rows else -1) + step
     if not 0 <= at < len(rows):
         where = "before the first" if step < 0 else "after the last"

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
@@ -101,10 +101,9 @@ def apply_to_checkout(
         found, root = _look(checkout), checkout.clone.root
         present = found.applied
         if present is not None and present.series != name:
-            raise PatchmgrError(
-                "usage",
+            raise UsageError(
                 f"the series {present.series} is applied in {root}",
-                (f"remove it with: patchmgr unapply {present.series} --to {root}",),
+                f"remove it with: patchmgr unapply {present.series} --to {root}",
             )
         if present is not None and _is_up_to_date(found, present, request):
             paths = tuple(file.path for file in present.files)
@@ -141,7 +140,7 @@ def _refuse_changes(found: _Target) -> None:
         raise PatchmgrError(
             "dirty-checkout",
             f"{root} has changes that are not committed: {changed[0]}{more}",
-            (f"commit or stash them: git -C {root} stash",),
+            f"commit or stash them: git -C {root} stash",
         )
 
 
@@ -154,14 +153,13 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
             raise PatchmgrError(
                 "dirty-checkout",
                 f"{file.path} in {clone.root} was edited after the series was applied",
-                ("make a patch of that edit, or undo the edit",),
+                "make a patch of that edit, or undo the edit",
             )
     if present is not None and present.head not in (None, found.head):
         onto, head = present.onto[:12], str(present.head)[:12]
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"{clone.root} has commits after those of {present.series}",
-            (f"keep only your own commits with: git -C {clone.root} rebase --onto {onto} {head}",),
+            f"keep only your own commits with: git -C {clone.root} rebase --onto {onto} {head}",
         )
     unfinished = clone.unfinished()
     if unfinished is not None and (moves_head or found.onto != found.head):
@@ -263,9 +261,7 @@ def unapply_from_checkout(
         found = _look(checkout)
         present = found.applied
         if present is None or present.series != name:
-            raise PatchmgrError(
-                "usage", f"the series {name} is not applied in {checkout.clone.root}"
-            )
+            raise UsageError(f"the series {name} is not applied in {checkout.clone.root}")
         _refuse_buried(found, moves_head=False)
         with ObjectReader(checkout.clone.git_dir) as reader:
             onto = StoredTree(reader, reader.tree_of(found.onto))

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import start_check
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import REGULAR, Entry
@@ -117,7 +117,7 @@ def _or_overlay(name: str, where: Location) -> Iterator[None]:
         if fault.kind not in ("unwritable", "unsafe-path"):
             raise
         hint = f"or make an overlay instead: patchmgr overlay {name} {where.words()} --out DIR"
-        raise PatchmgrError(fault.kind, fault.message, (*fault.hints, hint)) from fault
+        raise PatchmgrError(fault.kind, fault.message, *fault.hints, hint) from fault
 
 
 def _refuse_managed(
@@ -130,21 +130,18 @@ def _refuse_managed(
     raise PatchmgrError(
         "externally-managed",
         f"{distribution.site} is managed by the system ({environment.owner})",
-        (
-            "install the package into a virtual environment instead",
-            f"or patchmgr overlay {name} {where.words()} --out DIR",
-            "or give --break-system-packages, at your own risk",
-        ),
+        "install the package into a virtual environment instead",
+        f"or patchmgr overlay {name} {where.words()} --out DIR",
+        "or give --break-system-packages, at your own risk",
     )
 
 
 def _present(target: Installation, name: str, where: Location) -> Record | None:
     present = target.record()
     if present is not None and present.series != name:
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"the series {present.series} is applied to {target.distribution.name}",
-            (f"remove it with: patchmgr unapply {present.series} {where.words()}",),
+            f"remove it with: patchmgr unapply {present.series} {where.words()}",
         )
     return present
 
@@ -208,7 +205,7 @@ def _refuse_in_the_way(
         raise PatchmgrError(
             "shared-file",
             f"{path} belongs to {target.distribution.name} and to {owner}",
-            ("uninstall one of the two packages, and reinstall the other",),
+            "uninstall one of the two packages, and reinstall the other",
         )
     ours = {file.path for file in present.files} if present is not None else set[str]()
     for path in files:
@@ -217,7 +214,7 @@ def _refuse_in_the_way(
             raise PatchmgrError(
                 "edited-package",
                 f"{path} is already in {target.root}, but belongs to no package",
-                ("move the file away, then run the command again",),
+                "move the file away, then run the command again",
             )
 
 
@@ -234,7 +231,7 @@ def unapply_from_package(
     with settled(session, Installation(distribution), is_dry_run=is_dry_run) as target:
         present = _present(target, name, where)
         if present is None:
-            raise PatchmgrError("usage", f"the series {name} is not applied to {distribution.name}")
+            raise UsageError(f"the series {name} is not applied to {distribution.name}")
         _refuse_edited(target, present)
         replaced = replaced_paths(target, present)
         exchange = plan_files(target, present, {}, None, replaced=replaced)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.series import series_graph
 from patchmgr.engines.series.picking import SUFFIX, pick
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import ZERO_ID
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
@@ -81,7 +81,7 @@ class Publication(Struct, frozen=True):
 def mine_of(committer: str | None, *, signs_off: bool, signs: bool) -> Mine:
     """Return which parts of the user's identity the given options put into commits."""
     if committer not in (None, "me"):
-        raise PatchmgrError("usage", f"--committer must be me, not {committer}")
+        raise UsageError(f"--committer must be me, not {committer}")
     return Mine(committer == "me", signs_off, signs)
 
 
@@ -202,12 +202,12 @@ def check_remote(remote: str | None, clone: Clone | None) -> str | None:
     if remote is None:
         return None
     if remote.startswith("-") or not remote:
-        raise PatchmgrError("usage", f"{shown(remote)} is not the name or URL of a remote")
+        raise UsageError(f"{shown(remote)} is not the name or URL of a remote")
     try:
         return remote if clone is not None else check_url(remote)
     except PatchmgrError as fault:
         hint = "the name of a remote needs the clone that defines it: --repo DIR"
-        raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+        raise PatchmgrError(fault.kind, fault.message, hint) from fault
 
 
 def _pushes(
@@ -237,13 +237,12 @@ def _pushes(
         is_ours = old is None or (not is_tag and (old in ours or _is_ours(place.git_dir, old)))
         if not is_ours and not is_forced:
             short = name.split("/", 2)[2]
-            raise PatchmgrError(
-                "usage",
+            raise UsageError(
                 f"{shown(remote)} has {shown(short)} at {str(old)[:12]}, which patchmgr did not put"
                 " there",
-                (f"look at that commit: git fetch {shown(remote)} {shown(short)}",
-                 "give another name, or replace it with --force"),
-            )  # fmt: skip
+                f"look at that commit: git fetch {shown(remote)} {shown(short)}",
+                "give another name, or replace it with --force",
+            )
         found.append(RefMove(name, new, old))
     return found
 
@@ -287,16 +286,15 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
     names = [f"refs/heads/{branch}"] + ([] if tag is None else [f"refs/tags/{tag}"])
     for given, full in zip((branch, tag), names, strict=False):
         if str(given).startswith("-") or not is_ref_name(full):
-            raise PatchmgrError("usage", f"{shown(str(given))} is not a valid branch or tag name")
+            raise UsageError(f"{shown(str(given))} is not a valid branch or tag name")
     return tuple(names)
 
 
 def _refuse_checked_out(clone: Clone, branch: str) -> None:
     if branch in clone.checked_out():
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"{branch.removeprefix('refs/heads/')} is checked out in {clone.root}",
-            ("give another name with --name, or use: patchmgr apply --to",),
+            "give another name with --name, or use: patchmgr apply --to",
         )
 
 
@@ -327,8 +325,7 @@ def _tag_move(place: _Place, name: str, head: str, tag: bytes, *, is_forced: boo
 
 def _in_the_way(place: _Place, name: str, why: str) -> PatchmgrError:
     where = place.clone.root if place.clone is not None else place.git_dir
-    hint = "give another name, or replace it with --force"
-    return PatchmgrError("usage", f"{name} in {where} {why}", (hint,))
+    return UsageError(f"{name} in {where} {why}", "give another name, or replace it with --force")
 
 
 def _is_our_tag(git_dir: Path, tag: str, head: str) -> bool:

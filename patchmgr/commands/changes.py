@@ -63,7 +63,7 @@ def _check(opened: OpenSeries, reach: DiffRange) -> None:
     first, last = (opened.position(opened.pick(end)) for end in (reach.since, reach.until))
     if first > last:
         message = f"{shown(opened.names[first])} is above {shown(opened.names[last])}"
-        raise PatchmgrError("no-patch", message, ("name the lower patch with --since",))
+        raise PatchmgrError("no-patch", message, "name the lower patch with --since")
 
 
 def _behind(opened: OpenSeries, until: str | None, paths: Sequence[str]) -> State:

@@ -27,7 +27,7 @@ from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, State
 from patchmgr.engines.series.claims import broken_claims
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.patch_files import parse_listed
 from patchmgr.formats.predicates import read_conditions
 from patchmgr.model.check import Checked, Gate, Problem, Standing, gate_of, skipped
@@ -71,10 +71,8 @@ def run_commands(
     unknown = set(how.names) - {command.name for command in commands}
     if unknown:
         known = ", ".join(command.name for command in commands) or "none"
-        raise PatchmgrError(
-            "usage",
-            f"series.toml has no command {min(unknown)}",
-            (f"commands in series.toml: {known}",),
+        raise UsageError(
+            f"series.toml has no command {min(unknown)}", f"commands in series.toml: {known}"
         )
     gates: dict[str, Gate] = {}
     runs = []
@@ -416,7 +414,7 @@ def _files(
     with closing(ObjectReader(clone.git_dir)) as reader:
         commit = reader.commit(f"refs/heads/{branch}" if branch else "HEAD")
         if commit is None:
-            raise PatchmgrError("usage", f"{clone.root} has no branch {branch or 'HEAD'}")
+            raise UsageError(f"{clone.root} has no branch {branch or 'HEAD'}")
         tree = StoredTree(reader, reader.tree_of(commit))
         yield commit, Files(Overlay(tree), reader.blob)
 

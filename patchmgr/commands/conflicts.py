@@ -203,8 +203,8 @@ def _full_name(workspace: Workspace, name: str) -> str:
         if matching_ids(name, (item.conflict,)):
             file = work_file(workspace, item)
             reason = f"{name} is not recorded: its text has lines like conflict markers"
-            raise PatchmgrError("unknown-conflict", reason, (f"resolve it by hand in {file}",))
-    raise PatchmgrError("unknown-conflict", f"no conflict {shown(name)} is recorded", hints)
+            raise PatchmgrError("unknown-conflict", reason, f"resolve it by hand in {file}")
+    raise PatchmgrError("unknown-conflict", f"no conflict {shown(name)} is recorded", *hints)
 
 
 def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
@@ -213,7 +213,7 @@ def require(workspace: Workspace, memory: Memory, name: str) -> Recorded:
     found = memory.get(full)
     if found is None:
         hint = f"patchmgr conflicts forget {full}"
-        raise PatchmgrError("bad-conflict", f"conflicts/{full} has no meta.toml", (hint,))
+        raise PatchmgrError("bad-conflict", f"conflicts/{full} has no meta.toml", hint)
     return found
 
 
@@ -223,7 +223,7 @@ def _parts(memory: Memory, found: Recorded) -> tuple[Recorded, ...]:
     if missing:
         hint = f"patchmgr conflicts forget {found.id}"
         message = f"conflicts/{found.id} refers to {missing[0]}, which is not recorded"
-        raise PatchmgrError("bad-conflict", message, (hint,))
+        raise PatchmgrError("bad-conflict", message, hint)
     return tuple(part for part in parts if part is not None)
 
 
@@ -259,12 +259,11 @@ def _lessons(
         reasons.append(refused)
     elif not reasons:
         reasons.append("the file in conflict is known only while the rebase is in progress")
-    hints = (
+    raise PatchmgrError(
+        "bad-resolution",
+        f"{file} does not resolve {found.id}: {reasons[-1]}",
         "give the lines that replace the conflict, or the whole file with nothing else changed",
         *(f"patchmgr conflicts resolve {part} FILE" for part in found.parts),
-    )
-    raise PatchmgrError(
-        "bad-resolution", f"{file} does not resolve {found.id}: {reasons[-1]}", hints
     )
 
 
@@ -287,7 +286,7 @@ def record(
         reason = additions.add(one)
         if reason is not None:
             hint = f"patchmgr conflicts forget {one.id}"
-            raise PatchmgrError("solved-otherwise", f"{one.id}: {reason}", (hint,))
+            raise PatchmgrError("solved-otherwise", f"{one.id}: {reason}", hint)
     if additions.recorded():
         session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
     return tuple(solved)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.conflicts.decisions import change_digest
 from patchmgr.engines.series.picking import SUFFIX, matching, pick, unknown_patch
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Decision, Ruling
@@ -51,7 +51,7 @@ def decide(
     with session.writing():
         named, patch = _named_patch(session.workspace, patch, series)
         if by and not by.isprintable():
-            raise PatchmgrError("usage", "--by must be one line of plain text")
+            raise UsageError("--by must be one line of plain text")
         before = read_decisions(session.workspace)
         known_of = _about_follow_up(session, named, patch, by) if ruling is Ruling.NEEDED else None
         if known_of is not None:
@@ -78,7 +78,7 @@ def forget(session: Session, patch: str, *, series: str | None, is_dry_run: bool
         gone = [d for d in before if (d.series, d.patch) == (named, patch)]
         if not gone:
             hint = "patchmgr decide --list"
-            raise PatchmgrError("no-finding", f"there is no decision about {patch}", (hint,))
+            raise PatchmgrError("no-finding", f"there is no decision about {patch}", hint)
         _write(session, [d for d in before if d not in gone], is_dry_run)
         return Decided((), tuple(gone))
 
@@ -109,7 +109,7 @@ def _named_patch(
         having = list(dict.fromkeys(s for s, _ in chosen))
         hint = f"name the series: --series {having[0]}"
         message = f"more than one series has a patch {shown(given)}: {', '.join(having)}"
-        raise PatchmgrError("usage", message, (hint,))
+        raise UsageError(message, hint)
     every = [name for each in names.values() for name in each]
     raise unknown_patch(f"no series here has a patch {shown(given)}", given, every)
 
@@ -122,7 +122,7 @@ def _found(workspace: Workspace, series: str, patch: str) -> tuple[Undecided, ..
         return tuple(found.values())
     hint = f"patchmgr rebase {series} --onto REF --dry-run"
     raise PatchmgrError(
-        "no-finding", f"the last rebase of {series} left nothing to decide in {patch}", (hint,)
+        "no-finding", f"the last rebase of {series} left nothing to decide in {patch}", hint
     )
 
 
@@ -183,10 +183,9 @@ def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
         return item.commit, item.subject, number
     found = commit_of_pull(side.store, record.pin.commit, item.onto, number)
     if found is None:
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"no commit between {record.pin.ref} and {item.onto[:12]} names pull request {number}",
-            ("name the upstream commit, or give the reason in words: --by TEXT",),
+            "name the upstream commit, or give the reason in words: --by TEXT",
         )
     return *found, number
 
@@ -199,7 +198,7 @@ def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None
         raise PatchmgrError(
             "unknown-ref",
             f"upstream has no commit {name}",
-            ("name another commit, or give the reason in words: --by TEXT",),
+            "name another commit, or give the reason in words: --by TEXT",
         )
     text = found.content.partition(b"\n\n")[2].decode("utf-8", "replace")
     subject = text.partition("\n")[0]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from patchmgr.engines.series.claims import claimed_bytes, digest_of
 from patchmgr.engines.series.comparison import compare_states
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_settings import parse_settings
 from patchmgr.formats.shown import shown
@@ -91,7 +91,7 @@ def _digest(state: NamedState, place: str) -> str:
         content = reader.blob(entry.blob) if is_file and entry is not None else None
     found = claimed_bytes(path, symbol or None, content)
     if found is None:
-        raise PatchmgrError("usage", f"there is no {shown(place)} in {state.name}")
+        raise UsageError(f"there is no {shown(place)} in {state.name}")
     return f"sha256:{digest_of(found)}"
 
 

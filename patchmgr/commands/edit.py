@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.series.picking import file_name
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.decisions import DECISIONS, write_decisions
 from patchmgr.formats.header_edits import HeaderEdit, check_fields, edited_header
 from patchmgr.formats.mail_text import parse_person
@@ -44,14 +44,14 @@ def header_edit(
     """Return the edit that the options ask for; raise a "usage" error if an option is malformed."""
     person = None if author is None else parse_person(author)
     if author is not None and person is None:
-        raise PatchmgrError("usage", "--author must be written as: Name <name@example.org>")
+        raise UsageError("--author must be written as: Name <name@example.org>")
     return HeaderEdit(subject, message, person, tuple(map(_field, fields)))
 
 
 def _field(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign:
-        raise PatchmgrError("usage", f"--field must be written as NAME=VALUE, not {text!a}")
+        raise UsageError(f"--field must be written as NAME=VALUE, not {text!a}")
     return name, value
 
 
@@ -91,7 +91,7 @@ def _checked(opened: OpenSeries, patch: Patch, header: bytes) -> Patch:
     kept = opened.session.workspace.root / PRIVATE / "header.txt"
     kept.write_bytes(header)
     message = f"the text is not a valid header for {shown(patch.name)}: {problem}"
-    raise PatchmgrError("bad-patch", message, (f"what you wrote is kept in {kept}",))
+    raise PatchmgrError("bad-patch", message, f"what you wrote is kept in {kept}")
 
 
 def rename(session: Session, given: str | None, new: str, options: CheckoutOptions) -> Edited:

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.formats.stances import backported
@@ -118,7 +118,7 @@ def _form(name: str) -> Form:
         close = get_close_matches(name, FORMS, n=1)
         hint = (f"nearest: --as {close[0]}",) if close else ()
         message = f"--as must be one of {', '.join(FORMS)}"
-        raise PatchmgrError("usage", message if not name else f"{message}; not {name}", hint)
+        raise UsageError(message if not name else f"{message}; not {name}", *hint)
     return FORMS[name]
 
 
@@ -127,7 +127,7 @@ def _check_place(root: Path, place: Path) -> None:
     own = [root / name for name in ("series", "conflicts", PRIVATE)]
     if place == root or any(folder in (place, *place.parents) for folder in own):
         message = f"{place} is where the workspace keeps its own files"
-        raise PatchmgrError("usage", message, ("name another --out",))
+        raise UsageError(message, "name another --out")
 
 
 Made = tuple[tuple[Parcel, ...], tuple[SkippedPatch, ...], Mapping[str, bytes]]
@@ -290,7 +290,7 @@ class Delivery(Target):
                 if not (is_ours or is_forced):
                     message = f"{shown(path)} in {self.root} is not as patchmgr wrote it"
                     hints = ("name another --out", "or replace the file: --force")
-                    raise PatchmgrError("in-the-way", message, hints)
+                    raise PatchmgrError("in-the-way", message, *hints)
                 new = content_of(REGULAR, wanted[path])
                 rows.append(Replacement(path, state, new, permissions_for(REGULAR, found)))
         noted = (
@@ -306,5 +306,5 @@ class Delivery(Target):
         if not os.path.lexists(self.root):
             return None
         if not self.root.is_dir():
-            raise PatchmgrError("usage", f"{self.root} is not a folder")
+            raise UsageError(f"{self.root} is not a folder")
         return self.tree.read(path)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from patchmgr.engines.series.fold import step_patch
 from patchmgr.engines.series.layers import Layer, State
 from patchmgr.engines.series.picking import together
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_text
 from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.paths import check_path
@@ -44,7 +44,7 @@ def fold(
         target = _target(opened, into)
         others = [opened.pick(each) for each in dict.fromkeys(given)]
         if not others or target in others:
-            raise PatchmgrError("usage", f"name other patches to fold into {shown(target)}")
+            raise UsageError(f"name other patches to fold into {shown(target)}")
         opened.refuse_hidden(target, *others)
         chain = chain_of(opened)
         for each in (target, *others):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.plan import Planning, changed_patches, planned
 from patchmgr.engines.languages.symbols import SymbolIndex
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.forecast import Forecast, PullEffect, PullFacts, PullForecast, PullHead
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, Place, PlannedPatch
@@ -53,7 +53,7 @@ def make_forecast(
         tip = Resolved("upstream/main", side.fetch())
         if record.pin.archive is not None:
             message = f"{stack[0]} is pinned to a release, and a forecast needs a git commit"
-            raise PatchmgrError("usage", message, ("patchmgr series new NAME --base TAG",))
+            raise UsageError(message, "patchmgr series new NAME --base TAG")
         start = pinned_state(side, record.pin)
         options = replace(options, audits_conflicts=False, wants_detail=True)
         with rebase_run(session, side.store, options) as run:

@@ -38,7 +38,7 @@ def find_topic(name: str, commands: Collection[str]) -> Topic | None:
         return known.get(name)
     close = get_close_matches(name.lower(), dict.fromkeys([*known, *commands]), n=3, cutoff=0.5)
     hint = f"nearest names: {', '.join(close)}" if close else "patchmgr help lists the topics"
-    raise PatchmgrError("unknown-topic", f"there is no topic or command {shown(name)}", (hint,))
+    raise PatchmgrError("unknown-topic", f"there is no topic or command {shown(name)}", hint)
 
 
 def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
@@ -51,7 +51,7 @@ def write_pages(folder: Path, pages: Mapping[str, bytes]) -> None:
         place = folder / name
         if os.path.lexists(place) and not (place.is_file() and _is_ours(place)):
             message = f"{place} already exists and is not a page of patchmgr"
-            raise PatchmgrError("in-the-way", message, ("name another folder",))
+            raise PatchmgrError("in-the-way", message, "name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:

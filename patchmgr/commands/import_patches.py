@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.needs import check_promise, missing_on
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.mailbox import slug
 from patchmgr.formats.patch_files import parse_listed, parse_patch
@@ -95,15 +95,14 @@ def _reversed(item: SourcePatch | SeriesLine) -> SourcePatch | SeriesLine:
     """Return the reverse of a patch; raise a "usage" error if it comes from a series file."""
     if isinstance(item, SeriesLine) or item.line is None:
         return item if isinstance(item, SeriesLine) else replace(item, is_reversed=True)
-    message = f"-R cannot be used with a series file, which lists {shown(item.label)}"
-    raise PatchmgrError("usage", message)
+    raise UsageError(f"-R cannot be used with a series file, which lists {shown(item.label)}")
 
 
 def import_patches(session: Session, sources: Sources, *, series: str, is_dry_run: bool) -> Import:
     """Append patches to a series; each must apply to the pin after the patches before it."""
     if not any((sources.paths, sources.git, sources.stack, sources.pulls, sources.commits)):
         hint = "or name commits: --git REPO A..B, --commit SHA, --pull N"
-        raise PatchmgrError("usage", "name a file or a folder", (hint,))
+        raise UsageError("name a file or a folder", hint)
     with session.writing():
         workspace = session.workspace
         record = workspace.series_record(series)
@@ -112,11 +111,11 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
-            raise PatchmgrError("usage", "the named sources have no patches", tuple(hints))
+            raise UsageError("the named sources have no patches", *tuple(hints))
         known = workspace.patches(series)
         lines, patches = _named(session, series, found, present, known)
         if not patches:
-            raise PatchmgrError("usage", f"{series} already has all of these patches")
+            raise UsageError(f"{series} already has all of these patches")
         new = SeriesFile((*with_ended_lines(present).lines, *lines))
         stands_alone = record.on is None and not present.names()
         becomes = fork.files if fork is not None and fork.is_whole and stands_alone else None
@@ -162,9 +161,9 @@ def _named(
                 raise PatchmgrError(
                     "changed-patch",
                     f"{item.label} differs from {name}, and both are from {commit[:12]}",
-                    (f"look at the patch: patchmgr show {name}",
-                     "add what differs with patchmgr refresh, and do not import this commit again"),
-                )  # fmt: skip
+                    f"look at the patch: patchmgr show {name}",
+                    "add what differs with patchmgr refresh, and do not import this commit again",
+                )
             session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
             continue
         name = _name(item, draft, lambda name: name in names or not is_free(series, name))

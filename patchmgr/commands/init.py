@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from patchmgr.commands.import_patches import Import, Sources, import_patches
 from patchmgr.commands.series import new_series
 from patchmgr.commands.upstream import add_upstream
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like
 from patchmgr.formats.lock_files import write_lock
 from patchmgr.model.upstream import Lock, Upstream
@@ -36,7 +36,7 @@ def init(folder: Path, *, is_dry_run: bool) -> Path:
     Raises PatchmgrError "usage" if the folder already is a workspace.
     """
     if (folder / LOCK).exists():
-        raise PatchmgrError("usage", f"{folder} is already a workspace")
+        raise UsageError(f"{folder} is already a workspace")
     workspace = Workspace(folder)
     try:
         change = Change({LOCK: write_lock(Lock())})
@@ -98,7 +98,7 @@ def init_from_branch(
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = f"{folder} already exists; --from-branch makes a new workspace"
-        raise PatchmgrError("usage", message, ("name a folder that does not exist yet",))
+        raise UsageError(message, "name a folder that does not exist yet")
     upstream = _upstream(branch)
     try:
         if not is_dry_run:

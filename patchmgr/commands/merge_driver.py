@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.plumbing.merge_drivers import SECTION, Installation, install, installed
 from patchmgr.store import Workspace
 
@@ -59,12 +59,10 @@ def install_driver(
     `upstream` says which side is upstream's in the repository's merges, "ours" or "theirs".
     """
     if upstream not in ("ours", "theirs"):
-        raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")
+        raise UsageError(f"--upstream must be ours or theirs, not {upstream}")
     for pattern in patterns:
         if not pattern or pattern[0] in "#!\"'[-" or not pattern.isprintable() or " " in pattern:
-            raise PatchmgrError(
-                "usage", f"{pattern!r} is not a valid pattern for an attributes file"
-            )
+            raise UsageError(f"{pattern!r} is not a valid pattern for an attributes file")
     found = installed(repository)
     settings = (
         (f"{SECTION}.driver", _command(upstream, workspace)),

@@ -12,7 +12,7 @@ from msgspec import Struct
 from patchmgr.engines.rebase.crosscheck import check_file
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
 from patchmgr.engines.rebase.work import Mergers
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
@@ -98,7 +98,7 @@ def merge_file(
     least `confidence` percent.
     """
     if upstream not in ("ours", "theirs"):
-        raise PatchmgrError("usage", f"--upstream must be ours or theirs, not {upstream}")
+        raise UsageError(f"--upstream must be ours or theirs, not {upstream}")
     base, ours, theirs = map(read_named, sides)
     is_upstream_ours = upstream == "ours"
     new, fork = (ours, theirs) if is_upstream_ours else (theirs, ours)

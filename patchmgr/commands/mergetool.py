@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from patchmgr.commands.rebase import require_in_progress
 from patchmgr.engines.text.marked import sides_of
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.model.recorded import Kind
 from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.programs import ToolFile, configured_settings, run_tool
@@ -36,13 +36,11 @@ def run_mergetool(
         has_tool = tool is not None or any(name == "merge.tool" for name, _ in settings)
         if not has_tool:
             hint = "git config --global merge.tool vimdiff"
-            raise PatchmgrError(
-                "usage",
-                "git has no merge tool configured",
-                (hint, "or: patchmgr mergetool --tool TOOL"),
+            raise UsageError(
+                "git has no merge tool configured", hint, "or: patchmgr mergetool --tool TOOL"
             )
         if tool is not None and (not tool or tool.startswith("-") or not tool.isprintable()):
-            raise PatchmgrError("usage", f"{tool!r} is not a valid name of a merge tool")
+            raise UsageError(f"{tool!r} is not a valid name of a merge tool")
         if is_dry_run:
             return ToolResult((), tuple(item.file for item in chosen))
         solved: list[str] = []
@@ -64,7 +62,7 @@ def _chosen(
         if len(fitting) != 1:
             known = "; ".join(item.file for item in fitting or waiting)
             what = "fits several files" if fitting else "is not a file to resolve"
-            raise PatchmgrError("usage", f"{name} {what}", (f"files to resolve: {known}",))
+            raise UsageError(f"{name} {what}", f"files to resolve: {known}")
         found += fitting
     return tuple(found)
 
@@ -93,5 +91,5 @@ def _tool_file(workspace: Workspace, item: Waiting, before: bytes | None) -> Too
     known = Memory(workspace).get(item.conflict) if item.conflict else None
     if known is None or known.kind is not Kind.FILE:
         hint = "resolve the file by hand, then run: patchmgr rebase --continue"
-        raise PatchmgrError("usage", f"the sides of {item.file} are not recorded", (hint,))
+        raise UsageError(f"the sides of {item.file} are not recorded", hint)
     return ToolFile(item.path, known.base, known.ours, known.theirs, before)

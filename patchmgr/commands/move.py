@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from patchmgr.engines.series.picking import beside, pick
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.series_files import (
     reordered,
     with_ended_lines,
@@ -36,12 +36,12 @@ def move(
     Raises PatchmgrError "depends" if the series would then result in different files.
     """
     if (before is None) == (after is None):
-        raise PatchmgrError("usage", "give the new position: --before PATCH or --after PATCH")
+        raise UsageError("give the new position: --before PATCH or --after PATCH")
     with opened_series(session, options) as opened:
         order = opened.file.names()
         name, other = opened.pick(given), opened.pick(str(before or after))
         if name == other:
-            raise PatchmgrError("usage", f"{shown(name)} cannot be moved next to itself")
+            raise UsageError(f"{shown(name)} cannot be moved next to itself")
         order = beside(order, name, other=other, is_behind=after is not None)
         file = reordered(opened.file, order)
         chain = chain_of(opened)
@@ -92,10 +92,9 @@ def move_to_series(
         name = pick(given, file.names(), series=source)
         _check_ends(name, source, file, is_down=is_down)
         if name in other.names():
-            raise PatchmgrError(
-                "usage",
+            raise UsageError(
                 f"{into} already has a patch {shown(name)}",
-                (f"patchmgr rename {name} NAME --series {source}",),
+                f"patchmgr rename {name} NAME --series {source}",
             )
         workspace.require_free(into, name)
         _check_groups(session, name, source, into)
@@ -124,7 +123,7 @@ def _beside(session: Session, into: str) -> str:
     beside += [record.on] if record.on is not None else []
     if len(beside) != 1:
         hint = f"series directly above or below {into}: {', '.join(beside) or 'none'}"
-        raise PatchmgrError("usage", "name the series of the patch with --series", (hint,))
+        raise UsageError("name the series of the patch with --series", hint)
     return beside[0]
 
 
@@ -134,7 +133,7 @@ def _is_down(session: Session, source: str, into: str) -> bool:
         return True
     if session.workspace.series_record(into).on == source:
         return False
-    raise PatchmgrError("usage", f"neither {source} nor {into} is based on the other")
+    raise UsageError(f"neither {source} nor {into} is based on the other")
 
 
 def _check_groups(session: Session, name: str, source: str, into: str) -> None:
@@ -142,10 +141,9 @@ def _check_groups(session: Session, name: str, source: str, into: str) -> None:
     before, after = (set(session.workspace.settings(s).off_groups(name)) for s in (source, into))
     for group in sorted(before ^ after):
         having, other = (source, into) if group in before else (into, source)
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"{shown(name)} is in {having}'s group {shown(group)}, which is off",
-            (f"put it into such a group in series/{other}/series.toml, too, or take it out",),
+            f"put it into such a group in series/{other}/series.toml, too, or take it out",
         )
 
 
@@ -155,8 +153,7 @@ def _check_ends(name: str, source: str, file: SeriesFile, *, is_down: bool) -> N
     if name != end:
         way = "before" if is_down else "after"
         option = "--before" if is_down else "--after"
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"{shown(end)} is {way} {shown(name)} in {source}",
-            (f"first: patchmgr move {name} {option} {end} --series {source}",),
+            f"first: patchmgr move {name} {option} {end} --series {source}",
         )

@@ -7,7 +7,7 @@ import time
 
 from patchmgr.commands.push import refuse_forced
 from patchmgr.engines.series.picking import file_name
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.mail_text import parse_person
 from patchmgr.formats.series_files import with_appended, with_inserted
@@ -58,9 +58,9 @@ def _author(opened: OpenSeries, given: str) -> Author:
     if given:
         person = parse_person(given)
         if person is None:
-            raise PatchmgrError("usage", "--author must be written as: Name <name@example.org>")
+            raise UsageError("--author must be written as: Name <name@example.org>")
         return Author(*person, known.date if known else f"{int(time.time())} +0000")
     if known is None:
         hints = ("patchmgr new --author 'Name <name@example.org>'", "or: git config user.name")
-        raise PatchmgrError("usage", "git does not know who you are", hints)
+        raise UsageError("git does not know who you are", *hints)
     return known

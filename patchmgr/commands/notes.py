@@ -21,7 +21,7 @@ from patchmgr.engines.report.sync_facts import (
     touched_by,
     warnings_of,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
@@ -100,7 +100,7 @@ def _ends(
         last = _state(session, record, side, end)
     if first is None:
         hint = "name the upstream state before the rebase with --from REF"
-        raise PatchmgrError("usage", f"{record.name} has not been rebased yet", (hint,))
+        raise UsageError(f"{record.name} has not been rebased yet", hint)
     if end is None and first.commit == pin.commit:
         last = side.resolve(TRACKED)
     return first, last
@@ -167,10 +167,8 @@ def _of_lock(
         raise PatchmgrError(
             "no-facts",
             f"there is no record of a rebase of {record.name} from {ends[0].ref} to {ends[1].ref}",
-            (
-                "give --from the state before the last rebase, or leave --from out",
-                f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
-            ),
+            "give --from the state before the last rebase, or leave --from out",
+            f"what a rebase would do: patchmgr notes --from {record.pin.ref} --to REF",
         )
     subjects = {p.name: p.subject for p in session.workspace.patches(record.name)}
     return tuple(

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.apply_package import PackageApplication
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.overlays import is_of_overlay, module_name, overlay_files
 from patchmgr.plumbing.environments import Distribution
 from patchmgr.plumbing.installation import Installation, original_reader
@@ -54,7 +54,7 @@ def make_overlay(
         raise PatchmgrError(
             "out-of-reach",
             f"{name} changes no module of {distribution.name}: an overlay cannot contain {left[0]}",
-            (f"make a patched wheel: patchmgr wheel {name} --from WHEEL",),
+            f"make a patched wheel: patchmgr wheel {name} --from WHEEL",
         )
     content = overlay_files(name, str(distribution.site), files)
     refresh_folder(place, content, is_ours=is_of_overlay)
@@ -65,10 +65,9 @@ def _package(session: Session, name: str, distribution: Distribution, where: Loc
     target = Installation(distribution)
     present = target.record()
     if present is not None:
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             f"the series {present.series} is applied to {distribution.name} itself",
-            (f"remove it first: patchmgr unapply {present.series} {where.words()}",),
+            f"remove it first: patchmgr unapply {present.series} {where.words()}",
         )
     return Package(
         distribution.name,

@@ -16,7 +16,7 @@ from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.stretch import longest_stretch
 from patchmgr.engines.text.marked import split_marked
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.plan import (
     Assumption,
@@ -99,7 +99,7 @@ def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[
     end = side.resolve(onto)
     between = side.between(start, end, 1 if side.has_history else None, session.say)
     if end.commit == start.commit:
-        raise PatchmgrError("usage", f"upstream has no state after {start.ref} up to {end.ref}")
+        raise UsageError(f"upstream has no state after {start.ref} up to {end.ref}")
     way = [start, *between, end]
     if side.has_history:
         before = side.reader.commit(f"{way[1].commit}^1")

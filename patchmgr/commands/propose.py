@@ -14,7 +14,7 @@ from patchmgr.commands.conflicts import record, require
 from patchmgr.engines.conflicts.solution import Fitted, fit, text_failures
 from patchmgr.engines.conflicts.work_order import in_place, regions_of
 from patchmgr.engines.text.marked import split_marked
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.recorded import MAX_SIDE
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict
@@ -85,8 +85,7 @@ def candidate_of(conflict: FileConflict, name: str, number: int) -> bytes:
     known = conflict.suggestions[found[0]] if found[0] < len(conflict.suggestions) else ()
     if number > len(known) or (len(regions) > 1 and not regions[found[0]].id.startswith(name)):
         ids = ", ".join(one.id for one in regions)
-        message = f"{name} has no candidate {number}; name one of the regions {ids}"
-        raise PatchmgrError("usage", message)
+        raise UsageError(f"{name} has no candidate {number}; name one of the regions {ids}")
     assert conflict.marked is not None
     return in_place(split_marked(conflict.marked), found[0], known[number - 1].text)
 
@@ -119,7 +118,7 @@ def accept_proposed(
         found = session.workspace.kept(OFFERED.format(target.recorded.id), Solution)
         if found is None:
             hint = f"patchmgr conflicts propose {name} --file FILE"
-            raise PatchmgrError("not-accepted", f"no resolution is proposed for {name}", (hint,))
+            raise PatchmgrError("not-accepted", f"no resolution is proposed for {name}", hint)
         checked = _check(session, target, lambda conflict: found.content, by=found.by, runs=False)
         if not checked.proposed.has_passed:
             raise refused(checked.proposed)
@@ -147,7 +146,7 @@ def accept_anyway(
     Raises PatchmgrError "bad-resolution" if it does not fit into the file in conflict.
     """
     if not because.strip() or not because.isprintable():
-        raise PatchmgrError("usage", "--because must be one line of plain text")
+        raise UsageError("--because must be one line of plain text")
     with session.writing():
         target = _target(session, name)
         checked = _check(session, target, given, by=by, runs=False)
@@ -155,7 +154,7 @@ def accept_anyway(
             problem = checked.proposed.failures[0]
             message = f"the proposed text does not resolve {name}: {problem.check}: {problem.text}"
             hint = f"or write the resolution to {work_file(session.workspace, target.item)}"
-            raise PatchmgrError("bad-resolution", message, (hint,))
+            raise PatchmgrError("bad-resolution", message, hint)
         made = _accept(session, target, checked, by, because.strip(), is_dry_run=is_dry_run)
         return checked.proposed, made
 
@@ -163,7 +162,7 @@ def accept_anyway(
 def refused(proposed: Proposed) -> PatchmgrError:
     """Return the error for a proposed resolution that fails the checks."""
     told = tuple(f"{one.check}: {one.text}" for one in proposed.failures)
-    return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", told)
+    return PatchmgrError("not-accepted", f"the resolution of {proposed.id} fails a check", *told)
 
 
 def who_types(session: Session) -> str:
@@ -181,30 +180,27 @@ def _target(session: Session, name: str) -> _Target:
         findings = [one.finding for one in open_findings(workspace)]
         if all(one.can_be_accepted for one in findings if one.id.startswith(name)):
             hints.append(f"or accept it: patchmgr conflicts accept {name} --because TEXT")
-        message = f"{name} is a finding, for which no text can be proposed"
-        raise PatchmgrError("usage", message, tuple(hints))
+        raise UsageError(f"{name} is a finding, for which no text can be proposed", *tuple(hints))
     memory = Memory(workspace)
     found, in_progress = require(workspace, memory, name), read_in_progress(workspace)
     item = next(waiting_with(workspace, memory, found), None)
     if in_progress is None or item is None:
         hint = "patchmgr status lists the files to resolve"
-        raise PatchmgrError(
-            "usage", f"{found.id} is not a conflict of a rebase in progress", (hint,)
-        )
+        raise UsageError(f"{found.id} is not a conflict of a rebase in progress", hint)
     return _Target(found, item, in_progress)
 
 
 def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bool) -> _Checked:
     """Run all checks on a solution, the cheapest first."""
     if not by.strip() or not by.isprintable() or len(by) > _LONGEST_NAME:
-        raise PatchmgrError("usage", "--by must be a name in one line of plain text")
+        raise UsageError("--by must be a name in one line of plain text")
     item, failures, rests = target.item, list[Failure](), tuple[str, ...]()
     again = (session, target.in_progress, item.series, target.place)
     with carried_again(*again) as carried:
         conflict = carried.conflict(target.place)
         known = {one.id for patch in carried.outcome.patches for one in patch.open_findings}
     if conflict is None:
-        raise PatchmgrError("usage", f"{target.recorded.id} is no longer in conflict")
+        raise UsageError(f"{target.recorded.id} is no longer in conflict")
     content, fitted = given(conflict), None
     if content is not None and len(content) > MAX_SIDE:
         failures.append(Failure("size", f"it has more than {MAX_SIDE} bytes"))

@@ -68,7 +68,7 @@ def _up_to(opened: OpenSeries, name: str) -> tuple[str, ...]:
     if name in opened.hidden:
         hint = "patchmgr push --select SYM includes a guarded patch"
         why = opened.hidden[name]
-        raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {why}", (hint,))
+        raise PatchmgrError("hidden-patch", f"{shown(name)} is hidden: {why}", hint)
     if name not in left:
         raise PatchmgrError("no-patch", f"{shown(name)} is already pushed")
     return left[: left.index(name) + 1]
@@ -94,7 +94,7 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
             break
     if failure is not None and not came:
         hint = "push what applies, and write the rest to .rej files: patchmgr push --force"
-        raise PatchmgrError("bad-patch", failure.message, (hint,))
+        raise PatchmgrError("bad-patch", failure.message, hint)
     rejects = {f"{r.change.path}.rej": reject_text(r) for r in rejected}
     revision = Revision(
         (*opened.names, *came),
@@ -112,7 +112,7 @@ def refuse_forced(opened: OpenSeries) -> None:
         hints = (
             f"apply the hunks by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
         )
-        raise PatchmgrError("rejects", message, (*hints, "or pop it: patchmgr pop --force"))
+        raise PatchmgrError("rejects", message, *hints, "or pop it: patchmgr pop --force")
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:
@@ -120,9 +120,7 @@ def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: 
     with opened_series(session, options, at_any_place=True) as opened:
         names = opened.names
         if not names:
-            raise PatchmgrError(
-                "no-patch", f"no patch of {opened.name} is pushed", ("patchmgr push",)
-            )
+            raise PatchmgrError("no-patch", f"no patch of {opened.name} is pushed", "patchmgr push")
         if given is not None and given.isdecimal():
             kept = max(0, len(names) - int(given))
         elif given is not None:

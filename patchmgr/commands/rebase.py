@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from patchmgr.commands.conflicts import is_resolved
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.lock_files import write_lock
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_patch
@@ -211,11 +211,9 @@ def rebase(
             raise PatchmgrError(
                 "unfinished",
                 f"a rebase of {', '.join(in_progress.series)} onto {there} is in progress",
-                (
-                    "go on with: patchmgr rebase --continue",
-                    "leave out the first patch in conflict with: patchmgr rebase --skip",
-                    "or stop it with: patchmgr rebase --abort",
-                ),
+                "go on with: patchmgr rebase --continue",
+                "leave out the first patch in conflict with: patchmgr rebase --skip",
+                "or stop it with: patchmgr rebase --abort",
             )
         chosen = whole_stacks(session, names)
         onto = planned_state(session, chosen, onto, options.selected)
@@ -254,7 +252,7 @@ def continue_rebase(
         elif in_progress.checkout and is_dry_run:
             hint = "run the command without --dry-run; your resolutions there are kept"
             message = f"--dry-run cannot read the resolutions in {in_progress.checkout}"
-            raise PatchmgrError("usage", message, (hint,))
+            raise UsageError(message, hint)
         require_trusted(session, in_progress)
         in_progress, tree = take_back(session, in_progress, others, _is_answered(session), accepted)
         ran = (*in_progress.ran, *filter(None, (in_progress.failed,)))
@@ -297,8 +295,7 @@ def skip_patch(
         stuck = in_progress.stuck or tuple((w.series, w.patch) for w in in_progress.waiting)
         first = [s for s in stuck if s in unresolved or s not in waiting][:1]
         if not first:
-            hint = "patchmgr rebase --continue"
-            raise PatchmgrError("usage", "every patch in conflict is resolved", (hint,))
+            raise UsageError("every patch in conflict is resolved", "patchmgr rebase --continue")
         require_trusted(session, in_progress)
         in_progress = replace(in_progress, skipped=(*in_progress.skipped, *(named or first)))
         return _go_on(session, in_progress, is_dry_run, wants_detail, tree_of(session, in_progress))
@@ -332,7 +329,7 @@ def require_in_progress(session: Session) -> InProgress:
     """Return the rebase in progress; raise PatchmgrError "usage" if there is none."""
     in_progress = read_in_progress(session.workspace)
     if in_progress is None:
-        raise PatchmgrError("usage", "no rebase is in progress here")
+        raise UsageError("no rebase is in progress here")
     return in_progress
 
 
@@ -478,9 +475,7 @@ def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ..
     step: int | None = None
     if every not in (None, RELEASE):
         if not every.isdecimal() or not 0 < int(every) < 1_000_000:
-            raise PatchmgrError(
-                "usage", f"--every must be release or a number of commits, not {every}"
-            )
+            raise UsageError(f"--every must be release or a number of commits, not {every}")
         step = int(every)
     targets: list[str | Span] = []
     for ref in onto:
@@ -488,9 +483,9 @@ def read_targets(onto: Sequence[str], every: str | None) -> tuple[str | Span, ..
         targets.append(Span(start, end, step) if dots else ref)
     has_span = any(isinstance(target, Span) for target in targets)
     if has_span and every is None:
-        raise PatchmgrError("usage", "--onto A..B needs --every release or --every N")
+        raise UsageError("--onto A..B needs --every release or --every N")
     if every is not None and not has_span:
-        raise PatchmgrError("usage", "--every needs a range: --onto A..B")
+        raise UsageError("--every needs a range: --onto A..B")
     return tuple(targets)
 
 
@@ -538,5 +533,5 @@ def _of_target(session: Session, loaded: LoadedSeries, target: str | Span) -> tu
     end = side.resolve(target.end or "upstream/main")
     between = side.between(start, end, target.step, session.say)
     if not between and end.commit == start.commit:
-        raise PatchmgrError("usage", f"upstream has no state after {start.ref} up to {end.ref}")
+        raise UsageError(f"upstream has no state after {start.ref} up to {end.ref}")
     return (*between, end)

@@ -102,7 +102,7 @@ def refresh(
         opened.need_checkout()
         if not opened.names:
             hint = "make a patch with: patchmgr new NAME, or push a patch"
-            raise PatchmgrError("no-patch", f"no patch of {opened.name} is pushed", (hint,))
+            raise PatchmgrError("no-patch", f"no patch of {opened.name} is pushed", hint)
         name = opened.names[-1] if how.patch is None else opened.pick(how.patch)
         opened.position(name)
         _refuse_rejects(opened, name)
@@ -272,7 +272,7 @@ def _refuse_rejects(opened: OpenSeries, name: str) -> None:
         raise PatchmgrError(
             "rejects",
             f"{opened.top} has hunks that do not apply: {', '.join(left)}",
-            ("apply them by hand and delete the .rej files, then run the command again",),
+            "apply them by hand and delete the .rej files, then run the command again",
         )
 
 
@@ -306,7 +306,8 @@ def _overlap(name: str, path: str, others: Sequence[str]) -> PatchmgrError:
     return PatchmgrError(
         "overlap",
         f"the edit to {shown(path)} changes lines of {who}, which is above {name}",
-        (f"refresh {others[-1]}" if others else f"patchmgr goto {name}", f"patchmgr goto {name}"),
+        f"refresh {others[-1]}" if others else f"patchmgr goto {name}",
+        f"patchmgr goto {name}",
     )
 
 
@@ -329,7 +330,7 @@ def _refuse_put_back(opened: OpenSeries, name: str, edits: State, named: Sequenc
                     f"or let {shown(name)} remove it: "
                     f"patchmgr refresh --patch {shown(name)} {shown(path)}",
                 )
-                raise PatchmgrError("put-back", message, hints)
+                raise PatchmgrError("put-back", message, *hints)
 
 
 def _refuse_empty(
@@ -341,7 +342,8 @@ def _refuse_empty(
         raise PatchmgrError(
             "empty",
             f"nothing would be left of {name}",
-            (f"drop it: patchmgr drop {name}", "or keep it: patchmgr refresh --allow-empty"),
+            f"drop it: patchmgr drop {name}",
+            "or keep it: patchmgr refresh --allow-empty",
         )
 
 

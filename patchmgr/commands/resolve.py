@@ -22,7 +22,7 @@ from patchmgr.engines.conflicts.choices import (
     opened_text,
     place_of,
 )
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.resolving import Choice, Resolving, Taken
@@ -90,7 +90,7 @@ class Resolver:
         if in_progress is None or self.series not in (None, *in_progress.series):
             what = "" if in_progress is None else f" of {shown(str(self.series))}"
             hint = "start a rebase with: patchmgr rebase SERIES --onto REF"
-            raise PatchmgrError("usage", f"no rebase{what} is in progress here", (hint,))
+            raise UsageError(f"no rebase{what} is in progress here", hint)
         names = [self.series] if self.series else in_progress.series
         found = [open_conflicts(self.session, in_progress, name) for name in names]
         kept = workspace.kept(CHOICES, _Kept) or _Kept()
@@ -216,10 +216,9 @@ class Resolver:
         if left:
             where = ", ".join(str(number + 1) for number in left)
             of = len(self.state.conflict.order.regions)
-            message = (
+            raise UsageError(
                 "nothing is chosen yet" if of == 1 else f"nothing is chosen for region {where}"
             )
-            raise PatchmgrError("usage", message)
 
     def _accept(self) -> None:
         """Run all checks on the file, and record the resolution if it passes."""

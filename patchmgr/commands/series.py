@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.series.layers import dependencies
 from patchmgr.engines.series.picking import pick
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.series_files import with_guards, write_series
 from patchmgr.formats.shown import shown
@@ -39,7 +39,7 @@ def new_series(
     with session.writing():
         lock = session.workspace.lock()
         if name in lock.series:
-            raise PatchmgrError("usage", f"the series {name} already exists")
+            raise UsageError(f"the series {name} already exists")
         record = _new_record(session, name, upstream, base, on)
         if not is_dry_run:
             change = Change({LOCK: write_lock(replace(lock, series={**lock.series, name: record}))})
@@ -56,9 +56,7 @@ def _new_record(
     lower = None if on is None else session.workspace.series_record(on)
     if lower is None and (upstream is None or base is None):
         hint = f"patchmgr series new {name} --upstream U --base REF, or --on SERIES"
-        raise PatchmgrError(
-            "usage", "a new series needs an upstream and one of its states", (hint,)
-        )
+        raise UsageError("a new series needs an upstream and one of its states", hint)
     upstream = upstream or (lower.upstream if lower else "")
     if lower is not None and base is None:
         record = SeriesRecord(name, upstream, lower.pin, on)
@@ -69,7 +67,7 @@ def _new_record(
         record = replace(record, pin=lower.pin)
     if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):
         message = f"{name} must have the pin of {on}, on which it is based: {lower.pin.ref}"
-        raise PatchmgrError("usage", message, ("leave --upstream and --base out",))
+        raise UsageError(message, "leave --upstream and --base out")
     return record
 
 
@@ -132,5 +130,5 @@ def set_guards(
 
 def _guard(word: str) -> Guard:
     if word[:1] not in ("+", "-"):
-        raise PatchmgrError("usage", f"{shown(word)} is not a guard: write +sym or -sym")
+        raise UsageError(f"{shown(word)} is not a guard: write +sym or -sym")
     return Guard(word[1:], word[0] == "+")

@@ -151,7 +151,7 @@ def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUp
                 if fault.kind != "unreachable-upstream":
                     raise
                 message = fault.message.removeprefix("the upstream ")
-                raise PatchmgrError("unreachable", message, fault.hints[:1]) from fault
+                raise PatchmgrError("unreachable", message, *fault.hints[:1]) from fault
 
 
 def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
@@ -239,7 +239,7 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
                 hint = (
                     "nothing was pushed; if somebody else pushed meanwhile, run the command again"
                 )
-                raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+                raise PatchmgrError(fault.kind, fault.message, hint) from fault
     place = _PASSWORD.sub(r"\1", url)
     return Pushed(place, branch, commit, pushed, tuple(known), tuple(otherwise), is_dry_run)
 
@@ -265,7 +265,7 @@ def _committed(
     author = author_of(store)
     if author is None:
         hint = 'git config --global user.name "A. Name"; git config --global user.email a@b.org'
-        raise PatchmgrError("identity", "git does not know who you are", (hint,))
+        raise PatchmgrError("identity", "git does not know who you are", hint)
     count = f"{len(pushed)} resolution{'' if len(pushed) == 1 else 's'}"
     message = f"conflicts: {count}\n\n" + "".join(f"{name}\n" for name in pushed)
     (commit,) = write_commits(bench, parent, [Draft(author, message.encode(), changes)])

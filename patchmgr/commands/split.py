@@ -14,7 +14,7 @@ from patchmgr.engines.series.layers import State
 from patchmgr.engines.series.picking import file_name
 from patchmgr.engines.series.placement import take_in
 from patchmgr.engines.text.offers import Chooser, Offer, choices, mode_words, offers_of
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import (
@@ -94,8 +94,7 @@ def with_absorbed(
     outcome = next(o for o in found.series[0].patches if o.name == patch)
     landed = [hunk for hunk in outcome.hunks if hunk.verdict is Verdict.ABSORBED]
     if not landed:
-        message = f"upstream at {shown(ref)} contains no hunk of {shown(patch)}"
-        raise PatchmgrError("usage", message)
+        raise UsageError(f"upstream at {shown(ref)} contains no hunk of {shown(patch)}")
     return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
 
 
@@ -125,9 +124,7 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
             middle[step.change.path] = _without(opened, step, chosen)
     for end, what in ((old, "all"), (new, "none")):
         if opened.ground.is_same(middle, end):
-            raise PatchmgrError(
-                "usage", f"nothing to split: {what} of {shown(patch.name)} was chosen"
-            )
+            raise UsageError(f"nothing to split: {what} of {shown(patch.name)} was chosen")
     return middle
 
 
@@ -162,7 +159,7 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
     change = step.change
     if step.base is None or step.theirs is None or change.is_rename or change.is_copy:
         message = f"{shown(change.path)} is added, moved or deleted: split it as a whole"
-        raise PatchmgrError("usage", message, (f"--file {change.path}",))
+        raise UsageError(message, f"--file {change.path}")
     rest = set(range(len(change.hunks))) - set(chosen)
     content = opened.bench.read(step.base.blob)
     content, _, _ = take_in(content, change.hunks, step.positions, rest)
@@ -181,12 +178,12 @@ def _taken(
     for given in part.hunks:
         match = _HUNKS.fullmatch(given)
         if match is None:
-            raise PatchmgrError("usage", f"{shown(given)} is not written as PATH:N or PATH:N,N")
+            raise UsageError(f"{shown(given)} is not written as PATH:N or PATH:N,N")
         for number in _numbers(patch, match[1]):
             chosen = frozenset(int(n) - 1 for n in match[2].split(","))
             if not chosen <= set(range(counts[number])):
                 message = f"{shown(match[1])} has hunks 1 to {counts[number]} in {patch.name}"
-                raise PatchmgrError("usage", message)
+                raise UsageError(message)
             taken[number] = taken.get(number, frozenset()) | chosen
     for number, step in enumerate(steps):
         lines = [hunk.new_start for hunk in step.change.hunks] or [0]
@@ -206,5 +203,5 @@ def _numbers(patch: Patch, path: str) -> list[int]:
     ]
     if not found:
         hint = f"files of the patch: {', '.join(patch.paths())}"
-        raise PatchmgrError("usage", f"{shown(patch.name)} does not touch {shown(path)}", (hint,))
+        raise UsageError(f"{shown(patch.name)} does not touch {shown(path)}", hint)
     return found

@@ -174,7 +174,7 @@ def build_environment(session: Session) -> BuildEnvironment:
                 )
                 message = f"series/{name}: the variable {variable} {fault}"
                 hint = f"placeholders of [build-env] in series.toml: {', '.join(PLACES)}"
-                raise PatchmgrError("bad-settings", message, (hint,))
+                raise PatchmgrError("bad-settings", message, hint)
             unknown = [place for place in named if place not in known]
             if unknown:
                 notes.append(f"{variable} is left out: {_WITHOUT[unknown[0]].format(name)}")
@@ -246,7 +246,7 @@ def describe_commit(session: Session, name: str, *, repository: Path | None) -> 
             if head is not None:
                 return _described(session, records, place, reader, head)
     hint = "name the clone that contains it with --repo DIR"
-    raise PatchmgrError("unknown-ref", f"there is no commit {shown(name)}", (hint,))
+    raise PatchmgrError("unknown-ref", f"there is no commit {shown(name)}", hint)
 
 
 def _names(session: Session, place: Path, name: str) -> tuple[str, ...]:

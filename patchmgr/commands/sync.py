@@ -15,7 +15,7 @@ from patchmgr.commands.plan import Planning, planned, states_to
 from patchmgr.commands.pull_checks import PullChecks
 from patchmgr.commands.report import report
 from patchmgr.engines.series.comparison import compare_states
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.plan import Plan
@@ -103,7 +103,7 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
     base = request.base or repository.branch()
     if base is None:
         hint = "name the branch that the pull request is for with --base BRANCH"
-        raise PatchmgrError("usage", "no branch is checked out", (hint,))
+        raise UsageError("no branch is checked out", hint)
     branch = f"{SYNC}{series}"
     return PullRequests(FORGES[request.forge], repository.clone.root, branch, base)
 
@@ -205,7 +205,7 @@ class _Publisher(Struct, frozen=True):
                 raise
             names = ", ".join(one.name for one in pushed)
             hint = f"pushed before that: {names}; the next run continues from there"
-            raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+            raise PatchmgrError(fault.kind, fault.message, hint) from fault
         return Sync(self.proposal, tuple(pushed), pull, tuple(warnings), checks)
 
     def _pushed(self, remote: str, date: str) -> Iterator[PushedBranch]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.json_text import parse_json
 from patchmgr.formats.shown import shown
 from patchmgr.model.operation import KeptFile, Operation, OperationKind, TurnedTarget
@@ -46,7 +46,7 @@ class Logged(Struct, frozen=True):
         """Return the log with only this operation; raise PatchmgrError "usage" if there is none."""
         found = tuple(o for o in self.operations if o.number == number)
         if not found:
-            raise PatchmgrError("usage", f"the log has no entry {number}", ("patchmgr log",))
+            raise UsageError(f"the log has no entry {number}", "patchmgr log")
         return Logged(found, self.undone)
 
 
@@ -86,7 +86,7 @@ def undo(session: Session, *, count: int, to: int | None, is_dry_run: bool) -> T
         if to is not None:
             known = {operation.number for operation in operations} | {0}
             if to not in known:
-                raise PatchmgrError("usage", f"the log has no entry {to}", ("patchmgr log",))
+                raise UsageError(f"the log has no entry {to}", "patchmgr log")
             chosen = [o for o in operations if o.number > to]
         else:
             chosen = _sides(operations)[0][-count:]
@@ -162,7 +162,7 @@ def _edited(path: str, operation: Operation) -> PatchmgrError:
     return PatchmgrError(
         "edited",
         f"{path} was edited after this operation: {shown(operation.command)}",
-        (f"save the edit elsewhere and restore the file, or do not undo {operation.number}",),
+        f"save the edit elsewhere and restore the file, or do not undo {operation.number}",
     )
 
 
@@ -204,7 +204,7 @@ class _Targets:
         if self._records[target.root] != old:
             message = f"other patches were pushed or popped in {target.root} since"
             hint = "patchmgr log lists what this workspace did there"
-            raise PatchmgrError("edited", message, (hint,))
+            raise PatchmgrError("edited", message, hint)
         self._records[target.root] = new
         for file in target.files:
             before, after = (file.after, file.before) if is_back else (file.before, file.after)
@@ -215,7 +215,7 @@ class _Targets:
             if not (now is before if before is None else before.is_like(now)):
                 message = f"{shown(file.path)} in {target.root} was edited since"
                 hint = "put the edit into a patch with patchmgr refresh, or put the file back"
-                raise PatchmgrError("edited", message, (hint,))
+                raise PatchmgrError("edited", message, hint)
             self._now[key] = after
 
     def _open(self, root: str) -> Checkout | None:
@@ -234,7 +234,7 @@ class _Targets:
         checkout = Checkout(open_clone(Path(root)))
         if not serves(checkout, self._session.workspace.root):
             message = f"this workspace has never applied patches to {root}"
-            raise PatchmgrError("unsafe-path", message, (f"patchmgr push --to {root}",))
+            raise PatchmgrError("unsafe-path", message, f"patchmgr push --to {root}")
         context = settled(self._session, checkout, is_dry_run=self._is_dry_run)
         self._held.enter_context(context)
         self._records[root] = record_digest(checkout.record())

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.shown import shown
@@ -29,7 +29,7 @@ def upstream_of(
     By default, the first of git, package and archive that is given is tracked.
     """
     if track not in (None, "git", "package"):
-        raise PatchmgrError("usage", f"--track must be git or package, not {track}")
+        raise UsageError(f"--track must be git or package, not {track}")
     known = {"git": git, "package": package, "archive": archive}
     kind = track or next((kind for kind, where in known.items() if where is not None), "package")
     return Upstream(name, kind, git, package, branch, archive)
@@ -46,32 +46,27 @@ def add_upstream(
     check_name(upstream.name, what="upstream", kind="usage")
     others = (upstream.git, upstream.package, upstream.branch)
     if upstream.archive is not None and (any(others) or upstream.track != "archive"):
-        raise PatchmgrError(
-            "usage", "--archive cannot be used with --git, --package, --branch or --track"
-        )
+        raise UsageError("--archive cannot be used with --git, --package, --branch or --track")
     if not (upstream.git or upstream.package or upstream.archive):
         hint = "or --archive FILE|URL alone"
-        raise PatchmgrError(
-            "usage", "an upstream needs --git URL, --package NAME, or both", (hint,)
-        )
+        raise UsageError("an upstream needs --git URL, --package NAME, or both", hint)
     if upstream.track == "git" and upstream.git is None:
-        raise PatchmgrError("usage", "--track git needs --git URL")
+        raise UsageError("--track git needs --git URL")
     if upstream.track == "package" and upstream.package is None:
-        raise PatchmgrError("usage", "--track package needs --package NAME")
+        raise UsageError("--track package needs --package NAME")
     if upstream.git is not None:
         upstream = replace(upstream, git=check_url(upstream.git))
     elif upstream.archive is not None:
         upstream = replace(upstream, archive=_checked_archive(upstream.archive))
     if upstream.git is None and reference is not None:
-        raise PatchmgrError("usage", "--reference needs --git URL")
+        raise UsageError("--reference needs --git URL")
     with session.writing():
         lock = session.workspace.lock()
         known = lock.upstreams.get(upstream.name)
         if known is not None and known != upstream:
-            raise PatchmgrError(
-                "usage",
+            raise UsageError(
                 f"another upstream named {upstream.name} already exists",
-                ("patchmgr upstream list shows it",),
+                "patchmgr upstream list shows it",
             )
         if is_dry_run:
             return upstream
@@ -88,11 +83,11 @@ def _checked_archive(location: str) -> str:
     """Return a URL unchanged, or an absolute path; raise a "usage" error if it does not exist."""
     if location.startswith(("https://", "http://")):
         if location.endswith("/"):
-            raise PatchmgrError("usage", f"{shown(location)} is not the URL of a file")
+            raise UsageError(f"{shown(location)} is not the URL of a file")
         return location
     path = Path(os.path.abspath(Path(local_path(location) or location).expanduser()))
     if "://" in location.removeprefix("file://") or not path.exists():
-        raise PatchmgrError("usage", f"there is no archive or folder at {shown(location)}")
+        raise UsageError(f"there is no archive or folder at {shown(location)}")
     return str(path)
 
 
@@ -112,9 +107,7 @@ def fetch_upstreams(
         session.workspace.upstream(name)
     chosen = names or sorted(lock.upstreams)
     if not chosen:
-        raise PatchmgrError(
-            "usage", "there is no upstream here yet", ("patchmgr upstream add --help",)
-        )
+        raise UsageError("there is no upstream here yet", "patchmgr upstream add --help")
     return tuple(
         Fetched(name, session.side(lock.upstreams[name]).fetch(tuple(refs))) for name in chosen
     )

@@ -14,7 +14,7 @@ from typing import IO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.archives import safe_path
 from patchmgr.formats.wheel_records import (
     RecordRow,
@@ -77,8 +77,8 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
     with Wheel(source) as wheel:
         wanted = session.workspace.upstream(record.upstream).package
         if wanted is not None and normalised_name(wheel.name) != normalised_name(wanted):
-            raise PatchmgrError(
-                "usage", f"{source.name} is not a wheel of {wanted}", ("name a wheel with --from",)
+            raise UsageError(
+                f"{source.name} is not a wheel of {wanted}", "name a wheel with --from"
             )
         package = Package(
             normalised_name(wheel.name), wheel.version, wheel.record, wheel.read,
@@ -97,7 +97,7 @@ def make_wheel(session: Session, name: str, request: WheelRequest) -> PatchedWhe
             raise PatchmgrError(
                 "nothing-to-do",
                 f"{source.name} already contains all of {name}, or none of its files",
-                ("there is nothing to patch: use the wheel as it is",),
+                "there is nothing to patch: use the wheel as it is",
             )
         if bill is not None:
             patches = whole_series(session, record)[0]
@@ -296,4 +296,4 @@ def _copy_bytes(source: IO[bytes], out: IO[bytes], count: int) -> None:
 
 
 def _bad(path: Path, reason: str) -> PatchmgrError:
-    return PatchmgrError("bad-archive", f"{path.name} {reason}", ("download the wheel again",))
+    return PatchmgrError("bad-archive", f"{path.name} {reason}", "download the wheel again")

@@ -10,7 +10,7 @@ from patchmgr.engines.languages.symbols import enclosing_symbol
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.origins import origins
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import FILE_MODES, Entry
@@ -51,11 +51,11 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
                     versions.append((outcome.name, _content(changes[wanted], read)))
         last = state.entry(path)
         if last is None:
-            raise PatchmgrError("usage", f"the branch of the series has no file {shown(path)}")
+            raise UsageError(f"the branch of the series has no file {shown(path)}")
         content = _content(last, read)
     lines = [line.removesuffix(b"\n") for line in split_lines(content)]
     if not 1 <= line <= len(lines):
-        raise PatchmgrError("usage", f"{shown(path)} ends at line {len(lines)}")
+        raise UsageError(f"{shown(path)} ends at line {len(lines)}")
     owner = origins(versions)[line - 1]
     patches = {patch.name: patch for patch in loaded.patches}
     patch = patches.get(owner) if owner is not None else None

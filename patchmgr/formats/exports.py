@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_fields
 from patchmgr.formats.mail_text import written_date, written_person
 from patchmgr.formats.mailbox import canonical_header
@@ -190,7 +190,7 @@ class Gbp(Form, frozen=True):
                     raise PatchmgrError(
                         "not-exportable",
                         f"Patch {name} changes the binary file {path}, which gbp cannot export",
-                        ("put such files into a separate patch with a guard",),
+                        "put such files into a separate patch with a guard",
                     )
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
@@ -280,7 +280,7 @@ class PatchPackage(Form, frozen=True):
         if package is None and not all(self.kept(items, pinned)):
             message = "patch-package needs the name and version of the package"
             hint = "name the package: --npm NAME@VERSION, or --npm NAME if the pin is a release"
-            raise PatchmgrError("usage", message, (hint,))
+            raise UsageError(message, hint)
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
         """Return whether patch-package made all of the patches for this package, once for each."""
@@ -333,12 +333,12 @@ def _package(pinned: Pinned) -> PackagePatch | None:
         if release is None:
             hint = f"name the version: --npm {shown(name)}@1.2.3"
             message = f"the pin {shown(pinned.ref)} is not a version of the npm package"
-            raise PatchmgrError("usage", message, (hint,))
+            raise UsageError(message, hint)
         version = release[1]
     package = PackagePatch((name,), version)
     if read_name(written_name(package)) != package:
         message = f"{shown(pinned.package)} is not a package name of npm with a version"
-        raise PatchmgrError("usage", message, ("write it as: --npm NAME@1.2.3",))
+        raise UsageError(message, "write it as: --npm NAME@1.2.3")
     return package
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.mail_text import (
     folded_end,
     is_blank,
@@ -64,7 +64,7 @@ def with_diff(patch: Patch, diff: bytes) -> bytes:
         raise PatchmgrError(
             "bad-patch",
             f"the header of {shown(patch.name)} would be read differently if its diff changed",
-            (f"correct it with: patchmgr edit {patch.name}",),
+            f"correct it with: patchmgr edit {patch.name}",
         )
     return raw
 
@@ -119,7 +119,7 @@ def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
 def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
     """Return the header lines of a mail with one field replaced in its place."""
     if not value.strip() or any(not c.isprintable() for c in value):
-        raise PatchmgrError("usage", f"the {name} must be one line of plain text")
+        raise UsageError(f"the {name} must be one line of plain text")
     start = name.lower().encode() + b":"
     at = next((n for n, line in enumerate(head) if line.lower().startswith(start)), len(head))
     return [*head[:at], *folded_field(name, value), *head[folded_end(head, at) :]]
@@ -128,10 +128,10 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
     """Return a text with one field replaced in its place, or added after the last field."""
     if _NAME.fullmatch(name) is None:
-        raise PatchmgrError("usage", f"{shown(name)} is not a valid field name")
+        raise UsageError(f"{shown(name)} is not a valid field name")
     if name.lower() in _OF_THE_MAIL:
         option = _OF_THE_MAIL[name.lower()]
-        raise PatchmgrError("usage", f"the field {name} cannot be set with --field; use {option}")
+        raise UsageError(f"the field {name} cannot be set with --field; use {option}")
     text = [f" {line}" if line.strip() else " ." for line in value.split("\n")] if value else []
     new = [encode_path(line) for line in text]
     if new:
@@ -199,4 +199,4 @@ def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():
-            raise PatchmgrError("usage", f"the field {name} cannot hold {shown(value)}")
+            raise UsageError(f"the field {name} cannot hold {shown(value)}")

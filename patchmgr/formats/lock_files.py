@@ -53,7 +53,7 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
         hint = "use letters, digits, and . _ - after the first one"
-        raise PatchmgrError(kind, f"{what} {shown(text)} is not a valid name", (hint,))
+        raise PatchmgrError(kind, f"{what} {shown(text)} is not a valid name", hint)
     return text
 
 
@@ -63,7 +63,7 @@ def parse_lock(raw: bytes) -> Lock:
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
         problem = f"{_FILE} has format {number} and was written by a newer patchmgr"
-        raise PatchmgrError("bad-lock", problem, (f"this version reads format {LOCK_FORMAT}",))
+        raise PatchmgrError("bad-lock", problem, f"this version reads format {LOCK_FORMAT}")
     document = _converted(top, _Document, what=f"{_FILE}:")
     upstreams = {name: _upstream(name, table) for name, table in sorted(document.upstream.items())}
     series = {name: _series(name, table) for name, table in sorted(document.series.items())}

@@ -80,7 +80,7 @@ def _converted(raw: bytes, charset: str) -> bytes:
 
 def _fault(charset: str, problem: str) -> PatchmgrError:
     message = f"The mail header names the charset {shown(charset)} which {problem}"
-    return PatchmgrError("bad-patch", message, ("convert the file to UTF-8",))
+    return PatchmgrError("bad-patch", message, "convert the file to UTF-8")
 
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -102,7 +102,7 @@ def _read_date(text: str, name: str) -> str:
     date = parse_date(text)
     if date is None:
         problem = f"Patch {shown(name)} has a Date that cannot be read: {shown(text)}"
-        raise PatchmgrError("bad-patch", problem, ("write it as: Thu, 1 Jan 2026 12:00:00 +0000",))
+        raise PatchmgrError("bad-patch", problem, "write it as: Thu, 1 Jan 2026 12:00:00 +0000")
     return date
 
 
@@ -133,13 +133,13 @@ def _charset(named: dict[str, _Field], name: str) -> str | None:
         encoding = named["content-transfer-encoding"].text().lower()
         if encoding not in ("", "7bit", "8bit", "binary"):
             problem = f"Patch {shown(name)} is a mail in the encoding {shown(encoding)}"
-            raise PatchmgrError("bad-patch", problem, (hint,))
+            raise PatchmgrError("bad-patch", problem, hint)
     if "content-type" not in named:
         return None
     kind = named["content-type"].text()
     if "/" in kind and not kind.lower().startswith("text/"):
         problem = f"Patch {shown(name)} is a mail with several parts, or without text"
-        raise PatchmgrError("bad-patch", problem, (hint,))
+        raise PatchmgrError("bad-patch", problem, hint)
     match = _CHARSET.search(kind)
     if match is None:
         return None

@@ -43,7 +43,7 @@ def _reversed_file(name: str, change: FilePatch) -> FilePatch:
         raise PatchmgrError(
             "unsupported",
             f"{shown(name)} cannot be reversed (-R), because it {what}: {shown(change.path)}",
-            ("make a reversed patch with: git diff -R --binary",),
+            "make a reversed patch with: git diff -R --binary",
         )
     return replace(
         change,

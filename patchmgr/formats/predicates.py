@@ -94,7 +94,7 @@ def parse_predicate(text: str, *, what: str) -> Predicate:
         raise PatchmgrError(
             "bad-predicate",
             f"{what} {line}column {column}: {fault.problem}",
-            ("the grammar is in docs/predicates.md",),
+            "the grammar is in docs/predicates.md",
         ) from fault
 
 

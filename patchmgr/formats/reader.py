@@ -65,4 +65,4 @@ class PatchReader:
         index = self.at if at is None else at
         if index < len(self.lines) and self.lines[index].endswith(b"\r\n"):
             hints = (*hints, "the line ends in CR LF, but other lines of the file do not")
-        return PatchmgrError("bad-patch", f"{self.where(index)}: {problem}", hints)
+        return PatchmgrError("bad-patch", f"{self.where(index)}: {problem}", *hints)

@@ -124,7 +124,7 @@ def parse_recorded(name: str, files: Mapping[str, bytes]) -> Recorded:
         table = read_toml(files.get(META, b""), kind=_KIND, what=what, limit=MAX_META)
         meta = converted(table, _Meta, kind=_KIND, what=f"{what}:")
     except PatchmgrError as bad:
-        raise PatchmgrError(_KIND, bad.message, (*bad.hints, *_forget(name))) from bad
+        raise PatchmgrError(_KIND, bad.message, *bad.hints, *_forget(name)) from bad
     path = read_path(meta.path)
     recorded = Recorded(
         name,
@@ -177,7 +177,7 @@ def _shape_fault(recorded: Recorded) -> str | None:
 
 def fault(name: str, problem: str) -> PatchmgrError:
     """Return the "bad-conflict" error for a malformed folder of `conflicts/`."""
-    return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", _forget(name))
+    return PatchmgrError(_KIND, f"{CONFLICTS}/{shown(name)} {problem}", *_forget(name))
 
 
 def _forget(name: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, decode_path, encode_path
 from patchmgr.formats.reader import split_lines
 from patchmgr.formats.shown import shown
@@ -135,7 +135,7 @@ def with_guards(series: SeriesFile, name: str, guards: Sequence[Guard]) -> Serie
     for guard in guards:
         if _GUARD.fullmatch(encode_path(str(guard))) is None:
             word = shown(str(guard)[1:])
-            raise PatchmgrError("usage", f"{word} is not a guard: write +sym or -sym")
+            raise UsageError(f"{word} is not a guard: write +sym or -sym")
     lines = list(series.lines)
     at = _place(series, name)
     start, options, rest = _parts(lines[at])
@@ -213,8 +213,7 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
     for name in names:
         if name not in known:
             hint = "patchmgr series show lists the patches"
-            problem = f"The series has no patch {shown(name)}"
-            raise PatchmgrError("unknown-patch", problem, (hint,))
+            raise PatchmgrError("unknown-patch", f"The series has no patch {shown(name)}", hint)
 
 
 def _check_new(series: SeriesFile, name: str) -> None:
@@ -230,4 +229,4 @@ def _check_new(series: SeriesFile, name: str) -> None:
 
 
 def _fault(number: int, problem: str, *hints: str) -> PatchmgrError:
-    return PatchmgrError("bad-series", f"Series file line {number}: {problem}", hints)
+    return PatchmgrError("bad-series", f"Series file line {number}: {problem}", *hints)

@@ -144,7 +144,7 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
         )
     except PatchmgrError as fault:
         hints = (*fault.hints, "see docs/reports.md for what the file may hold")
-        raise PatchmgrError(fault.kind, fault.message, hints) from fault
+        raise PatchmgrError(fault.kind, fault.message, *hints) from fault
 
 
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
@@ -174,7 +174,7 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     raise PatchmgrError(
         "bad-settings",
         f"series/{series}/series.toml: a group that has {shown(old)} would lose it",
-        (f"write {shown(new)} beside {shown(old)} there, then run the command again",),
+        f"write {shown(new)} beside {shown(old)} there, then run the command again",
     )
 
 

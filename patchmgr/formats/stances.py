@@ -182,7 +182,7 @@ def suse_fields(
             what = f"{named[:12]}, which was not fetched from upstream" if named else "no commit"
             message = f"Patch {name} is in upstream, but its {found.field} names {what}"
             hint = f'patchmgr edit {name} --field "Git-commit=COMMIT", or patchmgr upstream fetch'
-            raise PatchmgrError("not-exportable", message, (hint,))
+            raise PatchmgrError("not-exportable", message, hint)
         release = landed[commit]
         if release is not None:
             return {MAINLINE: release, "Git-commit": commit, "Git-repo": ""}
@@ -207,4 +207,4 @@ def _unknown(patch: Patch, field: str, text: str) -> PatchmgrError:
     if field == MAINLINE:
         hint = f'patchmgr edit {name} --field "{field}=Not yet, REASON"'
     message = f"Patch {name} has {field}: {shown(text)}, which is not a status"
-    return PatchmgrError("not-exportable", message, (hint,))
+    return PatchmgrError("not-exportable", message, hint)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.archives import ArchiveFile, read_archive, safe_path
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.shown import shown
@@ -81,7 +81,7 @@ class ArchiveUpstream:
             if ref == name or (len(ref) >= 4 and commit.startswith(ref)):
                 return self._resolved(name)
         hints = (f"known states: {', '.join(known)}",) if known else ()
-        raise PatchmgrError("unknown-ref", f"{self._name} has no state {shown(ref)}", hints)
+        raise PatchmgrError("unknown-ref", f"{self._name} has no state {shown(ref)}", *hints)
 
     def _newest(self) -> str | None:
         newest = newest_ref(self.store)
@@ -101,7 +101,7 @@ class ArchiveUpstream:
                     self._import(name, f"Archive: {filename}\nSha256: {sha256}\n", files)
                 except PatchmgrError as fault:
                     message = f"{shown(filename)} {fault.message}"
-                    raise PatchmgrError(fault.kind, message, fault.hints) from fault
+                    raise PatchmgrError(fault.kind, message, *fault.hints) from fault
         git_process.output(["symbolic-ref", NEWEST, SNAPSHOTS + name], git_dir=self.store)
         return self._resolved(name)
 
@@ -162,7 +162,7 @@ class ArchiveUpstream:
                 f"{shown(self._location)} is not what upstream.lock pins (sha256 {pin.sha256})"
             )
             hint = "put the pinned content back there, then run the command again"
-            raise PatchmgrError("checksum-mismatch", message, (hint,))
+            raise PatchmgrError("checksum-mismatch", message, hint)
         return pin.ref
 
     def distance(self, pin: Pin) -> tuple[str | None, int | None]:
@@ -195,7 +195,7 @@ class ArchiveUpstream:
         Raises PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
-            raise PatchmgrError("usage", "--every N counts commits, but an archive has none")
+            raise UsageError("--every N counts commits, but an archive has none")
         return ()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.applied import AppliedFile, Content, found_state
@@ -114,10 +114,8 @@ class Checkout(Target):
 
     def __init__(self, clone: Clone) -> None:
         if clone.is_bare:
-            raise PatchmgrError(
-                "usage",
-                f"{clone.root} has no work tree",
-                ("use patchmgr branch --repo, which needs none",),
+            raise UsageError(
+                f"{clone.root} has no work tree", "use patchmgr branch --repo, which needs none"
             )
         super().__init__(clone.root, clone.private / "patchmgr")
         self.clone = clone
@@ -174,7 +172,7 @@ class Checkout(Target):
             raise PatchmgrError(
                 "busy",
                 f"another git process is running in {self.clone.root}",
-                (f"if none is, delete {self.clone.private / 'index.lock'}",),
+                f"if none is, delete {self.clone.private / 'index.lock'}",
             )
         if present.exists():
             shutil.copy2(present, staged)  # with its time, by which git tells what is racy

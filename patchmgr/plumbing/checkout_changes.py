@@ -131,13 +131,13 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
     where = f"{shown(move.path)} in {checkout.root}"
     if move.old is None:
         message = f"{where} is in the way: a patch creates a file there"
-        raise PatchmgrError("edited", message, ("move that file away, then run the command again",))
+        raise PatchmgrError("edited", message, "move that file away, then run the command again")
     if move.old == move.below:
         message = f"{where} differs from the pin"
         hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
-        raise PatchmgrError("edited", message, (*hints, "or undo it with git"))
+        raise PatchmgrError("edited", message, *hints, "or undo it with git")
     message = f"{where} was edited since the last refresh"
-    raise PatchmgrError("edited", message, ("put the edit into a patch: patchmgr refresh",))
+    raise PatchmgrError("edited", message, "put the edit into a patch: patchmgr refresh")
 
 
 def _permissions(move: Move, known: AppliedFile | None, found: WorkFile | None) -> int | None:
@@ -186,7 +186,7 @@ def refuse_same_names(
                 "same-name",
                 f"{shown(one)} and {shown(other)} would be one file in {root}: "
                 "its file system does not distinguish their names",
-                ("use a checkout on a case-sensitive file system (on macOS: on a disk image)",),
+                "use a checkout on a case-sensitive file system (on macOS: on a disk image)",
             )
 
 
@@ -389,7 +389,7 @@ def _refuse_in_the_way(
 
 
 def _dirty(message: str) -> PatchmgrError:
-    return PatchmgrError("dirty-checkout", message, ("move it away, or commit it",))
+    return PatchmgrError("dirty-checkout", message, "move it away, or commit it")
 
 
 def _kept(row: _Row, originals: dict[str, bytes]) -> AppliedFile:

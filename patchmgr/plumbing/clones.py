@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.patch import Author
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
@@ -75,7 +75,7 @@ class Clone(Struct, frozen=True, dict=True):
         """Return the commit of HEAD; raise PatchmgrError "usage" if there is no commit."""
         commit = object_named(self.private, "HEAD^{commit}")
         if commit is None:
-            raise PatchmgrError("usage", f"{self.root} has no commit checked out")
+            raise UsageError(f"{self.root} has no commit checked out")
         return commit
 
     def unfinished(self) -> str | None:
@@ -180,7 +180,7 @@ class Clone(Struct, frozen=True, dict=True):
             raise PatchmgrError(
                 "missing-object",
                 f"{self.root} does not contain commit {base}, which the series is based on",
-                (f"fetch it first: git -C {self.root} fetch URL {base}",),
+                f"fetch it first: git -C {self.root} fetch URL {base}",
             )
         return code == 0
 
@@ -194,9 +194,7 @@ def open_clone(folder: Path) -> Clone:
     if top is None or private.samefile(folder):
         return Clone(private, git_dir, private, is_bare=True)
     if not top.samefile(folder):
-        raise PatchmgrError(
-            "usage", f"{folder} must be the top folder of a checkout; it is inside {top}"
-        )
+        raise UsageError(f"{folder} must be the top folder of a checkout; it is inside {top}")
     return Clone(folder.resolve(), git_dir, private, is_bare=False)
 
 
@@ -244,7 +242,7 @@ def find_git_dir(folder: Path) -> Path:
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise PatchmgrError("usage", f"there is no folder {folder}")
+        raise UsageError(f"there is no folder {folder}")
 
 
 def _refuse_form(folder: Path, form: str) -> None:
@@ -279,14 +277,12 @@ def _ask_paths(folder: Path, *questions: str) -> tuple[str, ...]:
         _, printed = git_process.run(arguments, cwd=folder, env=git_process.user_environment())
     except PatchmgrError as fault:
         if "not a git repository" in fault.message:
-            raise PatchmgrError("usage", f"{folder} is not a git repository") from fault
+            raise UsageError(f"{folder} is not a git repository") from fault
         if "dubious ownership" in fault.message:
             hint = f"git config --global --add safe.directory {folder}"
-            raise PatchmgrError("usage", f"{folder} belongs to another user", (hint,)) from fault
+            raise UsageError(f"{folder} belongs to another user", hint) from fault
         raise
     lines = git_process.text(printed).removesuffix("\n").split("\n")
     if len(lines) != len(questions):
-        raise PatchmgrError(
-            "usage", f"{folder} has a line break in its path, which is not supported"
-        )
+        raise UsageError(f"{folder} has a line break in its path, which is not supported")
     return tuple(lines)

@@ -82,7 +82,7 @@ def _ask(
         raise PatchmgrError(
             "push",
             f"cannot {what} {shown(remote)}: {fault.message}",
-            ("no ref was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",),
+            "no ref was moved, here or on the remote; see: git remote -v, git ls-remote REMOTE",
         ) from fault
 
 
@@ -120,7 +120,7 @@ def as_mine(
     who = identity(asked, "COMMITTER")
     if who is None:
         hint = 'git config --global user.name "A. Name"; git config --global user.email a@b.org'
-        raise PatchmgrError("identity", "git does not know who you are", (hint,))
+        raise PatchmgrError("identity", "git does not know who you are", hint)
     key = _key(asked, who) if mine.signs else ""
     found: list[str] = []
     for commit in commits:
@@ -193,9 +193,7 @@ def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
         raise PatchmgrError(
             "signing",
             f"git cannot sign the commit: {fault.message.rpartition(': ')[2]}",
-            (
-                "set the key: git config user.signingkey KEY",
-                "if it is an SSH key: git config gpg.format ssh",
-            ),
+            "set the key: git config user.signingkey KEY",
+            "if it is an SSH key: git config gpg.format ssh",
         ) from fault
     return printed.decode().strip()

@@ -50,11 +50,10 @@ def download(
     if _is_right(target, archive):
         return target
     if settings.offline and local_path(archive.url) is None:
-        hint = "unset UV_OFFLINE and run the command again"
         raise PatchmgrError(
             "offline",
             f"{archive.filename} is not in the cache and cannot be downloaded offline",
-            (hint,),
+            "unset UV_OFFLINE and run the command again",
         )
     path = folder / f"{archive.filename}.{(archive.sha256 or 'unchecked')[:12]}.part"
     with writing(), _locked(path) as part:
@@ -102,7 +101,7 @@ def writing(what: str = "the cache") -> Iterator[None]:
         yield
     except OSError as fault:
         reason = f"{what} cannot be written: {fault.strerror}"
-        raise PatchmgrError("cache", reason, ("free some space or set XDG_CACHE_HOME",)) from fault
+        raise PatchmgrError("cache", reason, "free some space or set XDG_CACHE_HOME") from fault
 
 
 @contextlib.contextmanager
@@ -144,7 +143,7 @@ def _bring(
                     "checksum-mismatch",
                     f"{archive.filename} has sha256 {found}, but the package index says "
                     f"{archive.sha256}",
-                    ("run the command again; if it fails again, tell the maintainer of the index",),
+                    "run the command again; if it fails again, tell the maintainer of the index",
                 )
 
 

@@ -87,7 +87,7 @@ def unwritable(what: str, fault: OSError, *, left: str = "nothing was changed") 
     return PatchmgrError(
         "no-space" if fault.errno in _NO_SPACE else "unwritable",
         f"{what} cannot be written: {reason}; {left}",
-        ("free some space or fix the permissions, then run the command again",),
+        "free some space or fix the permissions, then run the command again",
     )
 
 
@@ -178,7 +178,7 @@ def _take(descriptor: int, what: str) -> None:
         raise PatchmgrError(
             "busy",
             f"another patchmgr (process {owner}) is running in {what}",
-            ("wait until it ends, then run the command again",),
+            "wait until it ends, then run the command again",
         ) from fault
     if os.fstat(descriptor).st_nlink == 0:  # its holder removed it while we opened it
         raise _was_busy(what)
@@ -189,4 +189,4 @@ def _take(descriptor: int, what: str) -> None:
 
 def _was_busy(what: str) -> PatchmgrError:
     message = f"another patchmgr was running in {what} just now"
-    return PatchmgrError("busy", message, ("run the command again",))
+    return PatchmgrError("busy", message, "run the command again")

@@ -76,7 +76,7 @@ def ask_environment(python: str) -> Environment:
     given = Path(python)
     found = str(given / "bin/python") if given.is_dir() else shutil.which(python)
     if found is None:
-        raise PatchmgrError("environment", f"{python} is not a Python interpreter", _NAME_ONE)
+        raise PatchmgrError("environment", f"{python} is not a Python interpreter", *_NAME_ONE)
     try:
         done = subprocess.run(
             [found, "-I", "-S", "-c", _ASK], capture_output=True, check=True, timeout=_PATIENCE
@@ -90,7 +90,7 @@ def ask_environment(python: str) -> Environment:
             sites += managed
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as fault:
         message = f"{python} does not answer as a Python interpreter"
-        raise PatchmgrError("environment", message, _NAME_ONE) from fault
+        raise PatchmgrError("environment", message, *_NAME_ONE) from fault
     marker = stdlib / "EXTERNALLY-MANAGED"
     owner = marker if managed and marker.exists() else None
     return Environment(tuple(dict.fromkeys(sites)), owner, python, frozenset(managed))
@@ -125,7 +125,7 @@ def find_distribution(environment: Environment, package: str) -> Distribution:
         raise PatchmgrError(
             "environment",
             f"{package} is installed twice in {first.parent}: {', '.join(i.name for i in infos)}",
-            ("install it again, so that only one copy is left",),
+            "install it again, so that only one copy is left",
         )
     return _read(first, package)
 
@@ -148,14 +148,14 @@ def _not_found(environment: Environment, package: str, others: list[Path]) -> Pa
         return PatchmgrError(
             "not-installed",
             f"{package} is not installed in {where}",
-            ("name the environment that contains it with --python",),
+            "name the environment that contains it with --python",
         )
     if others[0].suffix == ".egg-link":
         return _editable(package, others[0].read_text("utf-8", "replace").partition("\n")[0])
     return PatchmgrError(
         "environment",
         f"{package} is installed as {others[0].name}, which has no list of its files",
-        _from_wheel(package),
+        *_from_wheel(package),
     )
 
 
@@ -174,7 +174,7 @@ def _read(info: Path, package: str) -> Distribution:
         raise PatchmgrError(
             "environment",
             f"{info}/RECORD, which lists the files of {package}, cannot be read",
-            _from_wheel(package),
+            *_from_wheel(package),
         ) from fault
     found = re.search(r"^Version:\s*(\S+)", head, re.MULTILINE)
     version = found[1] if found else info.name.removesuffix(".dist-info").rpartition("-")[2]
@@ -209,7 +209,7 @@ def _editable(package: str, place: str) -> PatchmgrError:
     return PatchmgrError(
         "environment",
         f"{package} is an editable install, whose files are in a checkout",
-        (f"name the checkout instead: --to {where} (with apply, verify or unapply)",),
+        f"name the checkout instead: --to {where} (with apply, verify or unapply)",
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.engines.series.linear import Changes
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.mboxes import split_mbox
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
 from patchmgr.formats.shown import shown
@@ -56,7 +56,7 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     commit does not have two parents.
     """
     if not name or name.startswith("-") or "\n" in name or "\0" in name:
-        raise PatchmgrError("usage", f"{shown(name)} is not a commit or range A..B")
+        raise UsageError(f"{shown(name)} is not a commit or range A..B")
     git_dir = find_git_dir(repository)
     is_range = ".." in name
     wanted = ["rev-list", "--parents", "--topo-order"]
@@ -72,7 +72,7 @@ def find_merges(repository: Path, name: str) -> tuple[Path, tuple[PastMerge, ...
     if not is_range and not found:
         parents = len(rows[0]) - 1 if rows else 0
         reason = f"{shown(name)} must be a merge with two parents, but has {parents}"
-        raise PatchmgrError("usage", reason, ("to learn from a rebase, add --was OLD",))
+        raise UsageError(reason, "to learn from a rebase, add --was OLD")
     return git_dir, found
 
 
@@ -84,10 +84,10 @@ def find_rebased(repository: Path, name: str, was: str) -> tuple[Path, tuple[Pas
     """
     for given in (name, was):
         if not given or given.startswith("-") or "\n" in given or "\0" in given:
-            raise PatchmgrError("usage", f"{shown(given)} is not a commit or range A..B")
+            raise UsageError(f"{shown(given)} is not a commit or range A..B")
     start, dots, end = name.partition("..")
     if not dots or not start or not end or end.startswith("."):
-        raise PatchmgrError("usage", f"{shown(name)} is not a range A..B")
+        raise UsageError(f"{shown(name)} is not a range A..B")
     git_dir = find_git_dir(repository)
     new = _by_author(git_dir, [name], repository)
     old = _by_author(git_dir, [was, f"^{end}"], repository)
@@ -208,7 +208,7 @@ def range_ends(commits: str) -> tuple[str, str]:
     """Return both ends of a range `A..B`; raise PatchmgrError "usage" for any other text."""
     first, dots, last = commits.partition("..")
     if not dots or not first or not last or commits.startswith("-") or last.startswith("."):
-        raise PatchmgrError("usage", f"{commits} is not a range A..B")
+        raise UsageError(f"{commits} is not a range A..B")
     return first, last
 
 
@@ -244,8 +244,7 @@ def find_stack(repository: Path, branch: str | None) -> tuple[Path, Stack]:
         if code == 0:
             return git_dir, read_stack(printed)
     hint = f"list the branches with a stack: stg -C {repository} branch --list"
-    message = f"branch {name} in {repository} has no StGit stack"
-    raise PatchmgrError("usage", message, (hint,))
+    raise UsageError(f"branch {name} in {repository} has no StGit stack", hint)
 
 
 def _checked_out(repository: Path) -> str:
@@ -254,7 +253,7 @@ def _checked_out(repository: Path) -> str:
     )
     if code:
         message = f"{repository} has no branch checked out"
-        raise PatchmgrError("usage", message, ("name the branch: --stgit REPO BRANCH",))
+        raise UsageError(message, "name the branch: --stgit REPO BRANCH")
     return git_process.text(printed).strip()
 
 
@@ -266,7 +265,7 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
         hints = (f"list the branches: git -C {repository} branch --all",)
-        raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hints)
+        raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", *hints)
     return commit
 
 
@@ -341,7 +340,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
         other = f"{merges[0]}^1" if merges else tip
     code, printed = git_process.run(["merge-base", other, head], git_dir=git_dir, good=(0, 1))
     if code:
-        raise PatchmgrError("usage", f"commit {head[:12]} has no history in common with upstream")
+        raise UsageError(f"commit {head[:12]} has no history in common with upstream")
     base = git_process.text(printed).strip()
     arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
     return base, git_process.text(git_process.output(arguments, git_dir=git_dir)).split()

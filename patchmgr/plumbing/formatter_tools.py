@@ -110,7 +110,7 @@ class Toolbox(Closing):
                 if fault.errno in _NOT_A_PROGRAM:
                     return None
                 message = f"{tool} cannot format {path}: {fault}"
-                raise PatchmgrError("helper", message, _HINTS) from fault
+                raise PatchmgrError("helper", message, *_HINTS) from fault
         return made or (None if content else made)
 
     def _answer(self, line: Sequence[str], folder: str, content: bytes) -> bytes | None:

@@ -115,7 +115,7 @@ def git_version() -> tuple[int, int, int]:
     """
     found = _VERSION.match(git_words())
     if found is None:
-        raise PatchmgrError("git", f"git reports an unknown version: {git_words()!r}", (_INSTALL,))
+        raise PatchmgrError("git", f"git reports an unknown version: {git_words()!r}", _INSTALL)
     return int(found[1]), int(found[2]), int(found[3] or 0)
 
 
@@ -127,7 +127,7 @@ def require_git(what: str) -> None:
         wanted = ".".join(map(str, MINIMUM_GIT))
         message = f"{what} needs git {wanted} or newer, but this is git {shown}"
         raise PatchmgrError(
-            "git", message, (_INSTALL, "patchmgr doctor says what works with this git")
+            "git", message, _INSTALL, "patchmgr doctor says what works with this git"
         )
 
 
@@ -233,7 +233,7 @@ def failure(arguments: Sequence[str], code: int, stderr: bytes) -> PatchmgrError
         return PatchmgrError(
             "no-space",
             f"git {arguments[0]}: no space left on device",
-            ("free some space, then run the command again",),
+            "free some space, then run the command again",
         )
     reason = lines[0] if lines else "no message"
     kind = "system" if code < 0 or _OF_THE_SYSTEM.search(stderr) else "git"
@@ -255,7 +255,7 @@ def spawn(arguments: Sequence[str], *, git_dir: Path) -> subprocess.Popen[bytes]
 
 
 def _no_git() -> PatchmgrError:
-    return PatchmgrError("git", "git is not on PATH", (_INSTALL,))
+    return PatchmgrError("git", "git is not on PATH", _INSTALL)
 
 
 text = decode_path

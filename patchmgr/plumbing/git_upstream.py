@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 from packaging.version import InvalidVersion, Version
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.git_urls import SCHEMES, is_scp_like, url_problem
 from patchmgr.model.forecast import PullHead
 from patchmgr.model.progress import Progress
@@ -123,13 +123,13 @@ def check_url(url: str) -> str:
     """
     problem = url_problem(url)
     if problem is not None:
-        raise PatchmgrError("usage", f"{url!r} {problem}")
+        raise UsageError(f"{url!r} {problem}")
     if url.startswith(SCHEMES) or (is_scp_like(url) and not Path(url).exists()):
         return url
     path = Path(url).expanduser().absolute()
     path = path.resolve() if ".." in path.parts else path
     if not path.is_dir():
-        raise PatchmgrError("usage", f"there is no git repository at {url}")
+        raise UsageError(f"there is no git repository at {url}")
     return "file://" + str(path).replace("%", "%25")
 
 
@@ -218,10 +218,8 @@ class GitUpstream:
             raise PatchmgrError(
                 "unknown-ref",
                 f"{self._name} has no {f'branch {branch}' if branch else 'default branch'}",
-                (
-                    *_nearest(branch or "main", remote.heads),
-                    f"name the branch to follow in upstream.lock, [upstream.{self._name}]: branch",
-                ),
+                *_nearest(branch or "main", remote.heads),
+                f"name the branch to follow in upstream.lock, [upstream.{self._name}]: branch",
             )
         return branch
 
@@ -242,8 +240,7 @@ class GitUpstream:
         printed = self._offered(names)
         commit, _, name = printed.partition("\n")[0].partition("\t")
         if not commit:
-            message = f"{self._name} has no pull request {number}"
-            raise PatchmgrError("unknown-ref", message)
+            raise PatchmgrError("unknown-ref", f"{self._name} has no pull request {number}")
         if self.reader.commit(commit) is None:
             self._transfer([f"+{name}:refs/pulls/{number}"])
         return commit
@@ -359,7 +356,7 @@ class GitUpstream:
             message = (
                 f"{self._name} is a partial clone, for which this git would fetch missing objects"
             )
-            raise PatchmgrError("git", message, ("install git 2.39.4 or newer",))
+            raise PatchmgrError("git", message, "install git 2.39.4 or newer")
 
     def _transfer(self, refspecs: Sequence[str], *options: str) -> None:
         self._refuse_lazy()
@@ -399,17 +396,15 @@ class GitUpstream:
                 f"the store of {self._name} borrows objects from {gone[0]}, which no longer exists"
             )
             raise PatchmgrError(
-                "git", message, ("patchmgr doctor --repair", "patchmgr upstream fetch")
+                "git", message, "patchmgr doctor --repair", "patchmgr upstream fetch"
             )
         return PatchmgrError(
             "unreachable-upstream",
             f"upstream {self._name} does not answer: {why}",
-            (
-                f"check the URL with: git ls-remote {self.url}",
-                "or borrow objects from a clone of it: "
-                f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",
-                "or check the store for missing objects: patchmgr doctor",
-            ),
+            f"check the URL with: git ls-remote {self.url}",
+            "or borrow objects from a clone of it: "
+            f"patchmgr upstream add {self._name} --git {self.url} --reference CLONE",
+            "or check the store for missing objects: patchmgr doctor",
         )
 
     def resolve(self, ref: str) -> Resolved:
@@ -434,7 +429,7 @@ class GitUpstream:
             raise PatchmgrError(
                 "unknown-ref",
                 f"{self._name} has no branch, tag or commit {ref}",
-                _nearest(ref, names),
+                *_nearest(ref, names),
             )
         return Resolved(ref, commit)
 

@@ -120,7 +120,7 @@ def _is_true(word: str) -> bool:
 
 def _bad(message: str) -> PatchmgrError:
     return PatchmgrError(
-        "bad-settings", message, ("correct the setting; `pip config list` shows pip's settings",)
+        "bad-settings", message, "correct the setting; `pip config list` shows pip's settings"
     )
 
 
@@ -325,7 +325,7 @@ def answer(
 
 def unreachable(what: str, reason: str) -> PatchmgrError:
     """Return the error for an index that does not respond; `what` names what was requested."""
-    return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", _HINTS)
+    return PatchmgrError("unreachable-upstream", f"no answer for {what}: {reason}", *_HINTS)
 
 
 _REASONS: Mapping[type[Exception], str] = {

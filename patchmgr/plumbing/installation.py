@@ -71,10 +71,10 @@ class Installation(Target):
         try:
             found = self.tree.read(path)
         except PatchmgrError as fault:
-            raise PatchmgrError(fault.kind, fault.message, _COPIES) from fault
+            raise PatchmgrError(fault.kind, fault.message, *_COPIES) from fault
         if found is not None and found.mode == SYMLINK:
             message = f"{path} in {self.root} is a symbolic link to a file that may be shared"
-            raise PatchmgrError("unsafe-path", message, _COPIES)
+            raise PatchmgrError("unsafe-path", message, *_COPIES)
         return found
 
     def is_pristine(self, path: str, content: bytes) -> bool | None:
@@ -191,5 +191,6 @@ def edited(target: Installation, path: str) -> PatchmgrError:
         "edited-package",
         f"{path} in {target.root} is neither the file that {name} {target.distribution.version} "
         "contains nor the one that a series made of it",
-        ("make a patch of the edit", f"or install {name} again and repeat the command"),
+        "make a patch of the edit",
+        f"or install {name} again and repeat the command",
     )

@@ -178,7 +178,7 @@ def _text(lines: Sequence[bytes]) -> str:
 
 def _broken(path: str, what: str) -> PatchmgrError:
     message = f"the structural merge of {path} {what}"
-    return PatchmgrError("helper", message, ("nothing was changed; run the command again",))
+    return PatchmgrError("helper", message, "nothing was changed; run the command again")
 
 
 # The parent's own search path: a program that runs from a checkout finds itself there.

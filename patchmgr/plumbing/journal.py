@@ -183,7 +183,7 @@ class Journal:
             raise PatchmgrError(
                 "broken-workspace",
                 f"{_JOURNAL} cannot be read",
-                ("delete it to go back to the state before the interrupted command",),
+                "delete it to go back to the state before the interrupted command",
             ) from fault
         for path in (*(path for path, _ in plan.files), *plan.spent):
             refuse_links(self._root, path)

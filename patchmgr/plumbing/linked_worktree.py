@@ -104,7 +104,7 @@ class LinkedWorktree:
         if (git_process.text(found).strip() or None) != ref:
             hint = f"git -C {root} switch {stand.branch}"
             raise PatchmgrError(
-                "dirty-checkout", f"{root} is no longer on branch {stand.branch}", (hint,)
+                "dirty-checkout", f"{root} is no longer on branch {stand.branch}", hint
             )
 
     def snapshot(self) -> str:
@@ -112,7 +112,7 @@ class LinkedWorktree:
         if (self.clone.private / "index.lock").exists():
             hint = f"if none is, delete {self.clone.private / 'index.lock'}"
             where = self.clone.root
-            raise PatchmgrError("busy", f"another git process is running in {where}", (hint,))
+            raise PatchmgrError("busy", f"another git process is running in {where}", hint)
         self._index.parent.mkdir(exist_ok=True)
         for left in (self._index, self._index.with_suffix(".lock")):  # of a killed git
             left.unlink(missing_ok=True)

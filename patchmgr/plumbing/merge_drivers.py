@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.outputs import write_output
@@ -74,7 +74,7 @@ def _attributes(git_dir: Path) -> bytes:
         return b""
     except OSError as fault:
         reason = fault.strerror or str(fault)
-        raise PatchmgrError("usage", f"{git_dir}/info/attributes: {reason}") from fault
+        raise UsageError(f"{git_dir}/info/attributes: {reason}") from fault
 
 
 def _write_attributes(git_dir: Path, content: bytes) -> None:

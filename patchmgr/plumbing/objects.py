@@ -89,7 +89,7 @@ class ObjectReader(Closing):
                 self.close()
                 if number or self._is_split or git_process.git_version() >= _BATCH_COMMAND:
                     message = f"git cannot read object {name}"
-                    raise PatchmgrError("missing-object", message, ("patchmgr doctor",))
+                    raise PatchmgrError("missing-object", message, "patchmgr doctor")
                 self._is_split = True
                 yield from self._answers(verb, names)
                 return
@@ -132,7 +132,7 @@ class ObjectReader(Closing):
             raise PatchmgrError(
                 "missing-object",
                 f"blob {blob} is not in the store",
-                ("fetch it, if upstream still has it: patchmgr upstream fetch",),
+                "fetch it, if upstream still has it: patchmgr upstream fetch",
             )
         return found.content
 

@@ -65,7 +65,7 @@ def read_operation(raw: bytes, *, name: str) -> Operation:
             check_path(path, what="the path")
     except (ValueError, KeyError, TypeError, PatchmgrError) as fault:
         hint = "delete .patchmgr/log; earlier commands can then no longer be undone"
-        raise PatchmgrError("broken-workspace", f"{name} cannot be read", (hint,)) from fault
+        raise PatchmgrError("broken-workspace", f"{name} cannot be read", hint) from fault
     return operation
 
 
@@ -132,7 +132,7 @@ class Contents:
 def _forgotten(name: str) -> PatchmgrError:
     message = f"content {name[:12]} of an older state is no longer kept"
     return PatchmgrError(
-        "forgotten", message, ("patchmgr log lists the operations that can still be undone",)
+        "forgotten", message, "patchmgr log lists the operations that can still be undone"
     )
 
 

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import UsageError
 from patchmgr.plumbing.durable import BESIDE, replace_file, synced, unwritable, written_beside
 
 
@@ -49,10 +49,8 @@ def check_ours(place: Path, *, is_ours: Callable[[str], bool]) -> None:
         return
     is_free = place.is_dir() and not place.is_symlink()
     if not is_free or not all(is_ours(n.removesuffix(BESIDE)) for n in os.listdir(place)):
-        raise PatchmgrError(
-            "usage",
-            f"{place} already exists, but is not an overlay",
-            ("name another folder with --out",),
+        raise UsageError(
+            f"{place} already exists, but is not an overlay", "name another folder with --out"
         )
 
 
@@ -66,7 +64,7 @@ def read_named(path: Path, *, limit: int = -1) -> bytes:
             return file.read(limit + 1 if limit >= 0 else -1)
     except OSError as fault:
         reason = fault.strerror or str(fault)
-        raise PatchmgrError("usage", f"{path} cannot be read: {reason}") from fault
+        raise UsageError(f"{path} cannot be read: {reason}") from fault
 
 
 def write_output(path: Path, content: bytes) -> None:

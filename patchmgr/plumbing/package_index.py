@@ -88,7 +88,7 @@ def _archives(name: str, settings: IndexSettings) -> Iterator[Archive]:
         raise skipped or PatchmgrError(
             "unknown-package",
             f"no package index lists {name!a}",
-            ("check the spelling, and the index with `pip config list`",),
+            "check the spelling, and the index with `pip config list`",
         )
 
 
@@ -106,7 +106,7 @@ def _page(
         raise PatchmgrError(
             "offline",
             f"the releases of {name} cannot be listed offline",
-            ("unset UV_OFFLINE, or name a folder of archives in PIP_FIND_LINKS",),
+            "unset UV_OFFLINE, or name a folder of archives in PIP_FIND_LINKS",
         )
     else:
         page = _remote_page(session, location if is_flat else f"{location}/{name}/", name, settings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from packaging.version import Version
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.progress import Progress
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
@@ -145,7 +145,7 @@ class PackageUpstream:
             if release.version in (ref, ref.removeprefix("v")):
                 return release.version
         raise PatchmgrError(
-            "unknown-ref", f"{self._name} has no release {ref}", _nearest(ref, releases)
+            "unknown-ref", f"{self._name} has no release {ref}", *_nearest(ref, releases)
         )
 
     def _import(self, release: Release) -> Imported:
@@ -194,7 +194,7 @@ class PackageUpstream:
             "checksum-mismatch",
             f"{archive} of {self._name} is not the archive that upstream.lock pins "
             f"(sha256 {pin.sha256})",
-            ("if the release was replaced on purpose, make a new series on it",),
+            "if the release was replaced on purpose, make a new series on it",
         )
 
     def history(self, base: Resolved, target: Resolved) -> ReleaseHistory:
@@ -221,9 +221,7 @@ class PackageUpstream:
         Raises PatchmgrError "usage" if `every` is given.
         """
         if every is not None:
-            raise PatchmgrError(
-                "usage", "--every N counts commits, but a package has only releases"
-            )
+            raise UsageError("--every N counts commits, but a package has only releases")
         assert start.version is not None and end.version is not None
         self.releases()
         versions = _final_between(self._versions(), start.version, end.version)

@@ -52,7 +52,7 @@ class ThrowAway(Closing):
             git_process.output(arguments, git_dir=self._git_dir, cwd=self.root)
         except PatchmgrError as fault:
             hint = "fetch missing contents, if upstream still has them: patchmgr upstream fetch"
-            raise PatchmgrError(fault.kind, fault.message, (hint,)) from fault
+            raise PatchmgrError(fault.kind, fault.message, hint) from fault
 
     def run(
         self, command: Sequence[str], *, timeout: float, log: Path, told: Mapping[str, str]
@@ -247,7 +247,7 @@ def edited_text(text: bytes, *, name: str) -> bytes:
         code = subprocess.run(command, check=False).returncode
         if code:
             message = f"the editor {editor} ended with exit code {code}; nothing was changed"
-            raise PatchmgrError("editor", message, ("set EDITOR to another editor",))
+            raise PatchmgrError("editor", message, "set EDITOR to another editor")
         return file.read_bytes()
 
 

@@ -67,7 +67,7 @@ def import_release(
             raise PatchmgrError(
                 "checksum-mismatch",
                 f"{archive.filename} must have sha256 {archive.sha256}, but has {sha256}",
-                ("delete the file and run the command again",),
+                "delete the file and run the command again",
             )
         if before is not None and before.sha256 == sha256:
             return before.commit
@@ -133,7 +133,7 @@ def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[Arch
             progress.advance(at - before)
     except PatchmgrError as fault:
         hint = "choose another release, and tell the package's authors"
-        raise PatchmgrError(fault.kind, f"{archive.filename} {fault.message}", (hint,)) from fault
+        raise PatchmgrError(fault.kind, f"{archive.filename} {fault.message}", hint) from fault
     finally:
         progress.done()
 
@@ -155,7 +155,7 @@ def _point(store: Path, version: str, commit: str, *, before: Imported | None) -
             raise PatchmgrError(
                 "busy",
                 f"another run changed release {version} while it was being imported",
-                ("run the command again",),
+                "run the command again",
             )
 
 

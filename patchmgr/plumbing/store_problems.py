@@ -154,7 +154,7 @@ def mend(problem: StoreProblem) -> None:
         reason = fault.strerror or str(fault)
         message = f"{store / what} cannot be repaired: {reason}"
         raise PatchmgrError(
-            "cache", message, ("check who owns the cache folder and may write to it",)
+            "cache", message, "check who owns the cache folder and may write to it"
         ) from fault
 
 

@@ -79,7 +79,7 @@ def create_store(path: Path) -> Path:
         raise PatchmgrError(
             "cache",
             f"the store {path} cannot be made: {reason}",
-            ("set XDG_CACHE_HOME to a folder that can be written",),
+            "set XDG_CACHE_HOME to a folder that can be written",
         ) from fault
     return path
 
@@ -127,7 +127,7 @@ def refuse_shallow(name: str, git_dir: Path) -> None:
         raise PatchmgrError(
             "git",
             f"{name} is a shallow clone, which lacks the commits before its newest ones",
-            (f"git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",),
+            f"git --git-dir={shlex.quote(str(git_dir))} fetch --unshallow",
         )
 
 

@@ -163,11 +163,7 @@ class Target:
             _check_inside(*(file.path for file in record.files), *record.rejects)
             return record
         except BROKEN as fault:
-            raise PatchmgrError(
-                "broken-target",
-                f"{path} cannot be read",
-                self.mending,
-            ) from fault
+            raise PatchmgrError("broken-target", f"{path} cannot be read", *self.mending) from fault
 
     def original(self, name: str) -> bytes:
         """Return a saved original content, given its name in the record.
@@ -230,7 +226,7 @@ class Target:
             journal = _read_journal(path)
         except BROKEN as fault:
             hint = f"check the files in {self.root}, then delete the unreadable file"
-            raise PatchmgrError(self.fault, f"{path} cannot be read", (hint,)) from fault
+            raise PatchmgrError(self.fault, f"{path} cannot be read", hint) from fault
         if journal is None:
             shutil.rmtree(self._staging, ignore_errors=True)
             return None
@@ -248,7 +244,7 @@ class Target:
                     raise PatchmgrError(
                         self.fault,
                         f"{name} in {self.root} was edited after a command was interrupted there",
-                        self.settling,
+                        *self.settling,
                     )
             self._finish(journal, is_fresh=False)
             return f"Finished {what}"
@@ -274,7 +270,7 @@ class Target:
                 self.fault,
                 f"{back[0]} in {self.root} was put back after a command was interrupted there, "
                 f"and {moved[0]} was not",
-                (f"put the other {len(moved)} files back as well, then run the command again",),
+                f"put the other {len(moved)} files back as well, then run the command again",
             )
         return bool(back)
 
@@ -287,7 +283,7 @@ class Target:
             raise PatchmgrError(
                 "edited",
                 f"{saved[0]} in {self.root} was saved while the command ran; nothing was changed",
-                ("run the command again",),
+                "run the command again",
             )
 
     @uninterrupted()
@@ -464,11 +460,10 @@ class Target:
         shutil.rmtree(self._staging, ignore_errors=True)
         if saved:
             names = ", ".join(saved)
-            message = f"saved while the command ran in {self.root}, so not replaced: {names}"
             raise PatchmgrError(
                 "edited",
-                message,
-                ("check these files: they do not contain the changes of the patches",),
+                f"saved while the command ran in {self.root}, so not replaced: {names}",
+                "check these files: they do not contain the changes of the patches",
             )
 
     def _keep_record(self, record: Mapping[str, Any] | None) -> None:

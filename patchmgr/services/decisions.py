@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from patchmgr.engines.series.picking import matching_ids
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.decisions import (
     ACCEPTED,
     DECISIONS,
@@ -162,14 +162,14 @@ def accept_finding(
     """
     if not because.strip() or not because.isprintable():
         hint = f"patchmgr conflicts accept {name} --because TEXT"
-        raise PatchmgrError("usage", "--because must be one line of plain text", (hint,))
+        raise UsageError("--because must be one line of plain text", hint)
     with session.writing():
         every = {one.finding.id: one for one in open_findings(session.workspace)}
         found = every[_match(name, every, "is not the id of a finding of the rebase in progress")]
         if not found.finding.can_be_accepted:
             hint = "correct the patch or its Ensures field, then run patchmgr rebase --continue"
             message = f"{shown(found.patch)} {found.finding.text}: this cannot be accepted"
-            raise PatchmgrError("not-accepted", message, (hint,))
+            raise PatchmgrError("not-accepted", message, hint)
         new = Accepted(
             found.finding.id, found.series, found.patch, found.finding.text, because.strip()
         )
@@ -215,7 +215,7 @@ def is_finding(workspace: Workspace, name: str) -> bool:
 def several_ids(name: str, found: Sequence[str]) -> PatchmgrError:
     """Return the error for a name that is the start of several ids."""
     message = f"{shown(name)} is ambiguous: {len(found)} ids start with it: {', '.join(found[:5])}"
-    return PatchmgrError("unknown-conflict", message, ("patchmgr conflicts list",))
+    return PatchmgrError("unknown-conflict", message, "patchmgr conflicts list")
 
 
 def _match(name: str, ids: Iterable[str], problem: str) -> str:
@@ -225,7 +225,7 @@ def _match(name: str, ids: Iterable[str], problem: str) -> str:
         raise several_ids(name, found)
     if not found:
         hint = "patchmgr conflicts list"
-        raise PatchmgrError("unknown-conflict", f"{shown(name)} {problem}", (hint,))
+        raise PatchmgrError("unknown-conflict", f"{shown(name)} {problem}", hint)
     return found[0]
 
 

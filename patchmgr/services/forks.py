@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.engines.series.linear import Changes, Closest, Line, Piece, Remark, closest
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import EMPTY_TREE, is_full_id
 from patchmgr.model.snapshot import GITLINK, Entry
@@ -94,7 +94,7 @@ def read_fork(
             _check_syncs(request, graph, pin, tracked, LINEARIZE)
             return None
         if not graph.own:
-            raise PatchmgrError("usage", f"{commits} has no commits that are not upstream's")
+            raise UsageError(f"{commits} has no commits that are not upstream's")
         plan = _planned(graph, pin, form or LINEARIZE)
         if side.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(request, graph, plan.base, form)
@@ -133,7 +133,7 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     with _bench(git_dir) as bench:
         graph = _Graph(bench, own_commits(bench.git_dir, head, [tip]), head)
         if not graph.own:
-            raise PatchmgrError("usage", f"{branch} has no commit that {upstream} lacks")
+            raise UsageError(f"{branch} has no commit that {upstream} lacks")
         plan = _planned(graph, tip, LINEARIZE)
         commits = len(graph.own) - len(graph.merges)
         return ForkBase(plan.base, commits, len(graph.merges), len(plan.syncs))
@@ -402,10 +402,8 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
             "missing-object",
             f"{request.repository} lacks {len(missing)} file {few} that patches need, the first is"
             f" {shown(path)} of {_name(graph, commit)}",
-            (
-                f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
-                "or take fewer states of the files: --first-parent, --squash",
-            ),
+            f"fetch the missing files: git -C {request.repository} fetch --refetch --no-filter",
+            "or take fewer states of the files: --first-parent, --squash",
         )
 
 
@@ -496,11 +494,9 @@ def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:
         "merges",
         f"{request.first}..{request.last} has {count} {few}, the first is"
         f" {_name(graph, graph.merges[0])}: its {own} commits do not apply one after the other",
-        (
-            f"{request.command(short, LINEARIZE)}   (a patch for each commit)",
-            f"{request.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
-            f"{request.command(short, SQUASH)}   (one patch)",
-        ),
+        f"{request.command(short, LINEARIZE)}   (a patch for each commit)",
+        f"{request.command(short, FIRST_PARENT)}   (a patch for each commit or merged branch)",
+        f"{request.command(short, SQUASH)}   (one patch)",
     )
 
 
@@ -511,7 +507,7 @@ def _wrong_base(request: _Request, graph: _Graph, base: str, form: str | None) -
         f"{request.last} is based on upstream's {_name(graph, base)}, the state last merged, and"
         f" the series {record.name} is on {shown(record.pin.ref)} ({record.pin.commit[:12]})"
         + _counted_merges(graph),
-        request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,)),
+        *(request.on(short, form or LINEARIZE) + (() if form else (_OTHERS,))),
     )
 
 
@@ -546,5 +542,6 @@ def _check_syncs(
         f"{_name(graph, commit)} brought in upstream's content as an ordinary commit:"
         f" {len(best.taken)} of {best.changed} files that upstream changed until"
         f" {_name(graph, best.commit)} are the same there, which is the true base",
-        (*request.on(best.commit[:12], form), f"to take it as a patch: {mail}"),
+        *request.on(best.commit[:12], form),
+        f"to take it as a patch: {mail}",
     )

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from patchmgr import services
 from patchmgr.engines.series.installed_paths import InstalledPaths
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap, parse_path_map
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Record
@@ -91,10 +91,8 @@ def find_installed(
     """
     package = where.package or session.workspace.upstream(record.upstream).package
     if package is None:
-        raise PatchmgrError(
-            "usage",
-            f"the upstream {record.upstream} has no package",
-            ("name it with: --package NAME",),
+        raise UsageError(
+            f"the upstream {record.upstream} has no package", "name it with: --package NAME"
         )
     if where.site is not None:
         environment = site_environment(where.site)

@@ -335,4 +335,4 @@ def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:
         if outcome.verdict is Verdict.CONFLICT:
             hint = "correct the patch or its Ensures field"
             problem = f"Patch {shown(outcome.name)} {outcome.reason}"
-            raise PatchmgrError("bad-predicate", problem, (hint,))
+            raise PatchmgrError("bad-predicate", problem, hint)

@@ -15,7 +15,7 @@ from patchmgr.engines.series.forcing import force_patch
 from patchmgr.engines.series.layers import Ground, State, fold_states
 from patchmgr.engines.series.needs import missing_on
 from patchmgr.engines.series.picking import pick
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
@@ -134,7 +134,7 @@ class OpenSeries(Struct, frozen=True):
         for name in names:
             if name in self.hidden:
                 message = f"{shown(name)} is hidden: {self.hidden[name]}"
-                raise PatchmgrError("hidden-patch", message, ("include it with --select SYM",))
+                raise PatchmgrError("hidden-patch", message, "include it with --select SYM")
 
     def unpushed(self) -> tuple[str, ...]:
         """Return the names of the patches that are neither pushed nor hidden, in series order."""
@@ -144,8 +144,7 @@ class OpenSeries(Struct, frozen=True):
     def need_checkout(self) -> Checkout:
         """Return the checkout; raise PatchmgrError "usage" if there is none."""
         if self.checkout is None:
-            message = "name a checkout with --to CHECKOUT, or run this in one"
-            raise PatchmgrError("usage", message)
+            raise UsageError("name a checkout with --to CHECKOUT, or run this in one")
         return self.checkout
 
     def content(self, path: str, state: State) -> Content | None:
@@ -184,12 +183,12 @@ def _other_commit(opened: OpenSeries, checkout: Checkout, path: str) -> Patchmgr
         message = f"{place} the series {record.on}, which {record.name} is based on"
         branch = f"patchmgr branch {record.on} --repo {root}"
         hint = f"check out the series below: {branch}, then git checkout patchmgr/{record.on}"
-        return PatchmgrError("other-commit", message, (hint,))
+        return PatchmgrError("other-commit", message, hint)
     hints = (
         f"check out the pin: git -C {root} checkout {record.pin.commit}",
         "or bring the series onto another state: patchmgr rebase --onto REF",
     )
-    return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", hints)
+    return PatchmgrError("other-commit", f"{place} the pin {shown(record.pin.ref)}", *hints)
 
 
 @contextmanager
@@ -271,7 +270,7 @@ def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
     raise PatchmgrError(
         "other-series",
         f"the series {applied.series} is applied in {root}",
-        (f"remove it with: patchmgr unapply {applied.series} --to {root}",),
+        f"remove it with: patchmgr unapply {applied.series} --to {root}",
     )
 
 
@@ -316,12 +315,12 @@ def _refuse_other_places(opened: OpenSeries, pushed: Sequence[str]) -> None:
     order = opened.file.names()
     if [name for name in order if name in pushed] != list(pushed):
         message = "the order of the series has changed since its patches were pushed"
-        raise PatchmgrError("changed-patch", message, hints)
+        raise PatchmgrError("changed-patch", message, *hints)
     end = order.index(pushed[-1]) if pushed else 0
     for name in order[:end]:
         if name not in pushed and name not in opened.hidden:
             message = f"{shown(name)} is below a pushed patch and is not pushed"
-            raise PatchmgrError("changed-patch", message, hints)
+            raise PatchmgrError("changed-patch", message, *hints)
 
 
 def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, ...]:
@@ -341,7 +340,7 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
         f"remove them all with: patchmgr unapply {opened.name} --to {root}",
         "then push them again with: patchmgr push -a, or patchmgr goto PATCH",
     )
-    return PatchmgrError("changed-patch", message, hints)
+    return PatchmgrError("changed-patch", message, *hints)
 
 
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
@@ -352,7 +351,7 @@ def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSer
     if applied.head is not None:
         message = f"{opened.name} is in {checkout.root} as commits"
         hint = f"patchmgr unapply {opened.name} --to {checkout.root}, then patchmgr push -a"
-        raise PatchmgrError("other-series", message, (hint,))
+        raise PatchmgrError("other-series", message, hint)
     names = [name for name in opened.file.names() if name not in opened.hidden]
     pushed = tuple(PushedPatch(name, diff_digest(opened.patches[name])) for name in names)
     opened = replace(
@@ -385,7 +384,7 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
         is_known = path in found or opened.ground.pin.entry(path) is not None
         is_known = is_known or any(path in state for state in opened.states)
         if not is_known and not any(is_in(p, (path,)) for p in candidates - {path}):
-            raise PatchmgrError("usage", f"there is no file {shown(path)} in {checkout.root}")
+            raise UsageError(f"there is no file {shown(path)} in {checkout.root}")
     return found
 
 
@@ -438,7 +437,7 @@ def paths_of(opened: OpenSeries, given: Sequence[str], cwd: Path) -> tuple[str, 
     for name in given:
         whole = Path(normpath(start / name))
         if not whole.is_relative_to(root):
-            raise PatchmgrError("usage", f"{shown(name)} is not a path below {root}")
+            raise UsageError(f"{shown(name)} is not a path below {root}")
         path = "" if whole == root else whole.relative_to(root).as_posix()
         found.append(path and check_path(path, what="The path"))
     return tuple(found)

@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from patchmgr.engines.rebase.rebase import Item
 from patchmgr.engines.series.installed_paths import InstalledPaths
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
@@ -348,9 +348,9 @@ class _Run:
                 "out-of-reach",
                 f"{self.package.name} {self.package.version} has none of the files that the patches"
                 f" change, such as {lost[0][1]}",
-                ("apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
-                 "or map their paths to paths of the package: [paths] in series.toml"),
-            )  # fmt: skip
+                "apply to a checkout instead, and build it: patchmgr apply --to CHECKOUT",
+                "or map their paths to paths of the package: [paths] in series.toml",
+            )
         return tuple(items), tuple(lost)
 
     def _can_reach(self, file: FilePatch, made: set[str]) -> bool:
@@ -415,10 +415,9 @@ class _Run:
                 continue
             content = self._content(path, place, entry)
             if places.setdefault(place, path) != path:
-                raise PatchmgrError(
-                    "usage",
+                raise UsageError(
                     f"{places[place]} and {path} would both be {place} in {self.package.name}",
-                    ("map each to a different path of the package: [paths] in series.toml",),
+                    "map each to a different path of the package: [paths] in series.toml",
                 )
             found = self.package.read(place)
             same = None if found is None else (found.mode, found.content)

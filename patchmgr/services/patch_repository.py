@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
@@ -131,7 +131,7 @@ def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
     commit = None if name.startswith("-") else object_named(clone.private, f"{name}^{{commit}}")
     if commit is None:
         hint = "a shallow clone lacks earlier commits: git fetch --unshallow"
-        raise PatchmgrError("usage", f"{clone.root} has no commit {shown(name)}", (hint,))
+        raise UsageError(f"{clone.root} has no commit {shown(name)}", hint)
     prefix, files = _prefix(workspace.root, clone), dict[str, bytes | None]()
     with ObjectReader(clone.git_dir) as reader:
         tree = StoredTree(reader, reader.tree_of(commit))
@@ -142,7 +142,7 @@ def workspace_at(workspace: Workspace, name: str) -> tuple[str, Workspace]:
             if entry is not None and entry.mode in FILE_MODES:
                 files[path.removeprefix(prefix)] = reader.blob(entry.blob)
     if LOCK not in files:
-        raise PatchmgrError("usage", f"{shown(name)} has no {prefix}{LOCK}")
+        raise UsageError(f"{shown(name)} has no {prefix}{LOCK}")
     return commit, Committed(workspace, files)
 
 
@@ -150,7 +150,7 @@ def _clone_of(root: Path) -> Clone:
     clone = find_clone(root)
     if clone is None:
         hint = "commit the workspace: git init, git add --all, git commit"
-        raise PatchmgrError("usage", f"{root} is not in a git repository", (hint,))
+        raise UsageError(f"{root} is not in a git repository", hint)
     return clone
 
 
@@ -171,6 +171,5 @@ def open_patch_repository(root: Path, *, is_dry_run: bool) -> PatchRepository:
     if edited:
         more = f" and {len(edited) - 1} more differ" if edited[1:] else " differs"
         message = f"{shown(edited[0])}{more} from what is committed in {clone.root}"
-        hint = "a sync starts from HEAD: commit or stash the changes first"
-        raise PatchmgrError("usage", message, (hint,))
+        raise UsageError(message, "a sync starts from HEAD: commit or stash the changes first")
     return PatchRepository(clone, prefix, clone.head(), is_dry_run)

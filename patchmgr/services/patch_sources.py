@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.engines.series.linear import Changes
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_fields, with_origin
 from patchmgr.formats.mboxes import is_talk, read_tags, split_mbox
 from patchmgr.formats.patch_package import PackagePatch, names_folder, read_name
@@ -147,7 +147,7 @@ def _check_one_package(folder: Path, found: Sequence[PackagePatch]) -> None:
     if len(packages) > 1:
         listed = shown(", ".join(packages))
         message = f"{folder} has patches for {len(packages)} packages of npm: {listed}"
-        raise PatchmgrError("usage", message, ("name the files of the package that you follow",))
+        raise UsageError(message, "name the files of the package that you follow")
 
 
 def read_source_file(path: Path) -> bytes:
@@ -163,7 +163,7 @@ def read_source_file(path: Path) -> bytes:
 def _not_empty(path: Path) -> bytes:
     raw = read_source_file(path)
     if not raw.strip():
-        raise PatchmgrError("usage", f"{path} is empty: there is no patch in it")
+        raise UsageError(f"{path} is empty: there is no patch in it")
     return raw
 
 
@@ -240,12 +240,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     side = git_side(session, record)
     match = _PULL.fullmatch(given.strip())
     if match is None:
-        raise PatchmgrError("usage", f"{shown(given)} is not the number or URL of a pull request")
+        raise UsageError(f"{shown(given)} is not the number or URL of a pull request")
     home = (side.url.removesuffix(".git").rstrip("/")) if side.url.startswith("http") else None
     if match["repository"] is not None and match["repository"] != home:
-        raise PatchmgrError(
-            "usage", f"{shown(given)} belongs to another repository than {side.url}"
-        )
+        raise UsageError(f"{shown(given)} belongs to another repository than {side.url}")
     number = int(match["number"])
     tip = side.fetch()
     landed = commit_of_pull(side.store, record.pin.commit, tip, number)
@@ -255,10 +253,10 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     known = commit_of_pull(side.store, head, record.pin.commit, number)
     if known is not None or is_ancestor(side.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
-        raise PatchmgrError("usage", f"the pin already contains pull request {number}{which}")
+        raise UsageError(f"the pin already contains pull request {number}{which}")
     base, commits = own_range(side.store, head, tip)
     if not commits:
-        raise PatchmgrError("usage", f"pull request {number} has no commits of its own")
+        raise UsageError(f"pull request {number} has no commits of its own")
     where = f"#{number}" if home is None else f"{home}/pull/{number}"
     fields = {"Origin": f"other, {head}", "Forwarded": where}
     label = f"pull request {number}"
@@ -274,7 +272,7 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
         (made,) = write_commits(bench, base, [draft])
         mails = range_mails(bench.git_dir, "-1", made)
     if not mails:
-        raise PatchmgrError("usage", f"pull request {number} changes nothing")
+        raise UsageError(f"pull request {number} changes nothing")
     return SourcePatch(with_fields(mails[0], fields), label)
 
 
@@ -283,7 +281,7 @@ def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
     upstream = session.workspace.upstream(record.upstream)
     if upstream.git is None:
         hint = f"add a git repository: patchmgr upstream add {upstream.name} --git URL"
-        raise PatchmgrError("usage", f"the upstream {upstream.name} has no git repository", (hint,))
+        raise UsageError(f"the upstream {upstream.name} has no git repository", hint)
     side = session.side(upstream, tracks="git")
     assert isinstance(side, GitUpstream)
     return side
@@ -293,11 +291,11 @@ def _of_commit(side: GitUpstream, commit: str) -> SourcePatch:
     before = parents_of(side.store, commit)
     if len(before) != 1:
         what = "a merge" if before else "the first commit"
-        raise PatchmgrError("usage", f"{commit[:12]} is {what}, not a change of its own")
+        raise UsageError(f"{commit[:12]} is {what}, not a change of its own")
     _changes(side, before[0], commit)
     mails = range_mails(side.store, "-1", commit)
     if not mails:
-        raise PatchmgrError("usage", f"{commit[:12]} changes nothing")
+        raise UsageError(f"{commit[:12]} changes nothing")
     mail = with_origin(mails[0], commit_dates(side.store, commit))
     raw = with_fields(mail, {"Origin": f"backport, {commit}"})
     return SourcePatch(raw, f"commit {commit[:12]}", commit=commit)

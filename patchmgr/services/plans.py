@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.plan import PLAN_FORMAT, Plan, PlanStep
 from patchmgr.services.series import lowest
@@ -50,13 +50,13 @@ def planned_state(
     plan = session.workspace.kept(f"{FOLDER}/{first}.json", Plan)
     if plan is None or plan.format != PLAN_FORMAT:
         hint = f"make a plan with: patchmgr plan {first} --onto REF"
-        raise PatchmgrError("usage", f"there is no plan for {first}", (hint,))
+        raise UsageError(f"there is no plan for {first}", hint)
     if set(plan.series) != set(series):
         message = f"the plan is only for {', '.join(plan.series)}"
-        raise PatchmgrError("usage", message, (f"patchmgr rebase {first} --onto {onto}",))
+        raise UsageError(message, f"patchmgr rebase {first} --onto {onto}")
     number = int(named[1])
     if not 0 < number <= len(plan.steps):
-        raise PatchmgrError("usage", f"the plan for {first} has steps 1 to {len(plan.steps)}")
+        raise UsageError(f"the plan for {first} has steps 1 to {len(plan.steps)}")
     step = plan.steps[number - 1]
     _refuse_stale(session, plan, step, digests_of(session, series, selected))
     return step.onto.ref
@@ -68,10 +68,10 @@ def _refuse_stale(session: Session, plan: Plan, step: PlanStep, now: Mapping[str
     side = session.side_of(session.workspace.series_record(first))
     if side.resolve(onto.ref).commit != onto.commit:
         message = f"{shown(onto.ref)} has changed since the plan for {first} was made"
-        raise PatchmgrError("stale-plan", message, (again,))
+        raise PatchmgrError("stale-plan", message, again)
     if step.start == now:
         return
     due = next((one.number for one in plan.steps if one.start == now), None)
     message = f"step {step.number} of the plan starts from another pin, or from other patches"
     hint = again if due is None else f"the step to take is: patchmgr rebase --onto plan:{due}"
-    raise PatchmgrError("stale-plan", message, (hint,))
+    raise PatchmgrError("stale-plan", message, hint)

@@ -110,7 +110,7 @@ def find_state(
                     ids, base = own_commits(reader, head, published_base(session, head))
                     return NamedState(name, place, head, base, read_commits(place, reader, ids))
     hint = "patchmgr branch --tag TAG makes one; --repo DIR looks into a clone"
-    raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", (hint,))
+    raise PatchmgrError("unknown-ref", f"there is no tag or branch {shown(name)}", hint)
 
 
 def _head(session: Session, place: Path, reader: ObjectReader, name: str) -> str | None:

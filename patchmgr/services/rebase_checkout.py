@@ -17,7 +17,7 @@ from patchmgr.engines.rebase.ladder import Sides
 from patchmgr.engines.rebase.work import Edits
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.series.picking import SUFFIX
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.paths import check_path
@@ -71,10 +71,9 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
     folder, workspace = Path(in_progress.checkout), session.workspace
     upstreams = {workspace.series_record(name).upstream for name in in_progress.series}
     if len(upstreams) > 1:
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             "--checkout and --exec are for series of one upstream",
-            ("name the series: patchmgr rebase SERIES ...",),
+            "name the series: patchmgr rebase SERIES ...",
         )
     if not in_progress.checkout:
         return
@@ -83,14 +82,14 @@ def check_checkout(session: Session, in_progress: InProgress) -> None:
     if tree is None or stand is None:
         if not is_free(folder):
             hint = "name a folder that does not exist yet, or is empty"
-            raise PatchmgrError("usage", f"{folder} already exists", (hint,))
+            raise UsageError(f"{folder} already exists", hint)
         return
     if stand.workspace != str(workspace.root):
-        raise PatchmgrError("usage", f"{folder} belongs to the workspace {stand.workspace}")
+        raise UsageError(f"{folder} belongs to the workspace {stand.workspace}")
     if in_progress.repository:
         clone = open_clone(Path(in_progress.repository))
         if not clone.git_dir.samefile(tree.clone.git_dir):
-            raise PatchmgrError("usage", f"{folder} is not a worktree of {clone.root}")
+            raise UsageError(f"{folder} is not a worktree of {clone.root}")
 
 
 class RebaseCheckout:
@@ -305,11 +304,9 @@ class OtherEdits(Struct, frozen=True):
         raise PatchmgrError(
             "other-edits",
             f"files without a conflict were edited in {root}, too: {names}",
-            (
-                f"to add them to {shown(patch)}: patchmgr rebase --continue --other-edits patch",
-                "to make a new patch of them, after that one: --other-edits new",
-                "to put them into git's stash: --other-edits none",
-            ),
+            f"to add them to {shown(patch)}: patchmgr rebase --continue --other-edits patch",
+            "to make a new patch of them, after that one: --other-edits new",
+            "to put them into git's stash: --other-edits none",
         )
 
 
@@ -338,10 +335,10 @@ def require_trusted(session: Session, in_progress: InProgress) -> None:
     if is_asked and not _known_as(session, in_progress).exists():
         words = [("--checkout", in_progress.checkout), ("--exec", in_progress.command)]
         typed = " ".join(f"{name} {shlex.quote(word)}" for name, word in words if word)
-        raise PatchmgrError(
-            "usage",
+        raise UsageError(
             "this rebase was started elsewhere or by somebody else: repeat its options",
-            (f"patchmgr rebase --continue {typed}", "or stop the rebase: patchmgr rebase --abort"),
+            f"patchmgr rebase --continue {typed}",
+            "or stop the rebase: patchmgr rebase --abort",
         )
 
 
@@ -444,10 +441,8 @@ def _resolved(
         raise PatchmgrError(
             "unresolved",
             f"still in conflict in {root}: {names}",
-            (
-                f"edit each file, then mark it as resolved: git -C {root} add FILE (or rm FILE)",
-                "then run: patchmgr rebase --continue",
-            ),
+            f"edit each file, then mark it as resolved: git -C {root} add FILE (or rm FILE)",
+            "then run: patchmgr rebase --continue",
         )
     return files, meant, elsewhere
 
@@ -460,10 +455,8 @@ def _refuse_broken(
         raise PatchmgrError(
             "unresolved",
             f"{shown(str(file))}{problem}",
-            (
-                "correct the file there, then run: patchmgr rebase --continue",
-                "if that is intended: patchmgr rebase --continue --accept FILE",
-            ),
+            "correct the file there, then run: patchmgr rebase --continue",
+            "if that is intended: patchmgr rebase --continue --accept FILE",
         )
 
 

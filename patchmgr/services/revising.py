@@ -312,7 +312,7 @@ def pushed_chain(opened: OpenSeries) -> Chain:
 def _refuse_forced(opened: OpenSeries) -> None:
     if opened.forced is not None:
         hint = "apply the rejects by hand and refresh the patch, or: patchmgr pop --force"
-        raise PatchmgrError("rejects", f"some hunks of {opened.top} do not apply yet", (hint,))
+        raise PatchmgrError("rejects", f"some hunks of {opened.top} do not apply yet", hint)
 
 
 def restacked(
@@ -330,7 +330,7 @@ def restacked(
     if same_end and not opened.ground.is_same(found[-1], chain.states[-1]):
         path = next(iter(opened.ground.between("", found[-1], chain.states[-1]).files))
         message = f"in that order, the patches would change the final content of {shown(path)}"
-        raise PatchmgrError("depends", message, ("nothing was changed",))
+        raise PatchmgrError("depends", message, "nothing was changed")
     _refuse_emptied(opened.ground, layers, found)
     return found
 
@@ -341,7 +341,7 @@ def _refuse_emptied(ground: Ground, layers: Sequence[Layer], states: Sequence[St
         if layer.files and ground.is_same(old, new):
             message = f"nothing would be left of {layer.name}"
             hints = (f"remove the patch first: patchmgr drop {layer.name}", "nothing was changed")
-            raise PatchmgrError("empty", message, hints)
+            raise PatchmgrError("empty", message, *hints)
 
 
 def _depends(
@@ -360,7 +360,7 @@ def _depends(
     needed = [each for each in moved if below[each] and _is_needed(ground, chain, each, name)]
     others = ", ".join(needed or moved or sharing) or "the pin"
     message = f"{name} depends on {others}: {shown(collision.path)}: {collision.reason}"
-    return PatchmgrError("depends", message, ("nothing was changed",))
+    return PatchmgrError("depends", message, "nothing was changed")
 
 
 def _is_needed(ground: Ground, chain: Chain, lower: str, upper: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from patchmgr.engines.series.comparison import OwnCommit
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import GITLINK
@@ -49,8 +49,7 @@ def whole_stacks(session: Session, names: Sequence[str]) -> tuple[str, ...]:
     """
     series = session.workspace.lock().series
     if not series:
-        hint = "patchmgr series new --help"
-        raise PatchmgrError("usage", "there is no series here yet", (hint,))
+        raise UsageError("there is no series here yet", "patchmgr series new --help")
     for name in names:
         session.workspace.series_record(name)
     chosen = tuple(dict.fromkeys(names)) or tuple(sorted(series))
@@ -106,7 +105,7 @@ def whole_series(session: Session, record: SeriesRecord) -> tuple[tuple[Patch, .
     twice = sorted({patch.name for patch in before} & {patch.name for patch in patches})
     if twice:
         message = f"{record.name} and {lower.name} both have a patch {twice[0]}"
-        raise PatchmgrError("bad-series", message, ("give one of them another name",))
+        raise PatchmgrError("bad-series", message, "give one of them another name")
     return (*before, *patches), SeriesFile((*lines.lines, *file.lines))
 
 
@@ -114,7 +113,7 @@ def require_one_pin(upper: SeriesRecord, lower: SeriesRecord) -> None:
     """Raise PatchmgrError "broken-stack" if a series and the one below have different pins."""
     if (upper.upstream, upper.pin) != (lower.upstream, lower.pin):
         message = f"the series {upper.name} is based on {lower.name}, but has another pin"
-        raise PatchmgrError("broken-stack", message, ("put upstream.lock back as it was",))
+        raise PatchmgrError("broken-stack", message, "put upstream.lock back as it was")
 
 
 def _height(series: Records, name: str) -> int:

@@ -115,7 +115,7 @@ def require_pin(side: Side, pin: Pin) -> Resolved:
         what = "sha256"
     if what is not None:
         message = f"the commit {pin.commit} has another {what} than upstream.lock pins"
-        raise PatchmgrError("checksum-mismatch", message, ("put upstream.lock back as it was",))
+        raise PatchmgrError("checksum-mismatch", message, "put upstream.lock back as it was")
     return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, version)
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_files import parse_series
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing import git_process
@@ -245,9 +245,7 @@ def only_series(session: Session, name: str | None = None) -> str:
         return session.workspace.series_record(name).name
     known = sorted(session.workspace.lock().series)
     if len(known) != 1:
-        raise PatchmgrError(
-            "usage", "name a series", (f"series here: {', '.join(known) or 'none'}",)
-        )
+        raise UsageError("name a series", f"series here: {', '.join(known) or 'none'}")
     return known[0]
 
 

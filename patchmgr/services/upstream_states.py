@@ -76,7 +76,7 @@ class UpstreamStates:
                 self._states[key] = self._look_up(*key)
             except PatchmgrError as fault:
                 kind = "unknown-state" if fault.kind in USAGE_KINDS else fault.kind
-                raise PatchmgrError(kind, fault.message, fault.hints) from fault
+                raise PatchmgrError(kind, fault.message, *fault.hints) from fault
         return self._states[key]
 
     def _look_up(self, name: str, ref: str) -> State:

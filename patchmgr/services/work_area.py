@@ -16,7 +16,7 @@ from patchmgr import __version__
 from patchmgr.engines.rebase.conflicts import CHANGED_SINCE
 from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.text.marked import split_marked
-from patchmgr.errors import PatchmgrError
+from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
@@ -116,7 +116,7 @@ def read_in_progress(workspace: Workspace) -> InProgress | None:
         raise PatchmgrError(
             "broken-workspace",
             f"{STATE} cannot be read",
-            (f"to give up the rebase in progress, delete {STATE}",),
+            f"to give up the rebase in progress, delete {STATE}",
         ) from fault
 
 
@@ -128,10 +128,8 @@ def _refuse_newer(document: dict[str, Any]) -> None:
         raise PatchmgrError(
             "newer-state",
             f"the rebase in progress was started by patchmgr {by}, but this is {__version__}",
-            (
-                f"continue with that version, or end the rebase: delete {_FOLDER}",
-                "recorded resolutions (conflicts list) are kept",
-            ),
+            f"continue with that version, or end the rebase: delete {_FOLDER}",
+            "recorded resolutions (conflicts list) are kept",
         )
 
 
@@ -277,7 +275,7 @@ def require_taken(
         if not any(is_named(workspace, item, [name]) for item in named):
             known = "; ".join(item.file for item in in_progress.waiting)
             message = f"--accept {shown(name)}: no file to resolve has this name"
-            raise PatchmgrError("usage", message, (f"files to resolve: {known}",))
+            raise UsageError(message, f"files to resolve: {known}")
     problems = [
         f"{_FOLDER}/{shown(item.file)}{problem}"
         for item in in_progress.waiting
@@ -293,7 +291,7 @@ def require_taken(
         )
         if any(not problem.endswith(_LEFT) for problem in problems):
             hints += ("if that is intended: patchmgr rebase --continue --accept FILE",)
-        raise PatchmgrError("unresolved", problems[0], hints)
+        raise PatchmgrError("unresolved", problems[0], *hints)
     return tuple(dict.fromkeys((*in_progress.accepted, *(item.file for item in named))))
 
 

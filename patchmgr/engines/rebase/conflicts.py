@@ -176,10 +176,10 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
     link = next((mode for mode in links if mode != GITLINK), None)
     if link is None:
         hint = "write one line: Subproject commit, and the 40 hex digits of the commit"
-        raise PatchmgrError("bad-resolution", f"{path}: the content must name one commit", (hint,))
+        raise PatchmgrError("bad-resolution", f"{path}: the content must name one commit", hint)
     if not target or b"\n" in target or b"\0" in target:
         hint = "write the path that the link points to, on one line"
         raise PatchmgrError(
-            "bad-resolution", f"{path}: the content must be the target of a link", (hint,)
+            "bad-resolution", f"{path}: the content must be the target of a link", hint
         )
     return Entry(link, blobs.add(target))

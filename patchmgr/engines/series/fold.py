@@ -212,5 +212,5 @@ def _refusal(name: str, path: str, why: str) -> PatchmgrError:
     return PatchmgrError(
         "bad-patch",
         f"{name} does not apply: {path}: {why}",
-        ("check that the series is written against its pin, and that no earlier patch is missing",),
+        "check that the series is written against its pin, and that no earlier patch is missing",
     )

@@ -70,7 +70,7 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
                 if name is not None and name not in known:
                     problem = f"Patch {shown(patch.name)} names an unknown upstream: {shown(name)}"
                     hint = "patchmgr upstream list shows the upstreams here"
-                    raise PatchmgrError("bad-predicate", problem, (hint,))
+                    raise PatchmgrError("bad-predicate", problem, hint)
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
@@ -97,7 +97,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
         return ask(conditions, state, states)
     except PatchmgrError as fault:
         problem = f"Patch {shown(patch.name)}: {fault.message}"
-        raise PatchmgrError(fault.kind, problem, fault.hints) from fault
+        raise PatchmgrError(fault.kind, problem, *fault.hints) from fault
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
@@ -105,7 +105,7 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch or its Ensures field"
-        raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", (hint,))
+        raise PatchmgrError("bad-predicate", f"Patch {shown(patch.name)} {broken}", hint)
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:

@@ -23,7 +23,7 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
     if found:
         hint = f"possible names: {', '.join(found[:5])}"
         raise PatchmgrError(
-            "unknown-patch", f"{shown(given)} is ambiguous: several names start with it", (hint,)
+            "unknown-patch", f"{shown(given)} is ambiguous: several names start with it", hint
         )
     message = f"there is no {what} {shown(given)}"
     if _is_number(given):
@@ -35,7 +35,7 @@ def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrErr
     """Return the error for a word that names no patch. Its hint lists the nearest names."""
     close = get_close_matches(given, names, n=3, cutoff=0.4)
     hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
-    return PatchmgrError("unknown-patch", message, (hint,))
+    return PatchmgrError("unknown-patch", message, hint)
 
 
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:

@@ -198,4 +198,4 @@ def _quoted(regex: str) -> str:
 
 def _unknown(problem: str) -> PatchmgrError:
     hint = "state in the predicate what holds there, with `and`, `or` and `not`"
-    return PatchmgrError("unknown-state", problem, (hint,))
+    return PatchmgrError("unknown-state", problem, hint)
