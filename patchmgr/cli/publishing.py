@@ -230,7 +230,7 @@ def doctor(
     Example: patchmgr doctor --repair --prune --dry-run
     """
     session = look_for_session()
-    found = commands.doctor.examine(session, commands.doctor.DoctorOptions(repair, prune, dry_run))
+    found = commands.doctor.examine(session, repairs=repair, prunes=prune, is_dry_run=dry_run)
     is_sound = not any(one.health is commands.doctor.Health.BROKEN for one in found)
     text = render.checks.doctor_text(found, colour=view_of().colour)
     value = render.checks.doctor_value(found)

@@ -55,20 +55,11 @@ class Diagnosis(Struct, frozen=True):
     hints: tuple[str, ...] = ()
 
 
-class DoctorOptions(Struct, frozen=True):
-    """What to repair: broken stores (`repairs`) and leftovers (`prunes`).
-
-    A dry run only reports them.
-    """
-
-    repairs: bool = False
-    prunes: bool = False
-    is_dry_run: bool = False
-
-
-def examine(session: Session | None, options: DoctorOptions) -> tuple[Diagnosis, ...]:
-    """Examine the program, the stores and the workspace, if any; repair what `options` ask for."""
-    found = [*_program(), *_stores(options)]
+def examine(
+    session: Session | None, *, repairs: bool, prunes: bool, is_dry_run: bool
+) -> tuple[Diagnosis, ...]:
+    """Examine the program, the stores and the workspace, if any; mend stores, drop leftovers."""
+    found = [*_program(), *_stores(repairs=repairs, prunes=prunes, is_dry_run=is_dry_run)]
     if session is None:
         hint = "run the command in a workspace, or name a workspace with: patchmgr -C DIR doctor"
         found.append(Diagnosis("workspace", "none", Health.NOTE, "no workspace here", (hint,)))
@@ -124,7 +115,7 @@ def _applies(requirement: Requirement, extra: str) -> bool:
     return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
-def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
+def _stores(*, repairs: bool, prunes: bool, is_dry_run: bool) -> Iterator[Diagnosis]:
     cache, has_git = cache_folder(), git_state()[0] != "none"
     near = next(path for path in (cache, *cache.parents) if path.exists())
     if not os.access(near, os.W_OK | os.X_OK):
@@ -141,10 +132,11 @@ def _stores(options: DoctorOptions) -> Iterator[Diagnosis]:
             yield Diagnosis("stores", store.name, Health.BROKEN, fault.message, (hint,))
             continue
         for problem in problems:
-            yield _treated(problem, options)
+            is_wanted = repairs if problem.kind.is_broken else prunes
+            yield _treated(problem, is_wanted=is_wanted, is_dry_run=is_dry_run)
         if not problems:
             yield Diagnosis("stores", store.name, Health.WELL)
-    if options.prunes and not options.is_dry_run:
+    if prunes and not is_dry_run:
         for name in gone():
             forget(name)
     if not number:
@@ -160,20 +152,19 @@ _HINTS = {
 }
 
 
-def _treated(problem: StoreProblem, options: DoctorOptions) -> Diagnosis:
-    is_broken = problem.kind.is_broken
+def _treated(problem: StoreProblem, *, is_wanted: bool, is_dry_run: bool) -> Diagnosis:
+    is_broken, name = problem.kind.is_broken, problem.store.name
+    health = Health.BROKEN if is_broken else Health.NOTE
     text = f"{problem.kind.value} {problem.what}".removesuffix(" .")  # the store itself
-    option = "--repair" if is_broken else "--prune"
-    if not (options.repairs if is_broken else options.prunes):
-        health = Health.BROKEN if is_broken else Health.NOTE
-        return Diagnosis("stores", problem.store.name, health, text, (f"patchmgr doctor {option}",))
-    if options.is_dry_run:
-        health = Health.BROKEN if is_broken else Health.NOTE
-        return Diagnosis("stores", problem.store.name, health, f"would be repaired: {text}")
+    if not is_wanted:
+        hint = f"patchmgr doctor {'--repair' if is_broken else '--prune'}"
+        return Diagnosis("stores", name, health, text, (hint,))
+    if is_dry_run:
+        return Diagnosis("stores", name, health, f"would be repaired: {text}")
     mend(problem)
     after = _HINTS.get(problem.kind)
     hints = (after,) if after else ()
-    return Diagnosis("stores", problem.store.name, Health.MENDED, text, hints)
+    return Diagnosis("stores", name, Health.MENDED, text, hints)
 
 
 def _workspace(session: Session) -> Iterator[Diagnosis]:

@@ -29,13 +29,11 @@ from patchmgr.model.sync import (
     Sync,
 )
 from patchmgr.model.work_order import WorkOrder
-from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
 from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.render.sync import (
     badge,
     check_words,
@@ -46,12 +44,10 @@ from patchmgr.render.sync import (
 )
 from patchmgr.services.carried_again import CarriedAgain
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.load import Parents, RebaseRun, load_series
-from patchmgr.services.memory import Memory
+from patchmgr.services.load import Parents, RebaseRun, load_series, rebase_run
 from patchmgr.services.patch_repository import BADGE, PatchRepository, open_patch_repository
-from patchmgr.services.series import patch_commits, stacks_of, whole_stacks
+from patchmgr.services.series import patch_commits, stack_of
 from patchmgr.services.session import Session, nobody, pin_of
-from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
 
 
@@ -83,14 +79,12 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
     with session.writing():
         repository = open_patch_repository(session.workspace.root, is_dry_run=request.is_dry_run)
         check_remote(request.remote, repository.clone)
-        stack = stacks_of(session, whole_stacks(session, [name]))[0]
+        stack = stack_of(session, name)
         pulls = _pulls(repository, request, stack[0])
         side = session.side_of(session.workspace.series_record(stack[0]))
         is_branch = request.onto.startswith("upstream/") and request.onto != "upstream/main"
         side.fetch([request.onto.removeprefix("upstream/")] if is_branch else [])
-        with Workbench([side.store]) as bench, Toolbox() as formatters:
-            memory, upstreams = Memory(session.workspace), UpstreamStates(session)
-            run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
+        with rebase_run(session, side.store, request.options) as run:
             end = side.resolve(request.onto)
             proposal = _proposal(run, stack, side, end)
             date = nobody(side, pin_of(side.reader, end)).date
