@@ -65,9 +65,7 @@ class Clone(Struct, frozen=True, dict=True):
     def checked_out(self) -> tuple[str, ...]:
         """Return the full names of the branches that are checked out in any work tree."""
         git_process.require_git("writing to a clone")
-        printed = git_process.text(
-            git_process.output(["worktree", "list", "--porcelain", "-z"], git_dir=self.git_dir)
-        )
+        printed = git_process.ask(self.git_dir, "worktree", "list", "--porcelain", "-z")
         fields = printed.split("\0")
         return tuple(f.removeprefix("branch ") for f in fields if f.startswith("branch "))
 

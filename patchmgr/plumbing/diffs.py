@@ -38,9 +38,7 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
     """Return the paths of all files that are added, deleted or changed between two states."""
     arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
-    return tuple(
-        git_process.text(git_process.output(arguments, git_dir=git_dir)).rstrip("\0").split("\0")
-    )
+    return tuple(git_process.ask(git_dir, *arguments).rstrip("\0").split("\0"))
 
 
 def readable_files(
@@ -269,7 +267,7 @@ def diff_of_paths(git_dir: Path, old: str, new: str, paths: Sequence[str]) -> st
     """Return the diff of some paths between two commits, or "" if contents are missing."""
     arguments = ["--literal-pathspecs", "diff-tree", "-r", "-p", *DIFF_FORM, old, new, "--", *paths]
     try:
-        return git_process.text(git_process.output(arguments, git_dir=git_dir))
+        return git_process.ask(git_dir, *arguments)
     except PatchmgrError:
         return ""
 
@@ -280,7 +278,7 @@ def numstat(git_dir: Path, old: str, new: str) -> Mapping[str, tuple[int, int] |
     The numbers are None for a binary file.
     """
     arguments = ["diff-tree", "-r", "-z", "--numstat", *_WITHOUT_TEXT, old, new]
-    fields = iter(git_process.text(git_process.output(arguments, git_dir=git_dir)).split("\0"))
+    fields = iter(git_process.ask(git_dir, *arguments).split("\0"))
     found: dict[str, tuple[int, int] | None] = {}
     for field in fields:
         if not field:
@@ -303,7 +301,7 @@ def changed_lines(
     """
     arguments = ["diff-tree", "-r", "-p", "--unified=0", *_WITHOUT_TEXT, old, new]
     found: dict[str, list[tuple[int, int, int, int]]] = {}
-    for _, path, match in _hunks(git_process.text(git_process.output(arguments, git_dir=git_dir))):
+    for _, path, match in _hunks(git_process.ask(git_dir, *arguments)):
         a, n, b, m = (1 if part is None else int(part) for part in match.groups()[:4])
         found.setdefault(path, []).append((a, n, b, m))
     return {name: tuple(hunks) for name, hunks in found.items()}

@@ -217,7 +217,7 @@ def commit_dates(git_dir: Path, *revisions: str) -> dict[str, str]:
     # --no-walk is for single commits: git walks a range all the same.
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ci", "--stdin"]
     data = git_process.raw("".join(f"{revision}\n" for revision in revisions))
-    printed = git_process.output(arguments, git_dir=git_dir, data=data).decode()
+    printed = git_process.ask(git_dir, *arguments, data=data)
     rows = (line.partition(" ") for line in printed.splitlines())
     return {commit: date for commit, _, date in rows}
 
@@ -278,7 +278,7 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
     full = git_process.text(
         git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]
     ).strip()
-    remotes = git_process.text(git_process.output(["remote"], git_dir=git_dir)).splitlines()
+    remotes = git_process.ask(git_dir, "remote").splitlines()
     for remote in sorted(remotes, key=len, reverse=True):
         prefix = f"refs/remotes/{remote}/"
         if full.startswith(prefix):
@@ -307,7 +307,7 @@ def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, 
     lines = [head, *(f"^{commit}" for commit in excluded)]
     data = "".join(f"{line}\n" for line in lines).encode()
     arguments = ["rev-list", "--topo-order", "--reverse", "--parents", "--stdin"]
-    rows = git_process.output(arguments, git_dir=git_dir, data=data).decode().splitlines()
+    rows = git_process.ask(git_dir, *arguments, data=data).splitlines()
     words = (row.split() for row in rows)
     return {commit: tuple(parents) for commit, *parents in words}
 
@@ -322,8 +322,7 @@ def newest(git_dir: Path, commits: Sequence[str]) -> tuple[str, ...]:
 
 def parents_of(git_dir: Path, commit: str) -> list[str]:
     """Return the ids of the parents of a commit."""
-    arguments = ["rev-list", "--no-walk", "--parents", commit]
-    return git_process.text(git_process.output(arguments, git_dir=git_dir)).split()[1:]
+    return git_process.ask(git_dir, "rev-list", "--no-walk", "--parents", commit).split()[1:]
 
 
 def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
@@ -343,7 +342,7 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
         raise UsageError(f"commit {head[:12]} has no history in common with upstream")
     base = git_process.text(printed).strip()
     arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
-    return base, git_process.text(git_process.output(arguments, git_dir=git_dir)).split()
+    return base, git_process.ask(git_dir, *arguments).split()
 
 
 def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Changes, ...]:
@@ -353,7 +352,7 @@ def tree_changes(git_dir: Path, pairs: Sequence[tuple[str, str]]) -> tuple[Chang
     """
     arguments = ["diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
     data = "".join(f"{old} {new}\n" for old, new in pairs).encode()
-    printed = git_process.text(git_process.output(arguments, git_dir=git_dir, data=data))
+    printed = git_process.ask(git_dir, *arguments, data=data)
     found: list[dict[str, tuple[Entry | None, Entry | None]]] = []
     fields = printed.split("\0")
     for at in range(0, len(fields), 2):

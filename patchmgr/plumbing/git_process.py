@@ -194,6 +194,11 @@ def output(
     return run(arguments, git_dir=git_dir, cwd=cwd, data=data, env=env)[1]
 
 
+def ask(git_dir: Path, *arguments: str, data: bytes = b"") -> str:
+    """Run git on a repository as `output` does, and return its output as text."""
+    return text(output(arguments, git_dir=git_dir, data=data))
+
+
 def output_by_files(
     arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
 ) -> bytes:

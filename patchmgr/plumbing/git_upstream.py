@@ -76,8 +76,7 @@ def tags_of(repository: Path, prefix: str, commit: str) -> list[str]:
 
 
 def _names(repository: Path, prefix: str, which: str) -> list[str]:
-    arguments = ["for-each-ref", "--format=%(refname)", which, prefix]
-    printed = git_process.text(git_process.output(arguments, git_dir=repository))
+    printed = git_process.ask(repository, "for-each-ref", "--format=%(refname)", which, prefix)
     return [name.removeprefix(prefix) for name in printed.splitlines()]
 
 
@@ -91,7 +90,7 @@ def _version(name: str) -> Version | None:
 def every_commit(store: Path, start: str, end: str, step: int) -> tuple[str, ...]:
     """Return every `step`th first-parent commit after `start` and up to `end`, oldest first."""
     arguments = ["rev-list", "--first-parent", "--reverse", f"^{start}", end, "--"]
-    commits = git_process.output(arguments, git_dir=store).decode().split()
+    commits = git_process.ask(store, *arguments).split()
     return tuple(commits[step - 1 :: step])
 
 

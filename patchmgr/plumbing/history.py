@@ -144,7 +144,7 @@ def merged_by(git_dir: Path, base: str, target: str) -> dict[str, str]:
 def commit_facts(git_dir: Path, commit: str) -> tuple[str, str, str]:
     """Return the subject, author and date (`2024-01-31`) of a commit."""
     arguments = ["log", "-1", "--no-color", "--format=%an%n%cs%n%s", commit, "--"]
-    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    printed = git_process.ask(git_dir, *arguments)
     author, date, subject = printed.rstrip("\n").split("\n", 2)
     return subject, author, date
 
@@ -158,7 +158,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
         "log", "--first-parent", "-z", "--no-color", "--format=tformat:%H%n%s", "--fixed-strings",
         f"--grep=(#{number})", f"^{base}", target, "--",
     ]  # fmt: skip
-    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    printed = git_process.ask(git_dir, *arguments)
     for record in printed.split("\x00"):
         commit, _, subject = record.strip("\n").partition("\n")
         if subject.rstrip().endswith(f"(#{number})"):
@@ -169,7 +169,7 @@ def commit_of_pull(git_dir: Path, base: str, target: str, number: int) -> tuple[
 def subjects_of(git_dir: Path, base: str, target: str) -> Iterator[tuple[str, str]]:
     """Yield the id and subject of each commit that only the target contains, newest first."""
     arguments = ["log", "-z", "--no-color", "--format=tformat:%H %s", f"^{base}", target, "--"]
-    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    printed = git_process.ask(git_dir, *arguments)
     for record in filter(None, printed.split("\0")):
         commit, _, subject = record.partition(" ")
         yield commit, subject
@@ -299,7 +299,7 @@ def messages_with(
         "log", "-z", "--no-color", "--format=tformat:%H%n%B", "--fixed-strings",
         *(f"--grep={word}" for word in words), f"^{base}", *tips, "--",
     ]  # fmt: skip
-    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    printed = git_process.ask(git_dir, *arguments)
     records = (record.partition("\n") for record in printed.split("\x00") if record)
     return tuple((commit, message) for commit, _, message in records)
 
@@ -317,8 +317,7 @@ def landed_pulls(git_dir: Path, tip: str) -> frozenset[int]:
     The numbers are read from subjects and from messages of merge commits.
     """
     form = f"--format={_RECORD}%s%n%b"
-    arguments = ["log", "--first-parent", "--no-color", form, tip, "--"]
-    printed = git_process.text(git_process.output(arguments, git_dir=git_dir))
+    printed = git_process.ask(git_dir, "log", "--first-parent", "--no-color", form, tip, "--")
     return frozenset(int(match[match.lastindex or 0]) for match in _LANDED.finditer(printed))
 
 
@@ -333,7 +332,7 @@ def commit_times(git_dir: Path, commits: Sequence[str]) -> dict[str, int]:
     """Map each commit id to its committer date, in seconds since 1970."""
     data = "".join(f"{commit}\n" for commit in commits).encode()
     arguments = ["rev-list", "--no-walk", "--no-commit-header", "--format=%H %ct", "--stdin"]
-    printed = git_process.output(arguments, git_dir=git_dir, data=data).decode()
+    printed = git_process.ask(git_dir, *arguments, data=data)
     rows = (line.split() for line in printed.splitlines())
     return {commit: int(seconds) for commit, seconds in rows}
 

@@ -41,9 +41,7 @@ class Imported(Struct, frozen=True):
 def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | None:
     """Return the imported release of this version, or None if it is not in the store."""
     form = "--format=%(objectname)%0a%(contents)"
-    shown = git_process.text(
-        git_process.output(["for-each-ref", form, folder + version], git_dir=store)
-    )
+    shown = git_process.ask(store, "for-each-ref", form, folder + version)
     commit, _, message = shown.partition("\n")
     trailers = dict(line.split(": ", 1) for line in message.splitlines() if ": " in line)
     return Imported(commit, trailers["Archive"], trailers["Sha256"]) if commit else None

@@ -103,7 +103,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 def whole_tree(git_dir: Path, commit: str) -> set[str]:
     """Return the ids of all blobs in the tree of a commit."""
-    printed = git_process.text(git_process.output(["ls-tree", "-r", "-z", commit], git_dir=git_dir))
+    printed = git_process.ask(git_dir, "ls-tree", "-r", "-z", commit)
     rows = [line.split("\t", 1)[0].split(" ") for line in printed.split("\0") if line]
     return {row[2] for row in rows if row[1] == "blob"}
 
@@ -298,7 +298,7 @@ def run_tool(
         for stage, content in enumerate((file.base, file.ours, file.theirs), 1):
             if content is not None:
                 arguments = ["hash-object", "-w", "--stdin", "--no-filters"]
-                blob = git_process.output(arguments, git_dir=git_dir, data=content).decode().strip()
+                blob = git_process.ask(git_dir, *arguments, data=content).strip()
                 rows.append(f"100644 {blob} {stage}\t{file.path}\0")
         index = git_process.raw("".join(rows))
         git_process.output(

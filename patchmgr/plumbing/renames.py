@@ -130,9 +130,7 @@ def _renamed(
     if not gone:
         return {}
     line = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"]
-    added = git_process.text(
-        git_process.output([*line, base.id, onto.id], git_dir=bench.git_dir)
-    ).split("\0")[:-1]
+    added = git_process.ask(bench.git_dir, *line, base.id, onto.id).split("\0")[:-1]
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}

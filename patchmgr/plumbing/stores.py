@@ -147,7 +147,7 @@ def listed(store: Path, prefix: str) -> list[tuple[str, str, str]]:
     No object is read, so that missing objects do no harm.
     """
     form = "--format=%(refname) %(objectname) %(symref)"
-    printed = git_process.text(git_process.output(["for-each-ref", form, prefix], git_dir=store))
+    printed = git_process.ask(store, "for-each-ref", form, prefix)
     rows = (line.split(" ") for line in printed.splitlines())
     return [(name, commit, target) for name, commit, target in rows]
 
