@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -21,7 +21,6 @@ from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, Upstream
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.diffs import Changes
 from patchmgr.plumbing.downloads import download, sha256_of, writing
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import ReleaseHistory
@@ -30,6 +29,7 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_index import Archive
 from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref
 from patchmgr.plumbing.releases import seconds_of
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 
@@ -39,16 +39,13 @@ _TRACKED = "upstream/main"
 _SHORT = 12  # digits of a sha256 that name a snapshot
 
 
-class ArchiveUpstream:
-    """An upstream (`Side`) that is an archive or a folder.
+class ArchiveUpstream(Side):
+    """An upstream that is an archive or a folder.
 
     A state is called `snapshot-` followed by the first digits of a sha256, which is that of the
     archive or of the list of the folder's files. `upstream/main` is the newest state. `reader`
     reads the store of the upstream.
     """
-
-    step = "release"
-    has_history = False
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.archive is not None
@@ -142,12 +139,6 @@ class ArchiveUpstream:
             adopt_pack(self.store, bench.git_dir)
         git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
 
-    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
-        """Do nothing, as the store contains all objects of each snapshot."""
-
-    def tip(self) -> None:
-        """Return None, as snapshots are not on a branch."""
-
     def version_of(self, pin: Pin) -> str:
         """Return the name of the pinned snapshot."""
         return pin.ref
@@ -181,11 +172,6 @@ class ArchiveUpstream:
 
         way = () if base.commit == target.commit else (target.ref,)
         return ReleaseHistory(self.store, base.commit, way, lookup)
-
-    def recent(
-        self, commit: str, paths: Sequence[str], *, scratch: Path
-    ) -> tuple[int, Changes] | None:
-        """Return None, as the states before a snapshot are unknown."""
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]

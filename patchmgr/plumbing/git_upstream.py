@@ -24,6 +24,7 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import Changes, recent_changes
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import (
     RefMove,
     Resolved,
@@ -144,8 +145,8 @@ class Remote(Struct, frozen=True):
     tags: dict[str, str]
 
 
-class GitUpstream:
-    """An upstream (`Side`) that is a git repository; `reader` reads its store."""
+class GitUpstream(Side):
+    """An upstream that is a git repository; `reader` reads its store."""
 
     step = "commit"
     has_history = True
@@ -291,9 +292,6 @@ class GitUpstream:
     def tip(self) -> str | None:
         """Return the tracked branch's commit as of the last fetch, or None if never fetched."""
         return self.reader.commit(HEAD)
-
-    def version_of(self, pin: Pin) -> None:
-        """Return None, as a commit has no version."""
 
     def bring_pin(self, pin: Pin) -> None:
         """Fetch the pinned commit, unless it is in the store."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -19,8 +19,8 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
-from patchmgr.plumbing.workbench import Workbench
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.package_index import Release
@@ -54,11 +54,8 @@ def newest_ref(store: Path) -> str | None:
     return None if code else git_process.text(printed).strip()
 
 
-class PackageUpstream:
-    """An upstream (`Side`) that is a package on an index; `reader` reads its store."""
-
-    step = "release"
-    has_history = False
+class PackageUpstream(Side):
+    """An upstream that is a package on an index; `reader` reads its store."""
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:
         assert upstream.package is not None
@@ -157,12 +154,6 @@ class PackageUpstream:
         found = self._stored(release.version)
         assert found is not None
         return found
-
-    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
-        """Do nothing, as the store contains all objects of each imported release."""
-
-    def tip(self) -> None:
-        """Return None, as releases are not on a branch."""
 
     def bring_pin(self, pin: Pin) -> str:
         """Import the pinned release, and return its version.

@@ -21,8 +21,8 @@ class Side(Protocol):
     the steps are the project's own commits. `reader` reads the store.
     """
 
-    step: str
-    has_history: bool
+    step: str = "release"
+    has_history: bool = False
     reader: ObjectReader
     store: Path
 
@@ -39,15 +39,15 @@ class Side(Protocol):
 
         An object that cannot be fetched raises an error when it is read.
         """
-        ...
+        return  # most stores have all of them
 
     def tip(self) -> str | None:
         """Return the tracked branch's commit as of the last fetch, or None if there is none."""
-        ...
+        return None
 
     def version_of(self, pin: Pin) -> str | None:
         """Return the version of the pinned release, or None for a commit."""
-        ...
+        return None
 
     def bring_pin(self, pin: Pin) -> str | None:
         """Fetch the pinned state; return its version, or None for a commit."""
@@ -72,7 +72,7 @@ class Side(Protocol):
         A step is a commit or a release. Only changes to the given paths are returned. Returns None
         if the steps are unknown.
         """
-        ...
+        return None
 
     def between(
         self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
