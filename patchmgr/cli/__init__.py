@@ -30,7 +30,6 @@ from patchmgr.cli import (
     rebasing,
     resolving,
     serving,
-    syncing,
     targets,
     workspaces,
 )
@@ -46,7 +45,7 @@ Verb = Callable[..., None]
 
 _VERBS: tuple[Verb, ...] = (
     workspaces.init, patches.import_, patches.export_, planning.plan, planning.forecast,
-    rebasing.rebase, syncing.sync, resolving.resolve, rebasing.decide, targets.apply,
+    rebasing.rebase, planning.sync, resolving.resolve, rebasing.decide, targets.apply,
     targets.unapply, targets.verify, targets.overlay, targets.wheel, targets.branch, targets.report,
     publishing.check, publishing.audit, publishing.notes, publishing.diff, publishing.why,
     merging.mergetool, merging.merge_file, workspaces.status, publishing.doctor, serving.mcp,

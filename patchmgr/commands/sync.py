@@ -11,14 +11,13 @@ from msgspec.structs import replace
 
 from patchmgr.commands.branch import check_remote
 from patchmgr.commands.notes import note_on
-from patchmgr.commands.plan import Planning, planned, states_to
-from patchmgr.commands.pull_checks import PullChecks
+from patchmgr.commands.plan import Planning, changed_patches, planned, states_to, try_stack
 from patchmgr.commands.report import report
 from patchmgr.engines.series.comparison import compare_states
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.comparison import ComparedSeries
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.plan import Plan
+from patchmgr.model.plan import Plan, PlannedPatch
 from patchmgr.model.sync import (
     CarriedSeries,
     Proposal,
@@ -29,6 +28,7 @@ from patchmgr.model.sync import (
     Sync,
 )
 from patchmgr.model.work_order import WorkOrder
+from patchmgr.plumbing.committing import fetch_ref
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
@@ -36,6 +36,7 @@ from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.render.sync import (
     badge,
+    check_markdown,
     check_words,
     comment_mark,
     comment_markdown,
@@ -45,10 +46,16 @@ from patchmgr.render.sync import (
 from patchmgr.services.carried_again import CarriedAgain
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, RebaseRun, load_series, rebase_run
-from patchmgr.services.patch_repository import BADGE, PatchRepository, open_patch_repository
+from patchmgr.services.patch_repository import (
+    BADGE,
+    PatchRepository,
+    open_patch_repository,
+    workspace_at,
+)
 from patchmgr.services.series import patch_commits, stack_of
 from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
+from patchmgr.store import LOCK
 
 
 class SyncRequest(Struct, frozen=True):
@@ -177,12 +184,13 @@ class _Publisher(Struct, frozen=True):
 
     def published(self, date: str) -> Sync:
         """Push the branches of a sync, update its pull request, and return what was done."""
-        if self.request.remote is None:
+        remote, stack = self.request.remote, self.proposal.plan.series
+        if remote is None:
             return Sync(self.proposal)
         pushed, warnings, pull = list[PushedBranch](), list[str](), None
         checks = tuple[PullCheck, ...]()
         try:
-            for one in self._pushed(self.request.remote, date):
+            for one in self._pushed(remote, date):
                 pushed.append(one)
                 warnings += [_held(one)] * (one.standing is Standing.HELD)
             if self.pulls is not None:
@@ -190,9 +198,10 @@ class _Publisher(Struct, frozen=True):
                 if pull is not None and pull.done == "refused":
                     warnings.append(f"the pull request is not written: {pull.reason}. {_ALLOW}")
                 else:
-                    checks = tuple(self._checks(self.pulls, self.request.remote))
+                    told = PullChecks(self.run, self.repository, self.pulls, stack, remote)
+                    checks = tuple(told.found())
                     warnings += [check_words(one) for one in checks if one.fault or one.left]
-            pushed.append(self._heartbeat(self.request.remote))
+            pushed.append(self._heartbeat(remote))
             warnings += [_held(pushed[-1])] * (pushed[-1].standing is Standing.HELD)
         except PatchmgrError as fault:
             if not pushed:
@@ -221,10 +230,6 @@ class _Publisher(Struct, frozen=True):
             {"badge.json": content}, f"{words}\n", f"{now} +0000", is_alone=True
         )
         return self.repository.push(remote, f"{BADGE}{name}", commit)
-
-    def _checks(self, pulls: PullRequests, remote: str) -> Iterator[PullCheck]:
-        stack = self.proposal.plan.series
-        return PullChecks(self.run, self.repository, pulls, stack, remote).found()
 
     def _pull_request(
         self, pulls: PullRequests, pushed: Sequence[PushedBranch], warnings: Sequence[str]
@@ -282,3 +287,62 @@ def _held(one: PushedBranch) -> str:
         f"{one.name} is at {there}, which patchmgr did not push, so {commit} was not pushed to it."
         " Merge or delete that branch, and the next run pushes again"
     )
+
+
+class PullChecks(Struct, frozen=True):
+    """Rebases the stack in each open pull request onto the new pin, and comments on it."""
+
+    run: RebaseRun
+    repository: PatchRepository
+    pulls: PullRequests
+    stack: tuple[str, ...]
+    remote: str
+
+    def found(self) -> Iterator[PullCheck]:
+        """Yield the results for pull requests that change a series of the stack.
+
+        A pull request is left out if it edits upstream.lock, which contains the pin, or if its
+        comment is up to date.
+        """
+        prefix = self.repository.prefix
+        folders = tuple(f"{prefix}series/{name}/" for name in self.stack)
+        for request in self.pulls.others():
+            check = PullCheck(request.number, request.url, request.head)
+            try:
+                paths = [*self.pulls.paths(request.number)]
+                if f"{prefix}{LOCK}" not in paths and any(p.startswith(folders) for p in paths):
+                    yield from self._told(request, check)
+            except RefusedError as refused:
+                yield replace(check, fault=str(refused))
+            except PatchmgrError as fault:
+                yield replace(check, fault=fault.message)
+
+    def _told(self, request: Request, check: PullCheck) -> Iterator[PullCheck]:
+        name = self.stack[0]
+        pin = self.run.session.workspace.series_record(name).pin
+        about = f"<!-- patchmgr pin {name} "
+        mark = f"{about}{request.head} {pin.commit} -->"
+        comments = self.pulls.comments(request.number)
+        number, body = next((c for c in comments if c[1].startswith(about)), (None, ""))
+        if body.startswith(mark):
+            return
+        fetch_ref(self.repository.clone.git_dir, self.remote, self.pulls.head_ref(request.number))
+        patches = self._carried(request.head, pin.ref, pin.commit)
+        if patches is None:
+            return
+        check = replace(check, patches=patches)
+        if not self.repository.is_dry_run:
+            text = f"{mark}\n{check_markdown(check, name, pin)}"
+            self.pulls.comment(request.number, text, instead=number)
+        yield check
+
+    def _carried(self, head: str, ref: str, commit: str) -> tuple[PlannedPatch, ...] | None:
+        """Return the patches that a rebase onto the pin changes, or None if the pin is the same."""
+        session = self.run.session
+        workspace = workspace_at(session.workspace, head)[1]
+        record = workspace.series_record(self.stack[0])
+        if record.pin.commit == commit:
+            return None
+        run = replace(self.run, session=replace(session, workspace=workspace))
+        onto = commit if session.side_of(record).has_history else ref
+        return changed_patches(try_stack(run, self.stack, onto).outcomes)
