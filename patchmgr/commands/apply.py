@@ -24,12 +24,7 @@ from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, it
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
 from patchmgr.services.session import Session, nobody, require_pin
-from patchmgr.services.targets import (
-    open_checkout,
-    record_in_force,
-    remember_target,
-    series_digest,
-)
+from patchmgr.services.targets import open_checkout, record_in_force, remember_target, series_digest
 from patchmgr.services.upstream_states import End, UpstreamStates
 
 

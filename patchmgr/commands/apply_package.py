@@ -25,12 +25,7 @@ from patchmgr.plumbing.installation import (
 )
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import keep_findings
-from patchmgr.services.installed import (
-    Location,
-    find_installed,
-    package_digest,
-    path_map,
-)
+from patchmgr.services.installed import Location, find_installed, package_digest, path_map
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.session import Session
 from patchmgr.services.targets import remember_target, settled

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from patchmgr.formats.series_files import (
-    without,
-)
+from patchmgr.formats.series_files import without
 from patchmgr.services.open_series import CheckoutOptions, opened_series
-from patchmgr.services.revising import (
-    Revised,
-    Revision,
-    chain_of,
-    restacked,
-    revised,
-    revision_of,
-)
+from patchmgr.services.revising import Revised, Revision, chain_of, restacked, revised, revision_of
 from patchmgr.services.session import Session
 
 

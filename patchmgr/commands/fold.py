@@ -16,9 +16,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.header_edits import with_text
 from patchmgr.formats.patch_files import parse_listed, parse_patch
 from patchmgr.formats.paths import check_path
-from patchmgr.formats.series_files import (
-    without,
-)
+from patchmgr.formats.series_files import without
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.series import SeriesLine

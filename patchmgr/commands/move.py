@@ -8,22 +8,11 @@ from msgspec import Struct
 
 from patchmgr.engines.series.picking import beside, pick
 from patchmgr.errors import UsageError
-from patchmgr.formats.series_files import (
-    reordered,
-    with_ended_lines,
-    without,
-    write_series,
-)
+from patchmgr.formats.series_files import reordered, with_ended_lines, without, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.series import SeriesFile
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
-from patchmgr.services.revising import (
-    Revised,
-    chain_of,
-    restacked,
-    revised,
-    revision_of,
-)
+from patchmgr.services.revising import Revised, chain_of, restacked, revised, revision_of
 from patchmgr.services.session import Session
 from patchmgr.store import Change
 

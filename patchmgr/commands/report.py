@@ -26,24 +26,14 @@ from patchmgr.engines.report.review import (
 )
 from patchmgr.engines.report.subsystems import folders_of, subsystems
 from patchmgr.engines.report.sync_facts import reliabilities
-from patchmgr.model.footprint import (
-    Area,
-    ComparedFootprint,
-    FileChange,
-    Footprint,
-    PatchFootprint,
-)
+from patchmgr.model.footprint import Area, ComparedFootprint, FileChange, Footprint, PatchFootprint
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.review import ChangedSite, Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.diffs import (
-    changed_lines,
-    known_words,
-    numstat,
-)
+from patchmgr.plumbing.diffs import changed_lines, known_words, numstat
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.in_parallel import in_parallel

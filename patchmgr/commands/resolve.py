@@ -8,20 +8,9 @@ from pathlib import PurePosixPath
 from msgspec import Struct, field
 
 from patchmgr.commands.conflicts import forget_conflict
-from patchmgr.commands.propose import (
-    accept_anyway,
-    propose,
-    resolve_if_passed,
-    who_types,
-)
+from patchmgr.commands.propose import accept_anyway, propose, resolve_if_passed, who_types
 from patchmgr.commands.rebase import RebaseResult, continue_rebase, skip_patch
-from patchmgr.engines.conflicts.choices import (
-    content_of,
-    edited,
-    offered,
-    opened_text,
-    place_of,
-)
+from patchmgr.engines.conflicts.choices import content_of, edited, offered, opened_text, place_of
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import SeriesOutcome

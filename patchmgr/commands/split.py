@@ -17,22 +17,14 @@ from patchmgr.engines.text.offers import Chooser, Offer, choices, mode_words, of
 from patchmgr.errors import UsageError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
-from patchmgr.formats.series_files import (
-    with_appended,
-)
+from patchmgr.formats.series_files import with_appended
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
-from patchmgr.services.revising import (
-    Chain,
-    Revised,
-    chain_of,
-    make,
-    revision_of,
-)
+from patchmgr.services.revising import Chain, Revised, chain_of, make, revision_of
 from patchmgr.services.session import Session, nobody
 
 _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")

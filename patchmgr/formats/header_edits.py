@@ -18,13 +18,7 @@ from patchmgr.formats.mail_text import (
     without_stat,
     written_person,
 )
-from patchmgr.formats.mailbox import (
-    CHARSET,
-    ENVELOPE,
-    canonical_header,
-    folded_field,
-    mail_head,
-)
+from patchmgr.formats.mailbox import CHARSET, ENVELOPE, canonical_header, folded_field, mail_head
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.paths import encode_path
 from patchmgr.formats.shown import shown

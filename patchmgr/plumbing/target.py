@@ -33,13 +33,7 @@ from patchmgr.plumbing.applied import (
     record_document,
     state_of,
 )
-from patchmgr.plumbing.durable import (
-    held,
-    synced,
-    uninterrupted,
-    unwritable,
-    write_synced,
-)
+from patchmgr.plumbing.durable import held, synced, uninterrupted, unwritable, write_synced
 from patchmgr.plumbing.journal import is_decided
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
 

@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 from collections.abc import Iterator
 
-from patchmgr.model.outcome import (
-    FileConflict,
-    PatchOutcome,
-    SeriesOutcome,
-    Sighting,
-    Verdict,
-)
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.render.clean import reliability_text
 from patchmgr.render.terminal import bare_subject
 

@@ -10,13 +10,7 @@ from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding, Ledger
-from patchmgr.model.outcome import (
-    FileConflict,
-    PatchOutcome,
-    SeriesOutcome,
-    Suggestion,
-    Verdict,
-)
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Suggestion, Verdict
 from patchmgr.model.upstream import Pin
 from patchmgr.render.clean import escaped_json
 

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
-from patchmgr.engines.conflicts.memory import (
-    Lesson,
-    Missed,
-    compare,
-    recorded_fault,
-    whole_sides,
-)
+from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, recorded_fault, whole_sides
 from patchmgr.engines.text.marked import has_marker, split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal

@@ -24,10 +24,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.header_edits import with_diff
 from patchmgr.formats.mailbox import canonical_header
 from patchmgr.formats.patch_files import parse_listed, parse_patch
-from patchmgr.formats.series_files import (
-    without_strip,
-    write_series,
-)
+from patchmgr.formats.series_files import without_strip, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.ids import blob_id
@@ -45,12 +42,7 @@ from patchmgr.plumbing.checkout_changes import (
 )
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, write_commits
-from patchmgr.services.open_series import (
-    CheckoutOptions,
-    OpenSeries,
-    check_pin,
-    diff_digest,
-)
+from patchmgr.services.open_series import CheckoutOptions, OpenSeries, check_pin, diff_digest
 from patchmgr.services.session import nobody
 from patchmgr.services.targets import remember_target, series_digest
 from patchmgr.store import Change

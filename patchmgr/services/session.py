@@ -19,11 +19,7 @@ from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
 from patchmgr.plumbing.sides import Side
-from patchmgr.plumbing.stores import (
-    Resolved,
-    create_store,
-    store_path,
-)
+from patchmgr.plumbing.stores import Resolved, create_store, store_path
 from patchmgr.store import Workspace
 
 if TYPE_CHECKING:

@@ -23,13 +23,7 @@ from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.moved.units import leaf_of
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import ENSURES, AuditFinding
-from patchmgr.model.outcome import (
-    ConflictKind,
-    PatchOutcome,
-    SeriesOutcome,
-    Sighting,
-    Verdict,
-)
+from patchmgr.model.outcome import ConflictKind, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.patch import CONDITIONS
 from patchmgr.model.ports import Step
 from patchmgr.model.recorded import Recorded

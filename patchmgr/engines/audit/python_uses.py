@@ -9,12 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.audit.outline import head_lines, is_among
-from patchmgr.engines.audit.python_modules import (
-    Definition,
-    Function,
-    Module,
-    last_name,
-)
+from patchmgr.engines.audit.python_modules import Definition, Function, Module, last_name
 from patchmgr.engines.audit.python_names import Entity, Reader, Scope, Scopes
 from patchmgr.engines.structure.python_tree import children
 

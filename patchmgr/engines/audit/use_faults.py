@@ -28,13 +28,7 @@ from patchmgr.engines.audit.name_faults import (
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
-from patchmgr.engines.audit.python_modules import (
-    Function,
-    Parser,
-    is_named,
-    members_of,
-    own_nodes,
-)
+from patchmgr.engines.audit.python_modules import Function, Parser, is_named, members_of, own_nodes
 from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (

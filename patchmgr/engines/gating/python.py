@@ -10,13 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.gating.conditions import (
-    Conditions,
-    Facts,
-    Guards,
-    dotted,
-    is_boolean,
-)
+from patchmgr.engines.gating.conditions import Conditions, Facts, Guards, dotted, is_boolean
 from patchmgr.engines.gating.sites import Side, Statement, Texts
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.review import Gate

@@ -24,22 +24,9 @@ from patchmgr.engines.merge.node_edits import (
     may_slide,
     nodes_between,
 )
-from patchmgr.engines.merge.order import (
-    Chunk,
-    asks_beside,
-    asks_of,
-    one_after_the_other,
-    order_of,
-)
+from patchmgr.engines.merge.order import Chunk, asks_beside, asks_of, one_after_the_other, order_of
 from patchmgr.engines.merge.spacing import spaced
-from patchmgr.engines.merge.tree import (
-    SEQUENCES,
-    Node,
-    leaf,
-    lines_node,
-    said_of,
-    tree,
-)
+from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, said_of, tree
 
 Nodes = Sequence[Node]
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
