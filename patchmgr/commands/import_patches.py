@@ -111,7 +111,7 @@ def import_patches(session: Session, sources: Sources, *, series: str, is_dry_ru
         if not any(isinstance(item, SourcePatch) for item in found):
             clones = [path for path in sources.paths if (path / ".git").exists()]
             hints = [f"for commits of {path}: patchmgr import --git {path} A..B" for path in clones]
-            raise UsageError("the named sources have no patches", *tuple(hints))
+            raise UsageError("the named sources have no patches", *hints)
         known = workspace.patches(series)
         lines, patches = _named(session, series, found, present, known)
         if not patches:

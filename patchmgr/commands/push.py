@@ -108,11 +108,12 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
 def refuse_forced(opened: OpenSeries) -> None:
     """Raise PatchmgrError "rejects" if the top patch has hunks that do not apply yet."""
     if opened.forced is not None:
-        message = f"some hunks of {opened.top} do not apply yet"
-        hints = (
+        raise PatchmgrError(
+            "rejects",
+            f"some hunks of {opened.top} do not apply yet",
             f"apply the hunks by hand, delete {', '.join(opened.rejects)}, then: patchmgr refresh",
+            "or pop it: patchmgr pop --force",
         )
-        raise PatchmgrError("rejects", message, *hints, "or pop it: patchmgr pop --force")
 
 
 def pop(session: Session, given: str | None, options: CheckoutOptions, *, all_: bool) -> Pushed:

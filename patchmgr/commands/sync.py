@@ -101,8 +101,8 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
 def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> PullRequests | None:
     if request.forge == "none":
         return None
-    base = request.base or repository.branch()
-    if base is None:
+    base = request.base or (repository.clone.branch() or "").removeprefix("refs/heads/")
+    if not base:
         hint = "name the branch that the pull request is for with --base BRANCH"
         raise UsageError("no branch is checked out", hint)
     branch = f"{SYNC}{series}"

@@ -134,8 +134,8 @@ def _refuse_edited(checkout: Checkout, move: Move, found: Content | None) -> Non
         raise PatchmgrError("edited", message, "move that file away, then run the command again")
     if move.old == move.below:
         message = f"{where} differs from the pin"
-        hints = ("make a patch of that edit: patchmgr new NAME, then patchmgr refresh",)
-        raise PatchmgrError("edited", message, *hints, "or undo it with git")
+        hint = "make a patch of that edit: patchmgr new NAME, then patchmgr refresh"
+        raise PatchmgrError("edited", message, hint, "or undo it with git")
     message = f"{where} was edited since the last refresh"
     raise PatchmgrError("edited", message, "put the edit into a patch: patchmgr refresh")
 

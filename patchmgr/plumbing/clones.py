@@ -76,6 +76,12 @@ class Clone(Struct, frozen=True, dict=True):
             raise UsageError(f"{self.root} has no commit checked out")
         return commit
 
+    def branch(self) -> str | None:
+        """Return the full name of the branch that is checked out, or None if HEAD is detached."""
+        asked = ["symbolic-ref", "--quiet", "HEAD"]
+        _, found = git_process.run(asked, git_dir=self.private, cwd=self.root, good=(0, 1))
+        return git_process.text(found).strip() or None
+
     def unfinished(self) -> str | None:
         """Return the git operation in progress in this work tree, such as "a merge", or None."""
         for name, what in _UNFINISHED.items():

@@ -264,8 +264,8 @@ def commit_named(git_dir: Path, name: str, repository: Path) -> str:
     """Return the id of the commit with this name; raise PatchmgrError "unknown-ref" if unknown."""
     commit = object_named(git_dir, f"{name}^{{commit}}")
     if commit is None:
-        hints = (f"list the branches: git -C {repository} branch --all",)
-        raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", *hints)
+        hint = f"list the branches: git -C {repository} branch --all"
+        raise PatchmgrError("unknown-ref", f"{repository} has no commit {shown(name)}", hint)
     return commit
 
 

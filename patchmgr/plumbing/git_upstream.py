@@ -47,11 +47,11 @@ def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str],
     The order and the limits depend on versions, because a release is often tagged on a branch of
     its own. A commit without a release tag counts as the highest version among its ancestors.
     """
-    tags = {name: commit for name, commit in references(store, TAGS).items() if _version(name)}
+    tags = {name: commit for name, commit in references(store, TAGS).items() if tag_version(name)}
     low, high = _bound(store, start, tags), _bound(store, end, tags)
     found: dict[Version, tuple[str, str]] = {}
     for name, commit in sorted(tags.items()):
-        version = _version(name)
+        version = tag_version(name)
         if version is None or version.is_prerelease or high is None:
             continue
         if (low is None or low < version) and version <= high:
@@ -62,12 +62,12 @@ def tagged_releases(store: Path, start: str, end: str) -> tuple[tuple[str, str],
 def _bound(store: Path, commit: str, tags: dict[str, str]) -> Version | None:
     names = [name for name, tagged in tags.items() if tagged == commit]
     names = names or _names(store, TAGS, f"--merged={commit}")
-    return max(filter(None, map(_version, names)), default=None)
+    return max(filter(None, map(tag_version, names)), default=None)
 
 
 def first_release(store: Path, commit: str) -> str | None:
     """Return the tag of the lowest version that contains a commit, or None if none does."""
-    found = {v: n for n in _names(store, TAGS, f"--contains={commit}") if (v := _version(n))}
+    found = {v: n for n in _names(store, TAGS, f"--contains={commit}") if (v := tag_version(n))}
     return found[min(found)] if found else None
 
 
@@ -81,7 +81,8 @@ def _names(repository: Path, prefix: str, which: str) -> list[str]:
     return [name.removeprefix(prefix) for name in printed.splitlines()]
 
 
-def _version(name: str) -> Version | None:
+def tag_version(name: str) -> Version | None:
+    """Return the version that the name of a tag stands for, or None."""
     try:
         return Version(name)
     except InvalidVersion:
@@ -162,12 +163,7 @@ class GitUpstream(Side):
 
     def list_remote(self) -> Remote:
         """Read the refs of the remote; raise PatchmgrError "unreachable-upstream" if that fails."""
-        arguments = ["ls-remote", "--symref", *self._upload_pack(), "--", self.url]
-        try:
-            printed = git_process.output(arguments, env=_for_network())
-        except PatchmgrError as fault:
-            raise self._unreachable(fault.message) from fault
-        remote = _read_remote(git_process.text(printed))
+        remote = _read_remote(self._offered((), "--symref"))
         if any(len(commit) > 40 for commit in remote.heads.values()):
             raise PatchmgrError(
                 "git", f"{self._name} uses SHA-256 object ids, but patchmgr supports only SHA-1"
@@ -255,9 +251,9 @@ class GitUpstream(Side):
             if name.endswith("/head") and name.split("/")[2].isdecimal()
         )
 
-    def _offered(self, names: Sequence[str]) -> str:
-        """Return the output of `git ls-remote` for some refs."""
-        arguments = ["ls-remote", *self._upload_pack(), "--", self.url, *names]
+    def _offered(self, names: Sequence[str], *options: str) -> str:
+        """Return the output of `git ls-remote` for some refs, or for all."""
+        arguments = ["ls-remote", *options, *self._upload_pack(), "--", self.url, *names]
         try:
             return git_process.text(git_process.output(arguments, env=_for_network()))
         except PatchmgrError as fault:

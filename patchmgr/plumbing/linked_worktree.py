@@ -24,6 +24,7 @@ from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, open_clone
 from patchmgr.plumbing.durable import replace_file
+from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.stores import references
 
 BRANCHES = "patchmgr-rebase/"
@@ -97,11 +98,7 @@ class LinkedWorktree:
         root, doing = self.clone.root, self.clone.unfinished()
         if doing is not None:
             raise PatchmgrError("dirty-checkout", f"{root} has {doing} in progress")
-        env, private = git_process.clean_environment(), self.clone.private
-        asked = ["symbolic-ref", "--quiet", "HEAD"]
-        _, found = git_process.run(asked, git_dir=private, cwd=root, good=(0, 1), env=env)
-        ref = None if stand.branch is None else f"refs/heads/{stand.branch}"
-        if (git_process.text(found).strip() or None) != ref:
+        if self.clone.branch() != (stand.branch and f"refs/heads/{stand.branch}"):
             hint = f"git -C {root} switch {stand.branch}"
             raise PatchmgrError(
                 "dirty-checkout", f"{root} is no longer on branch {stand.branch}", hint
@@ -133,12 +130,8 @@ class LinkedWorktree:
     def changes(self, old: str, new: str) -> Changes:
         """Return the files that differ between two trees."""
         arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", old or _EMPTY, new)
-        fields = git_process.text(self._ask(*arguments)).split("\0")[:-1]
-        rows = (
-            (path, facts[1:].split(" "))
-            for facts, path in zip(fields[::2], fields[1::2], strict=True)
-        )
-        return {path: (_entry(f[0], f[2]), _entry(f[1], f[3])) for path, f in rows}
+        rows = raw_changes(git_process.text(self._ask(*arguments)))
+        return {path: (before, after) for path, before, after in rows}
 
     def entries(self, tree: str, paths: Sequence[str]) -> Mapping[str, Entry]:
         """Return the modes and blob ids of the given paths, without paths that the tree lacks."""
@@ -238,10 +231,6 @@ class LinkedWorktree:
         stand = self.stand()
         if stand is not None:
             self._note(replace(stand, series="", patch="", files=()))
-
-
-def _entry(mode: str, blob: str) -> Entry | None:
-    return None if mode == "000000" else Entry(mode, blob)
 
 
 def _stage(path: str, entry: Entry | None, number: int = 0) -> str:

@@ -45,14 +45,6 @@ class PatchRepository(Struct, frozen=True):
     head: str
     is_dry_run: bool
 
-    def branch(self) -> str | None:
-        """Return the name of the branch that is checked out, or None if HEAD is detached."""
-        _, printed = git_process.run(
-            ["symbolic-ref", "--quiet", "--short", "HEAD"],
-            git_dir=self.clone.private, good=(0, 1),
-        )  # fmt: skip
-        return git_process.text(printed).strip() or None
-
     def commit(self, files: Files, message: str, date: str, *, is_alone: bool = False) -> str:
         """Commit changed files of the workspace on top of HEAD, and return the commit id.
 

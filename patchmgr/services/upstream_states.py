@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from packaging.version import InvalidVersion, Version
 
 from patchmgr.engines.series.needs import Views, check_upstreams, has_conditions
 from patchmgr.errors import USAGE_KINDS, PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.predicate import Contents, State
-from patchmgr.plumbing.git_upstream import TAGS, tags_of
+from patchmgr.plumbing.git_upstream import TAGS, tag_version, tags_of
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.services.session import Fetching
 
@@ -124,10 +123,6 @@ def _label(upstream: str, found: Resolved) -> str:
 
 def _tagged_version(repository: Path, prefix: str, commit: str) -> str | None:
     """Return the highest version among the tags on a commit, or None."""
-    versions: list[Version] = []
-    for name in tags_of(repository, prefix, commit):
-        try:
-            versions.append(Version(name))
-        except InvalidVersion:
-            continue
-    return str(max(versions)) if versions else None
+    versions = filter(None, map(tag_version, tags_of(repository, prefix, commit)))
+    newest = max(versions, default=None)
+    return None if newest is None else str(newest)
