@@ -84,7 +84,9 @@ def apply_to_package(
         )  # fmt: skip
         done = carry_onto_package(session, record, package, options=options)
         result = PackageApplication(name, distribution, tuple(sorted(done.files)), True, done)
-        _keep_findings(session, done)
+        if any(patch.finding is not None for patch in done.outcome.patches):
+            with session.writing():  # else the workspace may be read-only
+                keep_findings(session.workspace, [done.outcome])
         if result.has_conflicts:
             return replace(result, paths=())
         fresh = Record(
@@ -94,13 +96,6 @@ def apply_to_package(
             remember_target(session.workspace, target.private)
         _write(target, present, done, fresh, warns=warns, is_dry_run=is_dry_run)
         return result
-
-
-def _keep_findings(session: Session, done: PackageResult) -> None:
-    """Save conflicts for `decide`; without any, the workspace may be read-only."""
-    if any(patch.finding is not None for patch in done.outcome.patches):
-        with session.writing():
-            keep_findings(session.workspace, [done.outcome])
 
 
 @contextmanager

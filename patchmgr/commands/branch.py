@@ -145,8 +145,11 @@ def branch(
     clone = None if wanted.repository is None else open_clone(wanted.repository)
     place = _Place(session.workspace, side.store if clone is None else clone.git_dir, clone)
     names = _refs(short, tag)
-    if clone is not None:
-        _refuse_checked_out(clone, names[0])
+    if clone is not None and names[0] in clone.checked_out():
+        raise UsageError(
+            f"{short} is checked out in {clone.root}",
+            "give another name with --name, or use: patchmgr apply --to",
+        )
     with series_at_pin(session, loaded, options) as at_pin:
         bench, carried = at_pin.bench, at_pin.carried
         refuse_broken(carried.outcomes)
@@ -288,14 +291,6 @@ def _refs(branch: str, tag: str | None) -> tuple[str, ...]:
         if str(given).startswith("-") or not is_ref_name(full):
             raise UsageError(f"{shown(str(given))} is not a valid branch or tag name")
     return tuple(names)
-
-
-def _refuse_checked_out(clone: Clone, branch: str) -> None:
-    if branch in clone.checked_out():
-        raise UsageError(
-            f"{branch.removeprefix('refs/heads/')} is checked out in {clone.root}",
-            "give another name with --name, or use: patchmgr apply --to",
-        )
 
 
 def _branch_move(

@@ -357,11 +357,12 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
                     bench.add(content)
                 run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
                 outcomes += rebase_stack(run, stack, request, change, checkout)
+    paths = {c.new_path for o in outcomes for p in o.patches for c in p.conflicts}
     result = RebaseResult(
         tuple(outcomes),
         request.is_dry_run,
         replayed=memory.used(),
-        notes=formatters.notes(_paths_in_conflict(outcomes)),
+        notes=formatters.notes(paths),
         skipped=request.in_progress.skipped,
         checkout=None if checkout is None else checkout.root,
     )
@@ -384,11 +385,6 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
         known=(*result.replayed, *result.learned),
     )
     return result
-
-
-def _paths_in_conflict(outcomes: Sequence[SeriesOutcome]) -> set[str]:
-    patches = (patch for outcome in outcomes for patch in outcome.patches)
-    return {conflict.new_path for patch in patches for conflict in patch.conflicts}
 
 
 def rebase_stack(

@@ -24,7 +24,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.snapshot import Entry
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, is_in, opened_series
-from patchmgr.services.revising import Chain, Revised, chain_of, make, revision_of
+from patchmgr.services.revising import Chain, Revised, chain_of, revised, revision_of
 from patchmgr.services.session import Session, nobody
 
 _HUNKS = re.compile(r"(.+):(\d+(?:,\d+)*)")
@@ -59,18 +59,18 @@ def split(
         at = chain.position(name)
         middle = _middle(opened, chain, opened.patches[name], part)
         states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
-        patch = _part_patch(opened, opened.patches[name], added, part)
+        whole = opened.patches[name]
+        author = whole.author_or(nobody(opened.side, opened.record.pin))
+        header = new_header(part.subject or f"{whole.subject} (split)", part.message, author)
         patches = list(opened.series(chain.names))
-        patches.insert(at + 1, patch)
+        patches.insert(at + 1, parse_patch(header, name=added))
         names = list(opened.names)
         if name in names:
             names.insert(at + 1, added)
         revision = revision_of(
             opened, patches, states, file=file, pushed=names, fresh=(name, added)
         )
-        make(opened, revision, is_dry_run=options.is_dry_run)
-        order, new_raws = file.names(), tuple(revision.raws)
-        return Revised(opened.name, order, revision.pushed, new_raws, is_dry_run=options.is_dry_run)
+        return revised(opened, revision, options)
 
 
 def with_absorbed(
@@ -88,12 +88,6 @@ def with_absorbed(
     if not landed:
         raise UsageError(f"upstream at {shown(ref)} contains no hunk of {shown(patch)}")
     return replace(part, absorbed=frozenset((hunk.path, hunk.line) for hunk in landed))
-
-
-def _part_patch(opened: OpenSeries, patch: Patch, name: str, part: PatchPart) -> Patch:
-    author = patch.author_or(nobody(opened.side, opened.record.pin))
-    header = new_header(part.subject or f"{patch.subject} (split)", part.message, author)
-    return parse_patch(header, name=name)
 
 
 def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> State:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.audit import AuditFinding, Ledger
+from patchmgr.model.audit import AuditFinding
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Suggestion, Verdict
 from patchmgr.model.upstream import Pin
 from patchmgr.render.clean import escaped_json
@@ -65,7 +65,7 @@ def pin_value(pin: Pin) -> dict[str, Any]:
 
 def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
     """Return the outcome of a rebase for one series as JSON data."""
-    pairs = zip(outcome.patches, outcome.commits, strict=True)
+    pairs, ledger = zip(outcome.patches, outcome.commits, strict=True), outcome.ledger
     value = fields(
         outcome,
         *("name", "upstream", "upstream_commits", "commits_back", "head", "tree"),
@@ -73,15 +73,10 @@ def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
         onto=pin_value(outcome.onto),
         summary={verdict: outcome.count(verdict) for verdict in Verdict},
         patches=[patch_value(patch, commit) for patch, commit in pairs],
-        ledger=None if outcome.ledger is None else ledger_value(outcome.ledger),
+        ledger=ledger and fields(ledger, "added", "removed", balanced=ledger.is_balanced),
     )
     plain: dict[str, Any] = to_builtins(value)
     return plain
-
-
-def ledger_value(ledger: Ledger) -> dict[str, Any]:
-    """Return the line counts of a ledger as JSON data."""
-    return fields(ledger, "added", "removed", balanced=ledger.is_balanced)
 
 
 def finding_value(finding: AuditFinding) -> dict[str, Any]:

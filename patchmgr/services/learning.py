@@ -68,7 +68,8 @@ def learn_from(
         kept = {one.id for one in additions.recorded()}
         if kept:
             session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
-        return Learned(len(merges), tuple(_with_kept(file, kept) for file in files))
+        told = ((file, tuple(one for one in file.learned if one.id in kept)) for file in files)
+        return Learned(len(merges), tuple(replace(file, learned=left) for file, left in told))
 
 
 def learn_again(
@@ -88,10 +89,6 @@ def learn_again(
     finally:
         session.progress.done()
     return files
-
-
-def _with_kept(file: LearnedFile, kept: set[str]) -> LearnedFile:
-    return replace(file, learned=tuple(one for one in file.learned if one.id in kept))
 
 
 def _files(

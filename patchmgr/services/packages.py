@@ -269,7 +269,8 @@ class _Run:
         self.base = bench.tree(base)
         self.onto_commit = base if release is None else release.commit
         if self.ends.needs_all:
-            self._lay(self._all_installed())
+            files = package.record
+            self._lay(installed_tree(bench, self.base, self.layout, files, package.read))
         self.onto = bench.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
@@ -283,10 +284,6 @@ class _Run:
             if found is not None:
                 files[path] = Entry(REGULAR, self.bench.add(found.content))
         return write_commits(self.bench, None, [Draft(NOBODY, b"installed\n", files)])[0]
-
-    def _all_installed(self) -> dict[str, Entry | None]:
-        record, read = self.package.record, self.package.read
-        return installed_tree(self.bench, self.base, self.layout, record, read)
 
     def _read(self, path: str) -> WorkFile | None:
         place = self.layout.find(path)
