@@ -16,7 +16,7 @@ from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
 from patchmgr.formats.stances import backported
 from patchmgr.model.outcome import PatchOutcome
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
@@ -147,7 +147,7 @@ class _Export(Struct, frozen=True):
             lines = workspace.series_file(self.name).lines
             pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.asked.package)
             by_name = {line.name: line for line in lines}
-            nobody = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+            nobody = own_author()
             patches = workspace.patches(self.name)
             items = [Item(patch, by_name[patch.name], nobody) for patch in patches]
             self.form.check(items, pinned)

@@ -95,6 +95,11 @@ class Author(Struct, frozen=True):
     date: str
 
 
+def own_author(date: str = "0 +0000") -> Author:
+    """Return patchmgr itself as an author."""
+    return Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
+
+
 class Patch(Struct, frozen=True):
     """One patch file.
 

@@ -16,7 +16,7 @@ from patchmgr.formats.archives import ArchiveFile, read_archive, safe_path
 from patchmgr.formats.git_urls import local_path
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import own_author
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, Upstream
@@ -133,7 +133,7 @@ class ArchiveUpstream(Side):
             for file in files:
                 entries[file.path] = Entry(file.mode, bench.add(file.content))
                 newest = max(newest, file.mtime)
-            author = Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds_of(newest)} +0000")
+            author = own_author(f"{seconds_of(newest)} +0000")
             message = f"{name}\n\n{trailers}".encode("utf-8", "surrogateescape")
             (commit,) = write_commits(bench, None, [Draft(author, message, entries)])
             adopt_pack(self.store, bench.git_dir)

@@ -13,7 +13,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.archives import ArchiveFile, read_sdist, read_wheel
 from patchmgr.formats.wheel_records import normalised_name
 from patchmgr.model.ids import ZERO_ID
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import own_author
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
@@ -79,7 +79,7 @@ def import_release(
             if content.upstream:
                 message += f"Upstream-Commit: {content.upstream}\n"
             date = f"{seconds_of(content.mtime)} +0000"
-            author = Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
+            author = own_author(date)
             (commit,) = write_commits(bench, None, [Draft(author, message.encode(), content.files)])
             adopt_pack(store, bench.git_dir)
     _point(store, release.version, commit, before=before)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from patchmgr.formats.paths import refusal
 from patchmgr.model.ids import EMPTY_BLOB
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import own_author
 from patchmgr.model.ports import History
 from patchmgr.model.snapshot import FILE_MODES
 from patchmgr.plumbing import git_process
@@ -19,7 +19,6 @@ from patchmgr.plumbing.workbench import Workbench
 Bring = Callable[[set[str]], None]
 _MOST_FILES = 500  # of a folder that is looked for
 _MOST_BROUGHT = 50  # new files whose blobs are fetched whatever their name
-_NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 
 
 def find_renames(
@@ -143,8 +142,8 @@ def _renamed(
     # Everything that is compared must be in one tree each, at its real path: git looks at
     # base names first.
     drafts = (
-        Draft(_NOBODY, b"base\n", dict(old)),
-        Draft(_NOBODY, b"onto\n", {**dict.fromkeys(old), **new}),
+        Draft(own_author(), b"base\n", dict(old)),
+        Draft(own_author(), b"onto\n", {**dict.fromkeys(old), **new}),
     )
     return renamed_paths(bench.git_dir, *write_commits(bench, None, drafts))
 

@@ -15,7 +15,7 @@ from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.series_settings import PathMap
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, FilePatch, Patch
+from patchmgr.model.patch import FilePatch, Patch, own_author
 from patchmgr.model.recorded import Recalled
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
@@ -133,9 +133,6 @@ def installed_tree(
         if found is not None and (entry is None or entry.blob != blob_id(found.content)):
             changes[at] = Entry(found.mode, bench.add(found.content))
     return changes
-
-
-NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
 
 
 _NOT_TO_BE_HAD = ("unknown-ref", "unreachable-upstream")
@@ -283,7 +280,7 @@ class _Run:
             found = self._read(path)
             if found is not None:
                 files[path] = Entry(REGULAR, self.bench.add(found.content))
-        return write_commits(self.bench, None, [Draft(NOBODY, b"installed\n", files)])[0]
+        return write_commits(self.bench, None, [Draft(own_author(), b"installed\n", files)])[0]
 
     def _read(self, path: str) -> WorkFile | None:
         place = self.layout.find(path)
@@ -292,7 +289,7 @@ class _Run:
     def _lay(self, files: Mapping[str, Entry | None]) -> None:
         """Replace files of the target by installed ones."""
         if files:
-            draft = Draft(NOBODY, b"installed\n", files)
+            draft = Draft(own_author(), b"installed\n", files)
             self.onto_commit = write_commits(self.bench, self.onto_commit, [draft])[0]
             self.onto = self.bench.tree(self.onto_commit)
 
@@ -387,7 +384,7 @@ class _Run:
             tuple(items),
             self.base,
             self.onto,
-            nobody(side, self.record.pin) if self.ends.base is not None else NOBODY,
+            nobody(side, self.record.pin) if self.ends.base is not None else own_author(),
             self.options,
             views,
             self.ends.history,

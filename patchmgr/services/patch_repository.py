@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.shown import shown
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.model.sync import LastSync, PushedBranch, Standing
 from patchmgr.plumbing import git_process
@@ -51,7 +51,7 @@ class PatchRepository(Struct, frozen=True):
         No ref is moved. With `is_alone`, the commit has no parent and contains only these files.
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
-        author = Author(COMMITTER_NAME, COMMITTER_EMAIL, date)
+        author = own_author(date)
         with Workbench([self.clone.git_dir], folder=Path(tempfile.gettempdir())) as bench:
             changes = {
                 f"{prefix}{path}": None if content is None else Entry(REGULAR, bench.add(content))

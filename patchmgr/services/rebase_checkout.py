@@ -24,7 +24,7 @@ from patchmgr.formats.paths import check_path
 from patchmgr.formats.series_files import with_appended
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import own_author
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import Clone, open_clone
@@ -516,7 +516,7 @@ def _new_patch(
     names = (f"{stem}-edits{end}{SUFFIX}" for end in chain([""], (f"-{n}" for n in count(2))))
     is_free = session.workspace.is_free
     name = next(n for n in names if n not in taken and is_free(stand.series, n))
-    author = tree.clone.author() or Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
+    author = tree.clone.author() or own_author()
     header = new_header(f"Edits beside {shown(stem)}", "", author)
     return Added(stand.series, stand.patch, name, git_process.text(header))
 

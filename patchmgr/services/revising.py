@@ -28,7 +28,7 @@ from patchmgr.formats.series_files import without_strip, write_series
 from patchmgr.formats.shown import shown
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.ids import blob_id
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author, Patch
+from patchmgr.model.patch import Patch, own_author
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import REGULAR, Entry
 from patchmgr.plumbing.applied import Content, PushedPatch, Record
@@ -203,9 +203,6 @@ def _patch(opened: OpenSeries, revision: Revision, name: str) -> Patch:
     return parse_listed(raw, lines[name])
 
 
-_NOBODY = Author(COMMITTER_NAME, COMMITTER_EMAIL, "0 +0000")
-
-
 def rewritten(
     opened: OpenSeries,
     patches: Sequence[Patch],
@@ -250,7 +247,7 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
     pairs = zip(({}, *states), states, strict=False)
     layers = [ground.between("", old, new) for old, new in pairs]
     drafts = [
-        Draft(_NOBODY, b"state\n", {path: after for path, (_, after) in layer.files.items()})
+        Draft(own_author(), b"state\n", {path: after for path, (_, after) in layer.files.items()})
         for layer in layers
     ]
     commits = write_commits(opened.bench, opened.parent, drafts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from patchmgr.errors import PatchmgrError
-from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
+from patchmgr.model.patch import Author, own_author
 from patchmgr.model.ports import Tree
 from patchmgr.model.progress import Progress
 from patchmgr.model.snapshot import FILE_MODES
@@ -154,4 +154,4 @@ def nobody(side: Side, pin: Pin) -> Author:
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")
     committer = next(line for line in lines if line.startswith(b"committer "))
     seconds, zone = committer.decode(errors="replace").rsplit(" ", 2)[1:]
-    return Author(COMMITTER_NAME, COMMITTER_EMAIL, f"{seconds} {zone}")
+    return own_author(f"{seconds} {zone}")
