@@ -237,12 +237,18 @@ def _now_in(series: Series, patch: int, landed: int) -> Sequence[str]:
 
 def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     """Return whether a hunk landed with its patch, perhaps reworded or with few lines left out."""
+    path = series.path(hunk)
+    before, after = (series.version(path, number) for number in (landed - 1, landed))
     if not series.count(hunk, landed).open:
-        return True
-    whole, path = series.count_patch(hunk[0], landed), series.path(hunk)
+        if before != after or after is None or hunk in series.wholes:
+            return True
+        # What was in other words before the landing has not landed in other words.
+        nodes, fates = series.weaves[path].nodes, series.fates(hunk, landed)
+        new = [fate for (at, event), fate in fates.items() if nodes[at].puts_in(event)]
+        return Fate.TAKEN not in new or Fate.FOUND in new
+    whole = series.count_patch(hunk[0], landed)
     is_small = whole.open <= MOST_OPEN * whole.total
-    is_touched = series.version(path, landed) != series.version(path, landed - 1)
-    return is_touched and is_small and series.is_own(landed)
+    return before != after and is_small and series.is_own(landed)
 
 
 def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:

@@ -225,3 +225,16 @@ def test_white_space_in_a_file_that_the_landing_left_alone_did_not_land() -> Non
     (found,) = told.absorbed().values()
     assert found.hunks == {0}
     assert not found.is_whole
+
+
+def test_what_was_in_other_words_before_the_landing_did_not_land() -> None:
+    mine, other = (swap(BASE, ("stay_20", f"version_{n}")) for n in (2, 9))
+    told = tale(
+        [{"a": FOUR, "b": mine}],
+        ("Release", {"b": other}),
+        *on_a(FOUR),
+        base={"a": BASE, "b": BASE},
+    )
+    (found,) = told.absorbed().values()
+    assert found.hunks == {0}
+    assert not found.is_whole
