@@ -214,6 +214,9 @@ class Account:
             # Upstream has the file at both paths: both sides add it at the new one.
             self.pairs.take(pairs_of(old), pairs_of(old), is_carried=part.is_carried)
             self.lines.take(old or (), old or (), is_carried=part.is_carried)
+        elif not diff.hunks and None in (diff.old, diff.new):  # an empty file comes or goes
+            was, now = (() if side is None else pairs_of([]) for side in (diff.old, diff.new))
+            self.pairs.take(was, now, is_carried=part.is_carried)
         lines = None if diff.old is None or old is None else list(old)
         drift = 0
         for hunk, fate in part.hunks():
@@ -314,7 +317,7 @@ class Account:
             return
         ended = self._made(lambda lines: Counter(pairs_of(lines)))
         for one in self.off(self.pairs, ended, neighbours, beside=1):
-            yield self.disorder(max(one, key=len))
+            yield self.disorder(*one)
             return
         yield from self._as_merged()
         yield from self._rest_in_order()
@@ -353,7 +356,7 @@ class Account:
             # What only brings back what the pin has is upstream's to change.
             is_back = len(run) == 1 or any(run in text for text in base_texts)
             if not is_back and not any(is_within(run, lines) for lines in results):
-                yield self.disorder(max(run, key=len))
+                yield self.disorder(*run)
                 return
 
     def _as_merged(self) -> Iterator[Told]:
@@ -381,7 +384,7 @@ class Account:
                 continue
             three = next(strange(made, ours, theirs), None)
             if three is not None:
-                yield self.disorder(max(three, key=len, default=b""), is_certain=False)
+                yield self.disorder(*three, is_certain=False)
                 return
 
     # telling
@@ -397,8 +400,12 @@ class Account:
             text = _OFF[is_lacking, is_ours].format(number_of(len(found), what))
             yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
 
-    def disorder(self, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return a finding that reports a line at the wrong place in a rebased file."""
+    def disorder(self, *lines: bytes, is_certain: bool = True) -> Told:
+        """Return a finding that reports lines at the wrong place in a rebased file."""
+        line = max((line for line in lines if line not in (START, END)), key=len, default=None)
+        if line is None:
+            text = "the result has, or lacks, an empty file, unlike upstream and the patches"
+            return self.finding(text, b"", is_certain=is_certain)
         text = "the result has lines in an order that neither upstream nor the patches have"
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 

@@ -386,7 +386,7 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
     for one in account.off(account.pairs, sides.carried(_Text.pairs), neighbours, beside=1):
         # A place that is laid out anew may get a line that stands elsewhere (fi-3543).
         if near.isdisjoint(one) and not known.isdisjoint(one):
-            yield account.disorder(max(one, key=len))
+            yield account.disorder(*one)
             return
 
 

@@ -118,6 +118,12 @@ def test_a_wrong_merge_does_not_balance(result: str | None, sentence: str) -> No
     assert found.faults[0][0] == "p"
 
 
+def test_an_empty_file_that_upstream_took_goes_with_a_later_patch() -> None:
+    patches = [patch(None, "", UPSTREAM), patch("", None)]
+    assert ledger(patches, None, "", None).is_balanced
+    assert "an empty file" in told(ledger(patches[1:], "", "", ""))[0]
+
+
 def test_what_both_sides_changed_alike_is_upstreams() -> None:
     found = ledger([patch(BASE, BOTH)], BASE, OURS, BOTH)
     assert (found.added, found.removed) == (Sums(2, 1), Sums(1, 1))
