@@ -398,7 +398,7 @@ def rebase_stack(
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), request.in_progress)
-        target = loaded.side.resolve(request.in_progress.onto)
+        target = loaded.side.resolve(request.in_progress.target(name))
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if checkout is not None:
             outcome = checkout.visit(run, loaded, outcome)
@@ -419,9 +419,12 @@ def _leave(
     """Write the files to resolve to the work area, and record the conflicts."""
     workspace, in_progress = session.workspace, request.in_progress
     # What a name stands for may move before the rebase goes on.
-    commits = {outcome.onto.commit for outcome in result.series}
+    states = tuple((outcome.name, outcome.onto.commit) for outcome in result.series)
+    commits = {commit for _, commit in states}
     if len(commits) == 1 and "/" in in_progress.onto:
         in_progress = replace(in_progress, onto=next(iter(commits)))
+    elif "/" in in_progress.onto:
+        in_progress = replace(in_progress, states=states)
     additions = open_conflicts(memory, result.series)
     opened = {*in_progress.opened, *(recorded.id for recorded in additions.recorded())}
     in_progress = replace(in_progress, opened=tuple(sorted(opened)))

@@ -95,7 +95,7 @@ def carried_again(
             solved[series][place] = solution[0]
     options = replace(options, solved=solved)
     loaded, parents = load_series(session, series), Parents()
-    target = loaded.side.resolve(in_progress.onto)
+    target = loaded.side.resolve(in_progress.target(series))
     with rebase_run(session, loaded.side.store, options) as run:
         outcome = run.carry_onto(loaded, target, parents)
         yield CarriedAgain(session, loaded, target, run.bench, outcome, parents[series].commit)

@@ -77,6 +77,7 @@ class InProgress(Struct, frozen=True):
 
     `stuck` lists the patches in conflict, and `skipped` lists the patches to leave out, each as a
     pair of series and patch. `opened` lists the ids of the conflicts that the rebase recorded.
+    `states` are the commits that `onto` stood for, as pairs of series and commit, if they differ.
     `confidence` is the reliability (in percent) required of structural merges. `checkout` is the
     worktree with the conflict, of `repository` or else of the store. `command` runs on each rebased
     patch. `ran` lists the commits on which the command succeeded, and `failed` is the one on which
@@ -100,6 +101,11 @@ class InProgress(Struct, frozen=True):
     edits: tuple[Edited, ...] = ()
     added: tuple[Added, ...] = ()
     accepted: tuple[str, ...] = ()
+    states: tuple[tuple[str, str], ...] = ()
+
+    def target(self, series: str) -> str:
+        """Return the ref or commit that a series is rebased onto."""
+        return dict(self.states).get(series, self.onto)
 
 
 def read_in_progress(workspace: Workspace) -> InProgress | None:

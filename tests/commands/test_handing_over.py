@@ -11,6 +11,7 @@ import pytest
 from tests.commands.conftest import Scene, invoke
 from tests.commands.scenes import one_line, text
 from tests.commands.test_rebase import fork, verdicts
+from tests.conftest import Repository
 from tests.tables import table
 
 STATE = ".patchmgr/rebase/state.json"
@@ -70,3 +71,24 @@ def test_a_folder_can_be_handed_over(
     assert invoke("-C", theirs, *words).code == 0
     done = invoke("-C", theirs, "rebase", "--continue", "--json")
     assert verdicts(done.json) == ["modified"]
+
+
+def test_each_upstream_stays_where_the_rebase_found_it(stopped: Scene, tmp_path: Path) -> None:
+    other = Repository(tmp_path / "other")
+    base = other.commit({"b": text()}, "other: base")
+    other.git("checkout", "--quiet", "-b", "own")
+    other.commit({"b": text(l10="ours\n")}, "own")
+    other.git("checkout", "--quiet", "main")
+    box = tmp_path / "own.mbox"
+    box.write_bytes(other.patches(f"{base}..own"))
+    stopped.call("rebase", "--abort")
+    stopped.call("upstream", "add", "other", "--git", other.root)
+    stopped.call("series", "new", "t", "--upstream", "other", "--base", base)
+    stopped.call("import", box, "--series", "t")
+    there = [r["onto"] for r in stopped.rebase("--onto", "upstream/main", code=3)["series"]]
+    for upstream in (stopped.upstream, other):
+        upstream.commit({"later": "x\n"}, "later")
+    stopped.call("upstream", "fetch")
+    solve(stopped.root)
+    done = [row["onto"]["commit"] for row in stopped.rebase("--continue")["series"]]
+    assert done == [state["commit"] for state in there]
