@@ -381,6 +381,9 @@ def edited_files(opened: OpenSeries, only: Sequence[str] = ()) -> dict[str, Entr
     found = _entries_now(opened, sorted(candidates - set(opened.rejects)))
     found = {p: e for p, e in found.items() if e != opened.ground.entry(opened.state, p)}
     for path in filter(None, only):
+        entry = opened.ground.entry(opened.state, path)
+        if entry is not None and entry.mode == GITLINK:
+            opened.read(path, entry)
         is_known = path in found or opened.ground.pin.entry(path) is not None
         is_known = is_known or any(path in state for state in opened.states)
         if not is_known and not any(is_in(p, (path,)) for p in candidates - {path}):

@@ -57,6 +57,20 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
     assert two.order()[0] == "first.patch"
 
 
+def test_a_submodule_that_is_named_is_refused(stage: Stage) -> None:
+    Repository(stage.upstream.root / "sub").commit({"x": "inner\n"}, "inner")
+    stage.upstream.git("add", "sub")
+    stage.upstream.git("commit", "--quiet", "-m", "with a submodule")
+    stage.run("series", "new", "m", "--upstream", "up", "--base", stage.upstream.head())
+    stage.upstream.git("branch", "m")
+    desk = Hands(stage, stage.clone(), "m")
+    desk.checkout.git("fetch", "--quiet", "origin")
+    desk.checkout.git("checkout", "--quiet", "--detach", "origin/m")
+    desk.run("new", "one", "--series", "m")
+    refused = one_line(desk.run("refresh", "sub", code=1))
+    assert refused == "sub is a submodule, which is not changed in a checkout"
+
+
 @pytest.fixture
 def popped(two: Hands) -> Hands:
     """Return the desk with a third patch, which is popped, and a file that is not a patch."""
