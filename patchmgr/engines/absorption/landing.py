@@ -308,8 +308,17 @@ def _in_target(series: Series, patch: int) -> Absorption | None:
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
-    """Record which hunks remove lines of earlier patches that are not absorbed as a whole."""
+    """Record which hunks remove lines or files of earlier patches that are not wholly absorbed."""
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
+    makers = defaultdict[str | None, list[int]](list)
+    for (patch, number), (step, _) in sorted(series.steps.items()):
+        change = step.change
+        is_leaving = change.new_path != change.old_path and not change.is_copy
+        for maker in makers[change.old_path] if is_leaving else ():
+            if maker not in found or not found[maker].is_whole:
+                undoes[patch][number].add(series.folded[maker].patch.name)
+        if step.base is None and change.new_path is not None:
+            makers[change.new_path].append(patch)
     for path, weave in series.weaves.items():
         for earlier, (patch, by) in weave.replacements:
             if earlier in found and found[earlier].is_whole:

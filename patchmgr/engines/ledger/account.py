@@ -268,9 +268,9 @@ class Account:
         for path in self.paths:
             if self.base.blob(path) == self.onto.blob(path):
                 continue
+            texts = (lines_of(state.read(path)) for state in (self.base, self.onto))
             old, new = (
-                [START, *(lines_of(state.read(path)) or ()), END]
-                for state in (self.base, self.onto)
+                [] if lines is None and beside else [START, *(lines or ()), END] for lines in texts
             )
             for a, b, c, d in blocks_of(old, new):
                 sides = old[max(0, a - beside) : b + beside], new[max(0, c - beside) : d + beside]

@@ -500,3 +500,10 @@ def test_a_value_may_go_to_a_new_name_where_upstream_has_another_for_the_old_one
         assert ledger([one], base, ours, theirs).faults == ()
         for wrong in (theirs + f"third = {begin}aaa111{end}", theirs.replace("other = 1\n", "")):
             assert not ledger([one], base, ours, wrong).is_balanced
+
+
+def test_an_empty_file_may_go_where_upstream_has_one() -> None:
+    head = b"diff --git a/f.py b/g.py\nsimilarity index 100%\nrename from f.py\nrename to g.py\n"
+    move = Claimed("p", head, (Claim("g.py", ("f.py", "g.py"), (TEXT,)),))
+    states = Files({}), Files({"g.py": ""}), Files({"g.py": ""})
+    assert balance([patch(None, ""), move], *states, cited=lambda commit, path: ()).is_balanced
