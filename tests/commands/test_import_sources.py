@@ -235,6 +235,8 @@ def test_the_commit_and_its_date_stay_in_the_header(
     empty.run("branch", "s", "--repo", empty.upstream.root, "--name", "ours")
     kept = {name: (folder / name).read_bytes() for name in order(empty).split()}
     (folder / "series").write_text("")
+    for name in kept:
+        (folder / name).unlink()
     take(empty, "--git", empty.upstream.root, "main..ours")
     assert {name: (folder / name).read_bytes() for name in order(empty).split()} == kept
 

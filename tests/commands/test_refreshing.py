@@ -58,14 +58,13 @@ def test_a_new_patch_says_who_wrote_it_and_stands_on_the_top(two: Hands) -> None
 
 
 def test_a_submodule_that_is_named_is_refused(stage: Stage) -> None:
-    Repository(stage.upstream.root / "sub").commit({"x": "inner\n"}, "inner")
-    stage.upstream.git("add", "sub")
-    stage.upstream.git("commit", "--quiet", "-m", "with a submodule")
-    stage.run("series", "new", "m", "--upstream", "up", "--base", stage.upstream.head())
-    stage.upstream.git("branch", "m")
-    desk = Hands(stage, stage.clone(), "m")
-    desk.checkout.git("fetch", "--quiet", "origin")
-    desk.checkout.git("checkout", "--quiet", "--detach", "origin/m")
+    stage.upstream.git("update-index", "--add", "--cacheinfo", f"160000,{stage.base},sub")
+    tree = stage.upstream.git("write-tree")
+    stage.upstream.git("reset", "--quiet", "--hard")
+    base = stage.upstream.git("commit-tree", "-m", "with a submodule", tree)
+    desk = Hands(stage, stage.clone(commit=base), "m")
+    stage.run("upstream", "fetch", "--ref", base)
+    stage.run("series", "new", "m", "--upstream", "up", "--base", base)
     desk.run("new", "one", "--series", "m")
     refused = one_line(desk.run("refresh", "sub", code=1))
     assert refused == "sub is a submodule, which is not changed in a checkout"
