@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from patchmgr.engines.audit.rebased import AuditedUpstream, states_of
 from patchmgr.engines.audit.states import Files, States, Told, run_checks
 from patchmgr.engines.conflicts.decisions import identified
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.model.snapshot import Entry
+from patchmgr.model.ids import EMPTY_TREE
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import changed_paths
 from patchmgr.plumbing.forks import tree_named
@@ -75,7 +74,7 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
         states = States(
             base=one,
             written=one,
-            onto=Files(Overlay(_NoFiles()), read),
+            onto=Files(Overlay(StoredTree(reader, EMPTY_TREE)), read),
             merged=other,
             patches=(),
             carriers=dict.fromkeys(trees[1].files(), new),
@@ -83,16 +82,3 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
         )
         told = run_checks(states, CHECKS)
         return Audited(f"{old}..{new}", tuple(("", finding) for _, finding in told))
-
-
-class _NoFiles:
-    """A tree without files."""
-
-    def entry(self, path: str) -> Entry | None:
-        return None
-
-    def is_directory(self, path: str) -> bool:
-        return False
-
-    def files_below(self, path: str) -> Iterable[str]:
-        return ()

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.json_text import parse_json
+from patchmgr.model.ids import EMPTY_TREE
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing import git_process
@@ -30,7 +31,6 @@ from patchmgr.plumbing.stores import references
 BRANCHES = "patchmgr-rebase/"
 _NOTE = "patchmgr/rebase.json"
 _LEFT = "refs/worktree/patchmgr"
-_EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's tree without files
 _WHO = {
     f"GIT_{role}_{part}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -129,7 +129,7 @@ class LinkedWorktree:
 
     def changes(self, old: str, new: str) -> Changes:
         """Return the files that differ between two trees."""
-        arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", old or _EMPTY, new)
+        arguments = ("diff-tree", "-r", "-z", "--raw", "--no-renames", old or EMPTY_TREE, new)
         rows = raw_changes(git_process.text(self._ask(*arguments)))
         return {path: (before, after) for path, before, after in rows}
 
