@@ -26,16 +26,13 @@ class GitTextMerge:
     """Merges texts as the files of three temporary commits.
 
     This is what `git rebase` does for a file, with the same histogram diff; `git merge-file` cannot
-    choose the algorithm before git 2.44. With `spares_git`, git is not run for merges with only one
-    possible result, nor for merges whose result `kept` has from an earlier run.
+    choose the algorithm before git 2.44. It is not run for merges with only one possible result, nor
+    for merges whose result `kept` has from an earlier run.
     """
 
-    def __init__(
-        self, bench: Workbench, *, spares_git: bool = True, kept: Kept | None = None
-    ) -> None:
+    def __init__(self, bench: Workbench, *, kept: Kept | None = None) -> None:
         self._bench = bench
         self._kept = kept
-        self._spares_git = spares_git
         self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # texts by their ids
         self._id = lru_cache(_TEXTS)(blob_id)
         self._text = lru_cache(_TEXTS)(Text)
@@ -81,12 +78,11 @@ class GitTextMerge:
         return Clean(content) if is_clean and content is not None else Conflicted(content)
 
     def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
-        if self._spares_git:
-            base, ours, theirs = map(self._text, sides)
-            left, right = (self._changes(sides[0], side) for side in sides[1:])
-            merged = merge_apart(base, ours, theirs, left, right)
-            if merged is not None:
-                return Clean(merged)
+        base, ours, theirs = map(self._text, sides)
+        left, right = (self._changes(sides[0], side) for side in sides[1:])
+        merged = merge_apart(base, ours, theirs, left, right)
+        if merged is not None:
+            return Clean(merged)
         found = None if self._kept is None else self._kept.get(self._question(key))
         return None if found is None else _read_merge(found[0])
 
