@@ -26,9 +26,9 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
     The entry before is None if the path did not exist or was not a regular file.
     """
     arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"]
-    printed = git_process.output([*arguments, "--diff-filter=AMT", old, new], git_dir=git_dir)
+    printed = git_process.ask(git_dir, *arguments, "--diff-filter=AMT", old, new)
     found: dict[str, tuple[Entry | None, Entry]] = {}
-    for path, before, after in raw_changes(git_process.text(printed)):
+    for path, before, after in raw_changes(printed):
         if after is not None and after.mode in FILE_MODES:
             is_file = before is not None and before.mode in FILE_MODES
             found[path] = before if is_file else None, after
@@ -189,10 +189,9 @@ def recent_changes(
             "--literal-pathspecs", *_with_drivers(scratch), "log", "--first-parent", "-m", *_LOOK,
             f"--format=tformat:{_RECORD}%H", f"{commit}~{window}..{commit}", "--", *paths,
         ]  # fmt: skip
-        printed = git_process.output(arguments, git_dir=git_dir)
+        return window, _headed(git_process.ask(git_dir, *arguments))
     except PatchmgrError:
         return None
-    return window, _headed(git_process.text(printed))
 
 
 def _headed(printed: str) -> Changes:

@@ -275,9 +275,7 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
     Each is None if it is unknown.
     """
     arguments = ["rev-parse", "--verify", "--quiet", "--symbolic-full-name", name]
-    full = git_process.text(
-        git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))[1]
-    ).strip()
+    full = git_process.answer(git_dir, *arguments, good=(0, 1, 128)) or ""
     remotes = git_process.ask(git_dir, "remote").splitlines()
     for remote in sorted(remotes, key=len, reverse=True):
         prefix = f"refs/remotes/{remote}/"
@@ -295,8 +293,7 @@ def followed(git_dir: Path, name: str) -> tuple[str | None, str | None]:
 
 
 def _setting(git_dir: Path, name: str) -> str | None:
-    code, printed = git_process.run(["config", "--get", name], git_dir=git_dir, good=(0, 1))
-    return None if code else git_process.text(printed).strip()
+    return git_process.answer(git_dir, "config", "--get", name)
 
 
 def own_commits(git_dir: Path, head: str, excluded: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -334,13 +331,11 @@ def own_range(git_dir: Path, head: str, tip: str) -> tuple[str, list[str]]:
     other = tip
     if is_ancestor(git_dir, head, tip):  # else no merge need be looked for, which takes long
         arguments = ["rev-list", "--reverse", "--ancestry-path", "--merges", "--first-parent"]
-        printed = git_process.output([*arguments, f"{head}..{tip}"], git_dir=git_dir)
-        merges = git_process.text(printed).split()
+        merges = git_process.ask(git_dir, *arguments, f"{head}..{tip}").split()
         other = f"{merges[0]}^1" if merges else tip
-    code, printed = git_process.run(["merge-base", other, head], git_dir=git_dir, good=(0, 1))
-    if code:
+    base = git_process.answer(git_dir, "merge-base", other, head)
+    if base is None:
         raise UsageError(f"commit {head[:12]} has no history in common with upstream")
-    base = git_process.text(printed).strip()
     arguments = ["rev-list", "--reverse", "--no-merges", f"{base}..{head}"]
     return base, git_process.ask(git_dir, *arguments).split()
 

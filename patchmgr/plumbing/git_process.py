@@ -199,6 +199,12 @@ def ask(git_dir: Path, *arguments: str, data: bytes = b"") -> str:
     return text(output(arguments, git_dir=git_dir, data=data))
 
 
+def answer(git_dir: Path, *arguments: str, good: Collection[int] = (0, 1)) -> str | None:
+    """Return what git says about a repository, or None if it ends with another code of `good`."""
+    code, printed = run(arguments, git_dir=git_dir, good=good)
+    return None if code else text(printed).strip()
+
+
 def output_by_files(
     arguments: Sequence[str], *, git_dir: Path, data: IO[bytes], scratch: Path
 ) -> bytes:

@@ -47,8 +47,7 @@ class GitHistory(Struct, frozen=True):
         ]  # fmt: skip
         lines = [f"^{self.base}", self.target, "--", *asked]
         data = git_process.raw("".join(line + "\n" for line in lines))
-        printed = git_process.output(arguments, git_dir=self.git_dir, data=data)
-        records = git_process.text(printed).split("\x00" + _RECORD)
+        records = git_process.ask(self.git_dir, *arguments, data=data).split("\x00" + _RECORD)
         found, has_merges = list[Step](), False
         for record in filter(None, records):  # four lines, the body, raw changes behind a NUL
             commit, parents, author, rest = record.removeprefix(_RECORD).split("\n", 3)
@@ -233,8 +232,7 @@ class ReleaseHistory(Struct, frozen=True):
             commit, subject = self.lookup(version)
             arguments = ["--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames"]
             ends = [before, commit, "--", *paths]
-            printed = git_process.output([*arguments, *ends], git_dir=self.git_dir)
-            changes = _after(git_process.text(printed))
+            changes = _after(git_process.ask(self.git_dir, *arguments, *ends))
             if changes:
                 found.append(Step(commit, subject, "", changes))
             before = commit
@@ -357,8 +355,7 @@ def renamed_paths(git_dir: Path, old: str, new: str) -> dict[str, str]:
     """
     arguments = ["diff-tree", "-r", "-z", "--name-status", "--find-renames=50%", "-l0"]
     arguments += ["--no-rename-empty", "--diff-filter=R", old, new]
-    printed = git_process.output(arguments, git_dir=git_dir)
-    fields = git_process.text(printed).split("\x00")
+    fields = git_process.ask(git_dir, *arguments).split("\x00")
     return dict(zip(fields[1::3], fields[2::3], strict=False))
 
 

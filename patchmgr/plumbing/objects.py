@@ -153,8 +153,7 @@ class ObjectReader(Closing):
 def object_named(git_dir: Path, name: str) -> str | None:
     """Return the id of the object with this name, which may be a tag object, or None."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
-    code, printed = git_process.run(arguments, git_dir=git_dir, good=(0, 1, 128))
-    return None if code else printed.decode().strip()
+    return git_process.answer(git_dir, *arguments, good=(0, 1, 128))
 
 
 def _tree_entries(content: bytes) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -49,9 +49,7 @@ def imported(store: Path, version: str, folder: str = RELEASES) -> Imported | No
 
 def newest_ref(store: Path) -> str | None:
     """Return the ref of the newest release as of the last fetch, or None."""
-    arguments = ["symbolic-ref", "--quiet", NEWEST]
-    code, printed = git_process.run(arguments, git_dir=store, good=(0, 1))
-    return None if code else git_process.text(printed).strip()
+    return git_process.answer(store, "symbolic-ref", "--quiet", NEWEST)
 
 
 class PackageUpstream(Side):
