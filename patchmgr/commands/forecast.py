@@ -17,11 +17,11 @@ from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.plan import Assumption, Place, PlannedPatch
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import changed_lines
-from patchmgr.plumbing.forge import pull_state
 from patchmgr.plumbing.forks import merged_tree, own_range, told_by, tree_changes
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_facts, commit_times, landed_pulls, not_in
+from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series, rebase_run

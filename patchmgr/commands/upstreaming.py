@@ -16,7 +16,7 @@ from patchmgr.formats.stances import backported, standing_of
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.stance import Stance
-from patchmgr.plumbing.forge import pull_state
+from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, load_series, rebase_run
 from patchmgr.services.series import stacks_of, whole_stacks

@@ -21,6 +21,10 @@ from patchmgr.plumbing.git_process import search_path
 _REFUSED = re.compile(r"\(HTTP 4(?!29)\d\d\)")
 _SECONDS = 120
 _PAGE = 100
+_HOME = re.compile(
+    r"(?:\w+://)?(?:[^@/\s]*@)?(?P<host>[\w.-]+)(?::\d+)?[:/]"
+    r"(?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?/?"
+)
 _PATHS = ("filename", "previous_filename", "new_path", "old_path")
 _QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
 
@@ -193,6 +197,30 @@ def _is_own(row: Any) -> bool:
         return bool(row["source_project_id"] == row["target_project_id"])
     head, base = row["head"]["repo"], row["base"]["repo"]
     return bool(head and head["id"] == base["id"])
+
+
+def pull_state(repository: str, number: int) -> str:
+    """Return the state of a pull request: OPEN, CLOSED, MERGED, or "unknown: " and gh's reason.
+
+    Raises PatchmgrError "gh" if gh is not installed or does not answer in time.
+    """
+    home = _HOME.fullmatch(repository)
+    if home is None:
+        return f"unknown: {repository} is not the URL of a repository that gh can find"
+    where = f"{home['host']}/{home['name']}"
+    words = ["gh", "pr", "view", str(number), "--repo", where, "--json", "state", "--jq", ".state"]
+    env = {**os.environ, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
+    try:
+        done = subprocess.run(
+            words, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as fault:
+        hint = "install gh and log in: https://cli.github.com, then gh auth login"
+        raise PatchmgrError("gh", f"gh does not answer: {fault}", hint) from fault
+    state = done.stdout.strip()
+    if done.returncode == 0 and state in ("OPEN", "CLOSED", "MERGED"):
+        return state
+    return f"unknown: {' '.join(done.stderr.split()) or state or 'gh says nothing'}"
 
 
 FORGES = {
