@@ -17,6 +17,7 @@ from patchmgr.formats.shown import shown
 from patchmgr.formats.stances import backported
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import own_author
+from patchmgr.model.series import SkippedPatch
 from patchmgr.model.snapshot import REGULAR, SYMLINK
 from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_state, state_of
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
@@ -51,13 +52,6 @@ class ExportedPatch(Struct, frozen=True):
 
     name: str
     kept: bool
-
-
-class SkippedPatch(Struct, frozen=True):
-    """A patch that is not exported, and the reason."""
-
-    name: str
-    reason: str
 
 
 class Exported(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):

@@ -11,17 +11,10 @@ from patchmgr.engines.series.fold import step_patch
 from patchmgr.engines.series.forcing import RejectedHunks, force_patch, reject_text
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
+from patchmgr.model.series import SkippedPatch
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session
-
-
-class Hidden(Struct, frozen=True):
-    """A hidden patch that was skipped, and the reason."""
-
-    name: str
-    reason: str
-
 
 _KEYS = {"came": "pushed", "went": "popped", "is_dry_run": "dry_run"}
 
@@ -40,7 +33,7 @@ class Pushed(Struct, frozen=True, rename=_KEYS):
     top: str | None
     failure: PatchmgrError | None = None
     rejects: tuple[str, ...] = ()
-    hidden: tuple[Hidden, ...] = ()
+    hidden: tuple[SkippedPatch, ...] = ()
     is_dry_run: bool = False
 
 
@@ -168,9 +161,9 @@ def _made(
     order = opened.file.names()
     end = order.index(came[-1]) if came else 0
     start = order.index(opened.top) + 1 if opened.top is not None else 0
-    hidden = tuple(Hidden(n, opened.hidden[n]) for n in order[start:end] if n in opened.hidden)
+    passed = (SkippedPatch(n, opened.hidden[n]) for n in order[start:end] if n in opened.hidden)
     top = revision.pushed[-1] if revision.pushed else None
     rejects = tuple(revision.rejects)
     return Pushed(
-        opened.name, target, came, went, top, failure, rejects, hidden, options.is_dry_run
+        opened.name, target, came, went, top, failure, rejects, tuple(passed), options.is_dry_run
     )

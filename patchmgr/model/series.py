@@ -54,6 +54,13 @@ class SeriesLine(Struct, frozen=True):
         return None
 
 
+class SkippedPatch(Struct, frozen=True):
+    """A patch that a command passes over, and the reason."""
+
+    name: str
+    reason: str
+
+
 class SeriesFile(Struct, frozen=True):
     """The lines of a quilt series file."""
 
