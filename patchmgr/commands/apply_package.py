@@ -76,7 +76,9 @@ def apply_to_package(
         present = _present(target, name, where)
         warns = _has_check(target, present) if warns_at_start is None else warns_at_start
         if present is not None and _is_up_to_date(target, present, digest, warns=warns):
-            return PackageApplication(name, distribution, _paths(present), is_new=False)
+            paths = (file.path for file in present.files)
+            ours = tuple(path for path in paths if not path.startswith("_patchmgr_check_"))
+            return PackageApplication(name, distribution, ours, is_new=False)
         _refuse_edited(target, present)
         package = Package(
             distribution.name, distribution.version, distribution.record,
@@ -139,11 +141,6 @@ def _present(target: Installation, name: str, where: Location) -> Record | None:
 def _has_check(target: Installation, present: Record | None) -> bool:
     ours = {file.path for file in present.files} if present is not None else set[str]()
     return not ours.isdisjoint(start_check(target.distribution.name))
-
-
-def _paths(present: Record) -> tuple[str, ...]:
-    paths = (file.path for file in present.files)
-    return tuple(path for path in paths if not path.startswith("_patchmgr_check_"))
 
 
 def _is_up_to_date(target: Installation, present: Record, digest: str, *, warns: bool) -> bool:

@@ -266,7 +266,8 @@ class _Run(Struct, frozen=True):
         return gate_of("ensures", len(asked), problems)
 
     def _python(self) -> list[Gate]:
-        versions = self.settings.python or stated_versions(self._metadata())
+        found = (self.files.file(self.at_pin.tree, path) for path in _METADATA)
+        versions = self.settings.python or stated_versions([c for c in found if c is not None])
         modules = Modules(self.files.read, versions)
         gates = PythonGates(self.at_pin.tree, modules)
         is_blind = False
@@ -298,10 +299,6 @@ class _Run(Struct, frozen=True):
             if f.is_certain and f.accepted is None
         )
         return gate_of("audit", len(self.at_pin.carried.changes), problems)
-
-    def _metadata(self) -> list[bytes]:
-        found = (self.files.file(self.at_pin.tree, path) for path in _METADATA)
-        return [content for content in found if content is not None]
 
     def _claims(self) -> Gate:
         claims = self.settings.claims

@@ -50,9 +50,10 @@ def fold(
         gathered = together(chain.names, target, others)
         by_name = {layer.name: layer for layer in chain.layers}
         states = restacked(opened, chain, [by_name[n] for n in gathered], same_end=True)
-        header = opened.patches[target]
+        header, writer = opened.patches[target], nobody(opened.side, opened.record.pin)
         for name in [each for each in gathered if each in others]:
-            header = _with_text(opened, header, name)
+            text = with_text(header, opened.patches[name], nobody=writer)
+            header = parse_listed(text + header.diff, _line(opened, header.name))
         revision = _folded(opened, gathered, target, others, header.raw, states)
         return revised(opened, revision, options)
 
@@ -64,11 +65,6 @@ def _target(opened: OpenSeries, into: str | None) -> str:
         message = "no patch is pushed; name the one to fold into with --into PATCH"
         raise PatchmgrError("no-patch", message)
     return opened.top
-
-
-def _with_text(opened: OpenSeries, patch: Patch, other: str) -> Patch:
-    header = with_text(patch, opened.patches[other], nobody=nobody(opened.side, opened.record.pin))
-    return parse_listed(header + patch.diff, _line(opened, patch.name))
 
 
 def _folded(

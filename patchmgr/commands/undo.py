@@ -243,15 +243,13 @@ class _Targets:
     def _look(self, checkout: Checkout, path: str) -> KeptFile | None:
         if checkout.tree.is_folder(path):
             return None
-        found = found_file(checkout, path, self._leaving(checkout))
+        root = str(checkout.root)
+        ours = {p for (at, p), now in self._now.items() if at == root and now is not None}
+        found = found_file(checkout, path, ours)
         if found is None:
             return None
         state = state_of(found.mode, found.content)
         return KeptFile(state.mode, state.sha256, found.permissions)
-
-    def _leaving(self, checkout: Checkout) -> set[str]:
-        root = str(checkout.root)
-        return {path for (at, path), now in self._now.items() if at == root and now is not None}
 
     def steps(self) -> Iterator[CheckoutStep]:
         contents = self._session.workspace.log.contents

@@ -194,10 +194,7 @@ def targets_text(targets: Sequence[TargetOutcome], form: str, view: View) -> str
         return "".join(f"{_line(outcomes)}\n" for outcomes in _by_series(targets))
     tables = []
     for outcomes in _by_series(targets):
-        if form == "markdown":
-            lines = _markdown(outcomes)
-        else:
-            lines = _terminal(outcomes, view)
+        lines = _markdown(outcomes) if form == "markdown" else _terminal(outcomes, view)
         tables.append("".join(f"{line}\n" for line in lines))
     return "\n".join(tables)
 

@@ -120,7 +120,7 @@ def compared_text(found: ComparedFootprint, base: str, view: View) -> str:
         lines += comparison_lines(found.patches, view, shows_lines=True)
         for word, places in _places(found):
             lines += [f"  {word:<17}  {clean(': '.join(filter(None, one)))}" for one in places]
-    return _lines(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT) -> str:
@@ -131,7 +131,7 @@ def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT
     page = Page(limit)
     page.add(f"## {code(found.series)} since {code(base)}")
     page.add(f"{comparison_sums(found.patches)}.")
-    page.add(_lines([f"- {when}: {text(told)}" for when, told in _sizes(found)]))
+    page.add("\n".join(f"- {when}: {text(told)}" for when, told in _sizes(found)))
     other = [one for one in found.patches if one.is_other]
     page.bullets(
         "Patches:", [f"{one.sameness.value}: {text(one.subject)}" for one in other], what="patches"
@@ -147,7 +147,8 @@ def compared_markdown(found: ComparedFootprint, base: str, *, limit: int = LIMIT
 
 
 def _differing(patch: ComparedPatch) -> str:
-    diff = f"<details>\n<summary>diff</summary>\n\n{fenced(_lines(patch.diff))}\n</details>"
+    lines = fenced("\n".join(patch.diff))
+    diff = f"<details>\n<summary>diff</summary>\n\n{lines}\n</details>"
     return f"What differs in {text(patch.subject)}:\n\n{diff}"
 
 
@@ -161,10 +162,6 @@ def compared_value(found: ComparedFootprint) -> dict[str, Any]:
         "touched": [_value(one) for one in found.touched],
         "left": [_value(one) for one in found.left],
     }
-
-
-def _lines(lines: Sequence[str]) -> str:
-    return "\n".join(lines)
 
 
 def _size(footprint: Footprint | None) -> dict[str, Any] | None:

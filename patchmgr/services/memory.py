@@ -194,7 +194,8 @@ class Additions:
         name = recorded.id
         if recorded.path and refusal(recorded.path) is not None:
             recorded = replace(recorded, path="")  # a clone may have names that no workspace has
-        if any(len(side) > MAX_SIDE for side in _contents(recorded)):
+        sides = (recorded.base, recorded.ours, recorded.theirs, _made_of(recorded))
+        if any(len(side) > MAX_SIDE for side in sides if side is not None):
             return f"it is larger than {MAX_SIDE} bytes"
         if name in self._disputed:
             return _DISPUTED
@@ -225,11 +226,6 @@ def _made_of(recorded: Recorded) -> bytes | None:
 
 
 _DISPUTED = "it occurs more than once, and was resolved in several ways"
-
-
-def _contents(recorded: Recorded) -> Iterable[bytes]:
-    sides = (recorded.base, recorded.ours, recorded.theirs, _made_of(recorded))
-    return (side for side in sides if side is not None)
 
 
 def _is_same(known: Recorded, other: Recorded) -> bool:

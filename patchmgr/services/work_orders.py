@@ -25,7 +25,6 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import ENSURES, AuditFinding
 from patchmgr.model.outcome import ConflictKind, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.patch import CONDITIONS
-from patchmgr.model.ports import Step
 from patchmgr.model.recorded import Recorded
 from patchmgr.model.resolving import OpenConflict
 from patchmgr.model.work_order import (
@@ -283,7 +282,10 @@ class _Order:
         causes = {one.commit for one in self._causes(())}
         numbers = [number for number, step in enumerate(self.steps) if step.commit in causes]
         behind = self.steps[numbers[-1] + 1 :] if numbers else ()
-        return tuple(map(_told, behind))
+        return tuple(
+            UpstreamChange(one.commit, one.subject, pull_number(one.subject), one.author)
+            for one in behind
+        )
 
     def uses(self, symbols: Sequence[SymbolSides]) -> tuple[Use, ...] | None:
         """Return the lines of upstream's new state that use the symbols, outside of the symbols.
@@ -353,7 +355,3 @@ class _Order:
         if name is not None:
             file = Whole(finding.path, finding.path, base, ours, result=result)
             yield from symbols_of([name], file)
-
-
-def _told(step: Step) -> UpstreamChange:
-    return UpstreamChange(step.commit, step.subject, pull_number(step.subject), step.author)
