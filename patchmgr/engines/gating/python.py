@@ -60,7 +60,7 @@ class _File:
     """One version of a file, split into functions, classes and the rest of the module."""
 
     def __init__(self, content: bytes, conditions: Conditions) -> None:
-        self.lines = content.decode("utf-8", "replace").splitlines()
+        self.lines = [line.decode("utf-8", "replace") for line in content.splitlines()]
         self._owners: list[str | None] = [None] * (len(self.lines) + 2)
         self.units: dict[str | None, Unit] = {}
         self._wholes: dict[str, tuple[int, int, int]] = {}

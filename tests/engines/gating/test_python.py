@@ -118,6 +118,11 @@ def test_a_site_names_its_function(before: str, after: str, names: list[str]) ->
     assert [site.symbol for site in sites(before, after)] == names
 
 
+def test_a_form_feed_ends_no_line() -> None:
+    before = "\f\n\f\ndef f():\n    a()\n    return b\n"
+    assert [site.text for site in sites(before, before.replace("b\n", "c\n"))] == ["return c"]
+
+
 @table(
     ("before", "after", "is_new"),
     {
