@@ -69,7 +69,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
         here = {n - part.line + 1: added[n] for n in added if part.line <= n <= part.last}
         sides = _sides(written[name].text, part.text) if here else None
         for line, symbol, sentence, where in _changes(sides, here) if sides else ():
-            source = part.text.splitlines()[where - 1].strip()
+            source = part.text.split("\n")[where - 1].strip()
             text = sentence.replace(_LINE, str(part.line + where - 1))
             place = path, part.line + line - 1, symbol
             commit = _since(states, path, before, source)

@@ -43,6 +43,7 @@ def test_a_new_file_in_a_folder_that_is_gone_is_told(
         pytest.param("a/z.py", b"# as in x.py and 'y.py'", {}, "a/y.py", id="quoted-in-python"),
         pytest.param("run.sh", b"cat a/z.py", {}, "", id="never-there"),
         pytest.param("run.xz", b"\r\0\rcat a/x.py\r", {}, "a/x.py", id="between-carriage-returns"),
+        pytest.param("x.png", b"PNG\r\r\n\ra/x.py", {}, "a/x.py", id="in-a-binary"),
     ],
 )  # fmt: skip
 def test_a_path_that_upstream_no_longer_has_is_told(
