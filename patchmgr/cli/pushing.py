@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 To = Annotated[Path | None, option("--to CHECKOUT", "The checkout; default: the one you are in.")]
 OfSeries = Annotated[str | None, option("--series S", "The series, if there are several.")]
 Interactive = Annotated[bool, option("--interactive -i", "Choose hunks, as in git add -p.")]
+Paths = Annotated[list[str] | None, argument("[PATH]...", "Files or folders; default: all.")]
 MaybePatch = Annotated[
     str | None, argument("[PATCH]", "The patch's name, the start of it, or its number.")
 ]
@@ -130,9 +131,7 @@ def _tell(done: Pushed, command: str) -> None:
 
 
 def refresh(
-    paths: Annotated[
-        list[str] | None, argument("[PATH]...", "Files or folders; default: all.")
-    ] = None,
+    paths: Paths = None,
     patch: Annotated[
         str | None, option("--patch -p PATCH", "The pushed patch to refresh; default: the top.")
     ] = None,
@@ -260,9 +259,7 @@ def files(
 
 
 def changes(
-    paths: Annotated[
-        list[str] | None, argument("[PATH]...", "Files or folders; default: all.")
-    ] = None,
+    paths: Paths = None,
     since: Annotated[
         str | None, option("--since PATCH", "Start the diff before this pushed patch.")
     ] = None,
