@@ -168,12 +168,7 @@ class Checkout(Target):
         if not exchange.index and not exchange.hidden:
             return
         present, staged = self.clone.private / "index", self._staging / "index"
-        if (self.clone.private / "index.lock").exists():
-            raise PatchmgrError(
-                "busy",
-                f"another git process is running in {self.clone.root}",
-                f"if none is, delete {self.clone.private / 'index.lock'}",
-            )
+        self.clone.refuse_locked()
         if present.exists():
             shutil.copy2(present, staged)  # with its time, by which git tells what is racy
         self.clone.write_index(exchange.index, exchange.hidden, staged)

@@ -106,10 +106,7 @@ class LinkedWorktree:
 
     def snapshot(self) -> str:
         """Write a tree with the present content of all tracked files, and return its id."""
-        if (self.clone.private / "index.lock").exists():
-            hint = f"if none is, delete {self.clone.private / 'index.lock'}"
-            where = self.clone.root
-            raise PatchmgrError("busy", f"another git process is running in {where}", hint)
+        self.clone.refuse_locked()
         self._index.parent.mkdir(exist_ok=True)
         for left in (self._index, self._index.with_suffix(".lock")):  # of a killed git
             left.unlink(missing_ok=True)
