@@ -93,7 +93,10 @@ def ask_environment(python: str) -> Environment:
         raise PatchmgrError("environment", message, *_NAME_ONE) from fault
     marker = stdlib / "EXTERNALLY-MANAGED"
     owner = marker if managed and marker.exists() else None
-    return Environment(tuple(dict.fromkeys(sites)), owner, python, frozenset(managed))
+    each: dict[Path, Path] = {}
+    for site in sites:  # of which two may be one, as `a/../b/lib` and `b/lib`
+        each.setdefault(site.resolve(), site)
+    return Environment(tuple(each.values()), owner, python, frozenset(managed))
 
 
 _NAME_ONE = ("name the interpreter of an environment, such as .venv/bin/python",)

@@ -113,7 +113,7 @@ _SAID = {
     "outdated": "has changed since it was applied to {what}",
     "partly": "is in {what} only in part",
     "replaced": "was applied to {what}, which was installed again since",
-    "edited": "is not as it would be in {what}: somebody else edited the files above",
+    "edited": "does not match {what}: somebody else edited the files marked `edited`",
 }
 
 

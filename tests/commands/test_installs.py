@@ -90,6 +90,15 @@ def test_an_interpreter_names_its_environment(house: House) -> None:
         house.shop.run("unapply", *line)
 
 
+def test_a_folder_that_does_not_have_the_package_is_named_once(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(info(house))
+    monkeypatch.chdir(house.site)
+    said = house.shop.run("verify", "s", "--python", "../../..", code=1).err
+    assert said.count("site-packages") == 1
+
+
 def test_nothing_that_is_installed_is_run(house: House) -> None:
     bomb = "import os; os.abort()\n"
     for name in ("bomb.pth", "sitecustomize.py"):
@@ -227,6 +236,7 @@ def test_what_somebody_else_edited_is_refused(
         (house.site / "demo/a.py").write_text(content)
     assert "demo/a.py" in house.refuses("apply")
     assert house.state() == "edited"
+    assert "somebody else edited the files marked `edited`" in house.run("verify", code=4).out
     install(house.site, "1.0", DEMO)
     house.run("apply")
     assert house.state() == "patched"
