@@ -27,7 +27,7 @@ from patchmgr.plumbing.stores import Resolved, adopt_pack, references
 from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carried_again import SKIPPED, going_on
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.decisions import keep_findings, keep_open_findings, read_decisions
+from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
 from patchmgr.services.memory import Memory, closed_files, open_conflicts, resolutions_in_work
 from patchmgr.services.plans import planned_state
@@ -265,7 +265,7 @@ def continue_rebase(
 def _is_answered(session: Session) -> Callable[[Waiting], bool]:
     """Return a function that tells whether a conflict is resolved outside the checkout."""
     workspace, memory = session.workspace, Memory(session.workspace)
-    decided = {(d.series, d.patch) for d in read_decisions(workspace) if d.passages}
+    decided = decided_now(workspace)
     return lambda item: (
         not is_unresolved(workspace, item)
         or (item.series, item.patch) in decided

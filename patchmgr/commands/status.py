@@ -21,7 +21,7 @@ from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.services.decisions import read_decisions
+from patchmgr.services.decisions import decided_now
 from patchmgr.services.installed import known_packages
 from patchmgr.services.memory import Memory
 from patchmgr.services.patch_repository import last_syncs
@@ -115,10 +115,10 @@ def status(session: Session, now: int) -> Status:
         about += f", shown in {in_progress.checkout},"
     waiting: list[str] = []
     resolved: list[str] = []
-    memory, decided = Memory(session.workspace), read_decisions(session.workspace)
-    absorbed = {(d.series, d.patch) for d in decided if d.ruling is Ruling.ABSORBED}
+    memory, decided = Memory(session.workspace), decided_now(session.workspace)
     for item in in_progress.waiting:
-        is_answered = is_resolved(memory, item.conflict) or (item.series, item.patch) in absorbed
+        ruling = decided.get((item.series, item.patch))
+        is_answered = is_resolved(memory, item.conflict) or ruling is Ruling.ABSORBED
         is_left = is_unresolved(session.workspace, item) and not is_answered
         kind = waiting if is_left or is_refused(session.workspace, item) else resolved
         kind.append(f"{item.series}/{item.patch}: {item.path}")

@@ -105,6 +105,16 @@ def read_findings(workspace: Workspace) -> tuple[Undecided, ...]:
     return workspace.kept(_FILE, tuple[Undecided, ...]) or ()
 
 
+def decided_now(workspace: Workspace) -> Mapping[tuple[str, str], Ruling]:
+    """Return the rulings on what the last rebase left undecided, by series and patch.
+
+    A decision about other text of upstream, or about the patch as it was, is not among them.
+    """
+    known = {(d.series, d.patch, d.change, d.passages): d.ruling for d in read_decisions(workspace)}
+    found = ((i.series, i.patch, i.change, i.passages) for i in read_findings(workspace))
+    return {row[:2]: known[row] for row in found if row in known}
+
+
 _OPEN = f"{PRIVATE}/audit.json"
 
 

@@ -105,6 +105,20 @@ def test_a_decision_holds_until_the_text_is_another(likely: Scene) -> None:
     assert onto(likely, commit=back)["verdict"] == "unchanged"
 
 
+def test_a_decision_about_another_text_resolves_nothing(scene: Scene) -> None:
+    texts = [source(l4=f"    {name}(plant)\n") for name in ("start", "ours", "theirs", "later")]
+    fork(scene, {"f.py": texts[1]}, on={"f.py": texts[0]}, then={"f.py": texts[2]})
+    onto(scene, code=3)
+    decide(scene, PATCH, "absorbed")
+    scene.upstream.commit({"f.py": texts[3]})
+    scene.call("upstream", "fetch")
+    scene.call("rebase", "s", "--onto", "upstream/main", code=3)
+    assert f"waiting:\n  s/{PATCH}: f.py\n" in scene.call("status").out
+    decide(scene, PATCH, "absorbed")
+    assert f"resolved: s/{PATCH}: f.py\n" in scene.call("status").out
+    scene.call("rebase", "--continue")
+
+
 def test_a_decision_finishes_a_rebase(likely: Scene) -> None:
     likely.rebase("s", "--onto", "upstream/main", code=3)
     marked = (likely.root / ".patchmgr/rebase/s" / PATCH / "f.py").read_text()
