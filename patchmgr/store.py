@@ -6,8 +6,8 @@ import errno
 import json
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -43,7 +43,7 @@ from patchmgr.plumbing.durable import held, is_read_only, replace_file, unwritab
 from patchmgr.plumbing.journal import LOCK, PRIVATE, Change, Journal, RefPlan
 from patchmgr.plumbing.namespaces import claim, own_ref
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.operations import OperationLog, Told
+from patchmgr.plumbing.operations import LOG, OperationLog, Told
 from patchmgr.plumbing.plain_files import folder_names, read_json, read_plain
 from patchmgr.plumbing.stores import RefMove, cache_folder, move_refs
 
@@ -250,6 +250,32 @@ class Workspace:
                     raise
             time.sleep(0.05)
         return False
+
+    def read_whole(self, read: Callable[[], T]) -> T:
+        """Return what `read` returns; call it again if another process changed files meanwhile.
+
+        A command that only reads does not hold the lock.
+        """
+        while True:
+            before = self._last_change()
+            try:
+                found = read()
+            except PatchmgrError:
+                if self._is_at(before):
+                    raise
+            else:
+                if self._is_at(before):
+                    return found
+            self.settle()
+
+    def _is_at(self, last_change: int) -> bool:
+        return self._last_change() == last_change and not Journal(self.root).is_there
+
+    def _last_change(self) -> int:
+        """Return when the log got its last entry, which comes before the files of a change."""
+        with suppress(OSError):
+            return (self.root / LOG).stat().st_mtime_ns
+        return 0
 
     def recover(self) -> bool:
         """Finish the change in the journal of a killed command; return whether there was one."""

@@ -119,6 +119,10 @@ class LoadedSeries(Struct, frozen=True):
 
 def load_series(session: Session, name: str) -> LoadedSeries:
     """Read a series and the series below it, and fetch the pin if the store lacks it."""
+    return session.workspace.read_whole(lambda: _load(session, name))
+
+
+def _load(session: Session, name: str) -> LoadedSeries:
     record = session.workspace.series_record(name)
     side = session.side_of(record)
     base, author = require_pin(side, record.pin), nobody(side, record.pin)
@@ -127,7 +131,7 @@ def load_series(session: Session, name: str) -> LoadedSeries:
     below = None
     if record.on is not None:
         require_one_pin(record, session.workspace.series_record(record.on))
-        below = load_series(session, record.on)
+        below = _load(session, record.on)
     return LoadedSeries(record, side, base, patches, series_file, author, below)
 
 

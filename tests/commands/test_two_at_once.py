@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from patchmgr.model.patch import Patch
+from patchmgr.store import Workspace
 from tests.commands.every import ROWS, Place, Row, make_place
 from tests.commands.scenes import Stage, one_line, picture
 
@@ -76,3 +78,28 @@ def test_what_only_reads_does_not_wait(stage: Stage) -> None:
     with holder(place):
         for row in (*rows, Row("status"), Row("series show s")):
             assert place.run(row).code == row.code, row.line
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), [("branch s --json", 0), ("apply s --to {checkout} --json", 1)]
+)
+def test_what_is_read_while_another_writes_is_one_state(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, line: str, code: int
+) -> None:
+    place, read, ran = make_place(stage, "plain"), Workspace.patches, list[int]()
+    rebase = ("-C", str(stage.root), "rebase", "s", "--onto", "upstream/later")
+
+    def patches(self: Workspace, name: str) -> tuple[Patch, ...]:
+        if not ran:
+            ran.append(0)
+            subprocess.run([sys.executable, "-m", "patchmgr", *rebase], check=True)
+        return read(self, name)
+
+    monkeypatch.setattr(Workspace, "patches", patches)
+    answer = place.run(Row(line))
+    assert (answer.code, ran) == (code, [0])
+    if code:
+        assert answer.json["error"]["message"] == "s was changed while the command ran"
+    else:
+        now = stage.run("series", "show", "s", "--json").json["series"]["base"]["commit"]
+        assert answer.json["base"] == now
