@@ -17,7 +17,7 @@ from patchmgr.engines.rebase.conflicts import CHANGED_SINCE
 from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.paths import check_path
+from patchmgr.formats.paths import check_path, refusal
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
@@ -396,13 +396,18 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def closed_work(workspace: Workspace) -> dict[str, bytes | None]:
-    """Return a change that deletes the files of the work area, as a map from each path to None."""
+    """Return a change that deletes the files of the work area, as a map from each path to None.
+
+    A file with a name that no change may have, such as one of a repository that a person made
+    there, is left out; `forget_work` deletes it.
+    """
     top = workspace.root / _FOLDER
     if top.is_symlink():
         return {}
     found = (path for path in sorted(top.rglob("*")) if path.is_file() and not path.is_symlink())
-    paths = (path.relative_to(workspace.root).as_posix() for path in found)
-    return {path: None for path in paths if path != STATE}
+    paths = (path.relative_to(top).as_posix() for path in found)
+    files = {f"{_FOLDER}/{path}": None for path in paths if refusal(path) is None}
+    return {path: None for path in files if path != STATE}
 
 
 def work_folder(workspace: Workspace) -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.commands.conftest import Answer, Scene
 from tests.commands.test_rebase import fork, text, verdicts, workspace_files
+from tests.conftest import Repository
 from tests.tables import table
 
 WORK = ".patchmgr/rebase/s/fork-change-1.patch"
@@ -133,6 +134,15 @@ def test_an_aborted_rebase_takes_its_open_conflicts_along(collided: Scene) -> No
     collided.call("rebase", "--abort")
     assert on_record(collided) == set()
     assert conflicts(collided, "list").out == "No conflict is recorded.\n"
+
+
+@pytest.mark.parametrize("way", ["--abort", "--continue"])
+def test_a_repository_in_the_work_area_is_no_hindrance(collided: Scene, way: str) -> None:
+    work = collided.root / WORK
+    Repository(work).commit({"b": "x\n"}, "to see what I change")
+    (work / "a").write_text(text(l10="both\n"))
+    collided.call("rebase", way)
+    assert not (collided.root / ".patchmgr/rebase").exists()
 
 
 def test_an_aborted_rebase_leaves_what_was_solved_or_there_before(twice: Scene) -> None:
