@@ -169,7 +169,7 @@ def _apply(found: _Target, request: _Request) -> Application:
     now = session.workspace.series_record(record.name)
     if series_digest(session, now, request.options.selected) != request.digest:
         hint = "run the command again"
-        raise PatchmgrError("busy", f"{record.name} was changed while the command ran", (hint,))
+        raise PatchmgrError("busy", f"{record.name} was changed while the command ran", hint)
     clone, memory = found.checkout.clone, Memory(session.workspace)
     lenders = (side.store, clone.git_dir)
     with Workbench(lenders) as bench, Toolbox() as formatters:
