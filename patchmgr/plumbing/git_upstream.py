@@ -103,6 +103,8 @@ HEAD = f"{_ALL}HEAD"
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 # Words of a server that answers, and has no such object.
 _NO_OBJECT = ("not our ref", "unadvertised object", "did not send all necessary objects")
+_LACKING = re.compile(r"not our ref ([0-9a-f]{40})")
+_MOST_LACKING = 8  # objects that a server turns out to lack, one by one
 _PULLS = ("refs/pull/*/head", "refs/pull/*/merge", "refs/merge-requests/*/head",
           "refs/merge-requests/*/merge")  # fmt: skip
 # A server that sends nothing at all for that many seconds does not answer.
@@ -280,10 +282,19 @@ class GitUpstream(Side):
     def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
         """Fetch objects as `fetch_objects` does, and ignore errors.
 
-        An object that is still missing raises an error when it is read.
+        A server that lacks one object sends none: it is asked again without those that it names. An
+        object that is still missing raises an error when it is read.
         """
-        with contextlib.suppress(PatchmgrError):
-            self.fetch_objects(ids, seen)
+        wanted = set(ids)
+        for _ in range(_MOST_LACKING):
+            try:
+                return self.fetch_objects(wanted, seen)
+            except PatchmgrError as fault:
+                lacking = _LACKING.search(fault.message)
+                if lacking is None:
+                    return None
+                wanted.discard(lacking[1])
+        return None
 
     def tip(self) -> str | None:
         """Return the tracked branch's commit as of the last fetch, or None if never fetched."""

@@ -252,6 +252,20 @@ def test_what_the_reference_has_is_never_transferred(
     assert answer.code == 0
 
 
+def test_what_upstream_itself_lacks_does_not_keep_the_rest_away(stage: Stage) -> None:
+    upstream = Repository(stage.folder / "holey")
+    base = plant(upstream, {f"big{n}": f"{n}\n" * 99 for n in range(5)}, "base")
+    stage.run("upstream", "add", "holey", "--git", upstream.root)
+    stage.run("series", "new", "h", "--upstream", "holey", "--base", base)
+    for lost in ("big1", "big3"):
+        blob = upstream.git("rev-parse", f"{base}:{lost}")
+        (upstream.root / f".git/objects/{blob[:2]}/{blob[2:]}").unlink()
+    (stage.root / "series/h/series.toml").write_text("[check.commands.look]\nrun = ['ls']\n")
+    stage.run("check", "h", "--run", code=1)
+    store = next((stage.folder / "cache/patchmgr/stores").glob("holey-*.git"))
+    assert len(blobs_of(Repository(store, is_there=True))) == 3
+
+
 @pytest.fixture
 def gappy(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """Return a lender that lacks the content of `bytes`, lent to a new workspace's upstream."""
