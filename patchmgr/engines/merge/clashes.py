@@ -14,7 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.merge.features import Words
-from patchmgr.engines.merge.languages import PYTHON, Language, lex
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
@@ -26,6 +26,8 @@ _NUMBERED = re.compile(
 )
 _NEAR = 2  # tokens between the edits of both sides
 _ALIKE = 0.9  # share of the words of two lines
+# An underline, a line in bold type, or a heading of Markdown; a single # may begin a remark.
+_HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
 _SIGN = re.compile(r"[(=;,{\[]")
 
 
@@ -48,9 +50,13 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
         return "two places"
     if is_code and any(_is_run_on(flat[0], *two) for two in (flat[1:], flat[:0:-1])):
         return "one expression"
+    old, *both = (side[region.before : len(side) - region.after] for side in region.sides)
+    if language is TEXT and not old and all(both):
+        begins, also_begins = (any(map(_HEADING.match, side)) for side in both)
+        if begins is not also_begins:
+            return "sections"  # of which one the other side's lines are
     if language.family != "c":
         return ""
-    old, *both = (side[region.before : len(side) - region.after] for side in region.sides)
     if not old and _is_behind_a_closed_one(["".join(side) for side in both], text, language):
         return "closes"
     there = {line.strip() for line in text.split("\n")} - {""}
