@@ -117,6 +117,7 @@ def _landings(series: Series) -> Landings:
             if number in touching[patch]
             and _is_landed(series.count_patch(patch, number), is_own=is_own)
             and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
+            and _has_added(series, patch, number)
         }
         asked = may_be_mute - landed if landed else ()
         mute = {patch for patch in asked if not series.count_patch(patch, number).total}
@@ -130,6 +131,20 @@ def _is_landed(count: Count, *, is_own: bool) -> bool:
         return count.total > 0
     fewest = MOST if is_own else FEWEST_ELSEWHERE
     return count.found >= max(FEWEST_LINES, fewest * count.total)
+
+
+def _has_added(series: Series, patch: int, number: int) -> bool:
+    """Return whether upstream has a line that a patch adds, or the patch adds none that is telling.
+
+    Where upstream only has what the patch removes no longer, it may have deleted all of it.
+    """
+    added = set[Fate]()
+    for hunk in series.hunks(patch):
+        nodes = series.weaves[series.path(hunk)].nodes if series.path(hunk) in series.weaves else ()
+        for (at, event), fate in series.fates(hunk, number).items():
+            if nodes[at].puts_in(event) and is_telling(nodes[at].key):
+                added.add(fate)
+    return not added or not added <= {Fate.OPEN, Fate.TAKEN}
 
 
 def _related(series: Series) -> Mapping[int, set[int]]:

@@ -238,3 +238,11 @@ def test_what_was_in_other_words_before_the_landing_did_not_land() -> None:
     (found,) = told.absorbed().values()
     assert found.hunks == {0}
     assert not found.is_whole
+
+
+def test_a_place_that_upstream_deleted_as_a_whole_did_not_land() -> None:
+    lines = [f"stay_{n}" for n in range(10, 16)]
+    ours = swap(BASE, (lines[0], "ours_one ours_two"), *((x, "") for x in lines[1:]))
+    edited = swap(BASE, (lines[2], "theirs_one"))
+    gone = swap(edited, *((x, "") for x in ("stay_09", *lines[:2], *lines[3:], "stay_16")))
+    assert tale(a(ours), *on_a(edited, gone)).verdicts() == ["-"]
