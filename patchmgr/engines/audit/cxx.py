@@ -65,6 +65,8 @@ class CxxUse(Struct, frozen=True):
         old = [one for _, one in self.was.declared(self.before, name)]
         if not old or (is_part and not any(one.is_member for one in old)):
             return None
+        if not is_part and {one.kind for one in old} == {"field"}:
+            return None  # a variable of the macro, maybe
         new = [one for _, one in self.now.declared(self.path, name)]
         if not new and not self.now.tells_name(self.path, name, {self.path: self.lines}):
             return self._gone(old)

@@ -44,6 +44,9 @@ _LEADS = frozenset(  # words in front of a call that are not types
 )
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(  # in a macro, as `void* queue[2];` of `UV_HANDLE_FIELDS`
+    r"^[ \t]*(\w+)\b[\w \t*]*[ \t*]([^\W\d]\w*)(?:\[[^]\n]*\])?;[ \t]*\\?$", re.MULTILINE
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 _SPECIFIERS = frozenset(
@@ -72,13 +75,13 @@ class Declaration(Struct, frozen=True):
     """A C++ declaration: its name, its kind, and the namespaces and types that contain it.
 
     `owners` are these namespaces and types, outermost first. `kind` is `function`, `type`,
-    `enumerator`, `variable`, `macro` or `namespace`. `parameters` are those of a function, a macro
-    or a class template, or None if they are not known; `is_open` says whether any number of further
-    arguments is accepted. `is_member` says whether the declaration is in a type, and `is_scoped`
-    whether an enumerator must be qualified by its type. `type` is the type of a variable or the
-    return type of a function, or empty if it is not known. `is_constant` says whether the value of
-    a variable may be known at compile time. `bases` are the base types of a type, and `pure` the
-    functions that types derived from it must define.
+    `enumerator`, `variable`, `macro`, `field` (in a macro) or `namespace`. `parameters` are those
+    of a function, a macro or a class template, or None if they are not known; `is_open` says
+    whether any number of further arguments is accepted. `is_member` says whether the declaration is
+    in a type, and `is_scoped` whether an enumerator must be qualified by its type. `type` is the
+    type of a variable or the return type of a function, or empty if it is not known. `is_constant`
+    says whether the value of a variable may be known at compile time. `bases` are the base types of
+    a type, and `pure` the functions that types derived from it must define.
     """
 
     name: str
@@ -224,6 +227,11 @@ def _macros(text: str) -> Iterator[Declaration]:
     line, at = 1, 0
     for match in _MACRO.finditer(text):
         line, at = line + text.count("\n", at, match.start()), match.start()
+        body = _DIRECTIVE.match(text, at)
+        for field in _FIELD.finditer(body[0], match.end() - at) if body else ():
+            if field[1] not in _LEADS:
+                owners = (match[1],)
+                yield Declaration(field[2], "field", line, owners, is_member=True)
         if match[2] is None:
             yield Declaration(match[1], "macro", line)
             continue

@@ -10,6 +10,9 @@ from tests.tables import table
 HEADER = """\
 #pragma once
 #define CHECK(x) check_it(x)
+#define HANDLE_FIELDS \\
+  int width;          \\
+  void* queue[2];
 namespace ops {
 enum class Kind { A, B, C };
 enum Flag { kSlow, kFast };
@@ -59,6 +62,8 @@ LOST = {
     "macro": ("CHECK(a);", ("#define CHECK(x) check_it(x)\n", ""), "CHECK", True),
     "macro's parameters": ("CHECK(a);", ("CHECK(x)", "CHECK(x, y)"), "CHECK", True),
     "member": ("ops::Options o; r = o.depth;", ("int depth", "int levels"), "depth", False),
+    "field of a macro": ("r = get(a)->width;", ("int width", "int breadth"), "width", False),
+    "array of a macro": ("r = get(a)->queue[0];", ("void* queue[2]", "Q q"), "queue", False),
     "method": ("ops::Options o; r = o.run(a);", ("run(int n)", "run(int n, int m)"), "run", False),
     "a parameter more": (
         "r = ops::scale(a);",
@@ -102,6 +107,7 @@ KEPT = {
         "ops::Tile<float, 4> tile;",
         ("int kSize>", "int kSize, int kStages = 1>"),
     ),
+    "a variable of a macro": ("r = width;", ("int width", "int breadth")),
     "another function": ("r = ops::scale(a);", ("launch(float* p, int n)", "launch(float* p)")),
     "renamed parameter": ("r = ops::scale(a, 2);", ("int x, int y", "int first, int second")),
     "inline namespace": (
