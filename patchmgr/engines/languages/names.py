@@ -24,7 +24,7 @@ _SUFFIXES = {
     "HTML": "htm html",
     "INI": "cfg ini",
     "Java": "java",
-    "JavaScript": "js mjs",
+    "JavaScript": "cjs js jsx mjs",
     "Jinja": "j2 jinja jinja2",
     "JSON": "json json5 jsonl",
     "Jupyter": "ipynb",
@@ -42,7 +42,7 @@ _SUFFIXES = {
     "SQL": "sql",
     "Text": "txt",
     "TOML": "toml",
-    "TypeScript": "ts tsx",
+    "TypeScript": "cts mts ts tsx",
     "XML": "xml",
     "YAML": "yaml yml",
 }

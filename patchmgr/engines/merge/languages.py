@@ -69,7 +69,8 @@ TEXT = Language("text", "lines", string=r"(?!)", word=r"\w+(?:[.\-/+]\w+)*")
 
 _LANGUAGES = {
     PYTHON: ".py .pyi .pyx .bzl",
-    C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .js .ts .go .m .mm",
+    C: ".c .cc .cpp .cxx .h .hh .hpp .cu .cuh .inl .metal .mlir .td .java .go .m .mm"
+    " .js .cjs .mjs .ts .cts .mts",
     RUST: ".rs",
     YAML: ".yaml .yml",
     SHELL: ".sh .bash Dockerfile .dockerfile .mk Makefile .cfg .ini",

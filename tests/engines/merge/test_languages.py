@@ -56,6 +56,7 @@ def test_the_tokens_of_any_text_give_it_again(parts: list[str], name: str) -> No
                      id="characters of Rust"),
         pytest.param("a.rs", 'br#"a"b"# "a\nb"', ['br#"a"b"#', '"a\nb"'], id="strings of Rust"),
         pytest.param("a.js", "'a, b'", ["'a, b'"], id="single quotes elsewhere"),
+        pytest.param("a.mts", "a // 'b", ["a", "// 'b"], id="a module of TypeScript"),
     ],
 )  # fmt: skip
 def test_a_text_splits_into_tokens(name: str, text: str, expected: list[str]) -> None:
