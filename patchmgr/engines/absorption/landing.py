@@ -85,7 +85,7 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     for at in (series.way.end, *([landed] if adds else [])):
         entry = series.version(path, at)
         ours = series.text(entry)
-        if ours is None or entry == step.theirs:
+        if ours is None or entry == step.theirs or series.is_state(path, at, hunk[0]):
             return False
         first, seen = hunk[1] - number, series.effect_at(path, at)
         drop = Drop(
@@ -104,6 +104,13 @@ def _landings(series: Series) -> Landings:
         for patch, steps in enumerate(series.traffic[0])
         for number, count in steps.items()
         if count >= FEWEST_CAME * series.sizes[patch]
+    }
+    # Lines that the series moves within a file do not come, as they were there before.
+    candidates |= {
+        number
+        for path in series.weaves
+        for number, _ in series.way.versions(path)
+        if series.is_state(path, number) and series.is_state(path, series.way.end)
     }
     every = range(len(series.folded))
     related, touching = _related(series), [series.touching(patch) for patch in every]

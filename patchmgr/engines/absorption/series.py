@@ -155,6 +155,17 @@ class Series:
         versions = self._versions[path]
         return versions[max(at for at in versions if at <= number)]
 
+    def is_state(self, path: str, number: int, patch: int = 0) -> bool:
+        """Return whether upstream's file, after a commit, is what the series makes of it.
+
+        That is its state after the given patch, or after a later one, unless it is also the base.
+        """
+        entry = self.version(path, number)
+        return entry not in (None, self.way.start.get(path)) and any(
+            by[0] >= patch and step.theirs == entry and step.change.path == path
+            for by, (step, _) in self.steps.items()
+        )
+
     def touching(self, patch: int) -> list[int]:
         """Return the numbers of the upstream commits that touch the files of a patch, in order."""
         paths = {self.path(hunk) for hunk in self.hunks(patch)}

@@ -35,6 +35,30 @@ def inserted(*words: str) -> bytes:
     return swap(BASE, ("stay_05", " ".join(["stay_05", *words])))
 
 
+BEFORE = swap(BASE, ("stay_20", "if_eof_and_hup hup_event stay_20"))
+MOVED = [
+    swap(BASE, ("stay_20", "if_read and_eof_and_hup hup_event stay_20")),
+    swap(BASE, ("stay_20", "if_read if_eof if_hup hup_event stay_20")),
+    swap(BASE, ("stay_08", "if_eof_and_hup hup_event stay_08")),
+]
+
+
+def script(*body: str) -> bytes:
+    """Return a test script whose last line has no end."""
+    kept = "".join(f"keep_{number}\n" for number in range(8))
+    return f"{kept}}} {{}} {{skip}}\n\n{chr(10).join(body)}".encode()
+
+
+HEAD = "test {config rewrite alias} {"
+TAIL = ["    restart_server 0 true", "", "        assert {entries 100}", "    }", "} {} {skip}"]
+SET = "        r config set entries 100"
+TESTED = script(HEAD, "    start {20 20} {", "        assert {entries 20}", SET, "", *TAIL)
+TESTED_TWICE = script(
+    HEAD, "    start {20 21} {", "        assert {entries 21}", SET, "", *TAIL[:-1],
+    "    # the order", "    start {21 20} {", SET, "", *TAIL,
+)  # fmt: skip
+
+
 def by_releases(theirs: int, count: int = 20) -> Tale:
     """Return lines that came with five releases, the last ones in other words."""
     pieces = [f"piece_{number:02}" for number in range(count)]
@@ -195,6 +219,18 @@ def test_the_same_layout_is_not_the_same_member() -> None:
                 base={"a": BASE, "b": b"\0old"},
             ),
             ["landed c0 history"],
+        ),
+        "a-series-that-moves-a-line-landed-in-one": (
+            tale(a(*MOVED), *on_a(MOVED[-1]), base={"a": BEFORE}),
+            ["landed c0 range"] * 3,
+        ),
+        "and-was-taken-back": (
+            tale(a(*MOVED), *on_a(MOVED[-1], BEFORE), base={"a": BEFORE}),
+            ["-"] * 3,
+        ),
+        "new-lines-that-a-later-patch-writes-again": (
+            tale(a(TESTED, TESTED_TWICE), *on_a(TESTED_TWICE), base={"a": script()}),
+            ["landed c0 range"] * 2,
         ),
         "a-line-that-stands-elsewhere-and-went-again": (
             tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)),
