@@ -29,7 +29,7 @@ from patchmgr.engines.rebase.blocking import Left, pass_on_causes
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.crosscheck import check_merged
 from patchmgr.engines.rebase.rebase import Item, Judged, leave_out, rebase_series
-from patchmgr.engines.rebase.work import Edits, FileResult, Tools, UpstreamRange
+from patchmgr.engines.rebase.work import Edits, FileResult, SeenSides, Tools, UpstreamRange
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.needs import Views, invalid_patches, place_items
 from patchmgr.errors import PatchmgrError
@@ -139,7 +139,7 @@ class CarryOptions(Struct, frozen=True):
     """The options of one run.
 
     `solved` maps series, then patch and path, to files that a person resolved (None: deleted).
-    `solved_on` maps the same keys to upstream's side of these files as the person saw it.
+    `solved_on` maps the same keys to both sides of these files as the person saw them.
     `wants_detail` asks for the symbol around each hunk, which takes time to find. `left_out` maps
     series, then patch, to the reason for skipping the patch. `accepted` maps the ids of accepted
     findings to the reasons for accepting them. A structural merge is used only if its reliability
@@ -151,7 +151,7 @@ class CarryOptions(Struct, frozen=True):
     selected: frozenset[str] = frozenset()
     stops_at_conflict: bool = False
     solved: Mapping[str, Mapping[tuple[str, str], bytes | None]] = field(default_factory=dict)
-    solved_on: Mapping[str, Mapping[tuple[str, str], bytes]] = field(default_factory=dict)
+    solved_on: Mapping[str, Mapping[tuple[str, str], SeenSides]] = field(default_factory=dict)
     wants_detail: bool = False
     left_out: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     accepted: Mapping[str, str] = field(default_factory=dict)

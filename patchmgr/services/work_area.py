@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from patchmgr import __version__
 from patchmgr.engines.rebase.conflicts import CHANGED_SINCE
+from patchmgr.engines.rebase.work import SeenSides
 from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
@@ -35,7 +36,9 @@ CHOICES = f"{_FOLDER}/.choices.json"
 _FORMAT = 1
 # What a file was before a person solved it; no series has a name with a dot in front.
 _ORIGINALS = ".marked"
-_OURS = ".ours"  # upstream's side of it, which may change before the rebase goes on
+# The sides of it, which may change before the rebase goes on: as an earlier conflict is resolved,
+# or as the patch is edited.
+_OURS, _THEIRS = ".ours", ".theirs"
 _EDITS = ".edits"  # contents of what was changed beside conflicts
 
 
@@ -165,6 +168,8 @@ def work_files(
         if conflict.marked is not None:
             files[f"{_FOLDER}/{_ORIGINALS}/{name}"] = conflict.marked
             files[f"{_FOLDER}/{_OURS}/{name}"] = conflict.ours
+        if conflict.theirs is not None:
+            files[f"{_FOLDER}/{_THEIRS}/{name}"] = conflict.theirs
     stuck = tuple(
         (o.name, p.name) for o in outcomes for p in o.patches if p.verdict is Verdict.CONFLICT
     )
@@ -221,7 +226,8 @@ def work_file(workspace: Workspace, item: Waiting) -> Path:
     return workspace.root / work_path(item)
 
 
-Solved = dict[str, dict[tuple[str, str], "bytes | None"]]
+Place = tuple[str, str]
+Solved = dict[str, dict[Place, "bytes | None"]]
 
 
 def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
@@ -237,15 +243,13 @@ def resolved_files(workspace: Workspace, in_progress: InProgress) -> Solved:
     return solved
 
 
-def solved_on(
-    workspace: Workspace, in_progress: InProgress
-) -> dict[str, dict[tuple[str, str], bytes]]:
-    """Return upstream's side of the files to resolve, by series, then by patch and path."""
-    found: dict[str, dict[tuple[str, str], bytes]] = {}
+def solved_on(workspace: Workspace, in_progress: InProgress) -> dict[str, dict[Place, SeenSides]]:
+    """Return both sides of the files to resolve, as the person saw them, by series and place."""
+    found: dict[str, dict[Place, SeenSides]] = {}
     for item in in_progress.waiting:
-        ours = _read(workspace.root / _FOLDER / _OURS / check_path(item.file, what="path"))
-        if ours is not None:
-            found.setdefault(item.series, {})[item.patch, item.path] = ours
+        name = check_path(item.file, what="path")
+        ours, theirs = (_read(workspace.root / _FOLDER / s / name) for s in (_OURS, _THEIRS))
+        found.setdefault(item.series, {})[item.patch, item.path] = ours, theirs
     return found
 
 

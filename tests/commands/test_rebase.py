@@ -227,6 +227,34 @@ def test_what_was_solved_on_lines_that_another_solution_changes_is_asked_again(
     assert "-all\n+third\n" in (scene.root / "series/s/fork-change-2.patch").read_text()
 
 
+@pytest.mark.parametrize("resolution", ["both\n", None], ids=["text", "deleted"])
+def test_what_is_refreshed_after_its_conflict_was_resolved_is_not_lost(
+    scene: Scene, resolution: str | None
+) -> None:
+    base = fork(
+        scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")}
+    )
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    work = scene.root / ".patchmgr/rebase/s/fork-change-1.patch/a"
+    if resolution is None:
+        work.unlink()
+    else:
+        work.write_text(text(l10=resolution))
+    checkout = Repository(scene.root.parent / "checkout", is_there=True)
+    scene.upstream.git("clone", "--quiet", str(scene.upstream.root), str(checkout.root))
+    checkout.git("checkout", "--quiet", "--detach", base)
+    scene.call("push", "--series", "s", "--to", checkout.root)
+    (checkout.root / "a").write_text(text(l10="ours\n", l50="precious\n"))
+    scene.call("refresh", "--to", checkout.root)
+    if resolution is None:
+        scene.call("rebase", "--continue", "--accept", "a", code=3)
+        assert "precious" in work.read_text()
+        return
+    scene.call("rebase", "--continue")
+    patch = (scene.root / "series/s/fork-change-1.patch").read_text()
+    assert "+both\n" in patch and "+precious\n" in patch
+
+
 def test_an_unfinished_rebase_refuses_another_until_aborted(scene: Scene) -> None:
     fork(scene, {"a": text(l10="ours\n")}, on={"a": text()}, then={"a": text(l10="theirs\n")})
     scene.rebase("s", "--onto", "upstream/main", code=3)
@@ -308,10 +336,11 @@ def test_a_store_without_a_reference_brings_what_it_needs(
 
 
 def test_a_shallow_clone_is_no_upstream(stage: Stage) -> None:
-    stage.upstream.commit({"f": "later\n"})
+    upstream = stage.clone()
+    upstream.commit({"f": "later\n"})
     place = stage.folder / "shallow"
-    url = stage.upstream.root.as_uri()
-    stage.upstream.git("clone", "--quiet", "--depth=1", url, str(place))
+    url = upstream.root.as_uri()
+    upstream.git("clone", "--quiet", "--depth=1", url, str(place))
     refused = "is a shallow clone, which lacks the commits"
     borrowing = "upstream", "add", "two", "--git", url, "--reference", place
     assert refused in stage.run(*borrowing, code=1).err

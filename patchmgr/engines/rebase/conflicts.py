@@ -121,19 +121,27 @@ def _known(
 ) -> tuple[Content] | Conflicted | None:
     """Return a person's resolution of a file, or None if there is none.
 
-    If the file has changed since, as an earlier conflict was resolved, the change is merged into
-    the resolution, which can give a conflict.
+    If a side has changed since, as an earlier conflict was resolved or the patch was edited, the
+    change is merged into the resolution, which can give a conflict.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
-        content, ours = work.tools.solved[key], contents[1]
-        before = work.tools.solved_on.get(key)
-        if content is None or ours is None or before is None or before == ours:
-            return (content,)
-        merge = work.tools.text.merge(before, ours, content)
-        if isinstance(merge, Clean):
-            return (merge.content,)
-        return (content,) if merge.marked is None else merge
+        content, (_, ours, theirs) = work.tools.solved[key], contents
+        seen_ours, seen_theirs = work.tools.solved_on.get(key, (None, None))
+        merged = work.tools.text.merge
+        if content is not None and seen_ours is not None and ours not in (None, seen_ours):
+            merge = merged(seen_ours, ours, content)
+            if isinstance(merge, Conflicted) and merge.marked is not None:
+                return merge
+            content = merge.content if isinstance(merge, Clean) else content
+        if seen_theirs is not None and theirs not in (None, seen_theirs):
+            if content is None:  # who deleted the file did not know of this edit of the patch
+                return Conflicted(collided.marked)
+            merge = merged(seen_theirs, theirs, content)
+            if isinstance(merge, Conflicted):
+                return merge
+            content = merge.content
+        return (content,)
     if collided.marked is not None or work.tools.recall is None:
         return None
     resolution = work.tools.recall.find_file(*contents)

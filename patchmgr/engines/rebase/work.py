@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SymbolAt = Callable[[str, bytes, int], "str | None"]
 
 
+SeenSides = tuple["bytes | None", "bytes | None"]
+"""Upstream's side of a file and the patch's, as a person saw them; None if they are not known."""
+
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
 """Merge three texts by structure, given the path and the text with markers, or return None."""
 
@@ -54,8 +57,8 @@ class Tools(Mergers, frozen=True):
     """What a rebase needs besides the series and the upstream states: tools, and a person's input.
 
     `nobody` is the author of patches that name none. `solved` holds a person's resolutions, by
-    patch name and path (None deletes the file), and `solved_on` holds upstream's side as the person
-    saw it. `on_patch` is called before each patch. `asks` says whether a person is asked about
+    patch name and path (None deletes the file), and `solved_on` holds both sides as the person saw
+    them. `on_patch` is called before each patch. `asks` says whether a person is asked about
     hunks that upstream seems to have in a different form. `elsewhere` holds the files to which
     upstream may have moved lines, and `offers` looks up resolutions by others. `edits` holds, by
     patch, a person's changes to other files, before and after.
@@ -65,7 +68,7 @@ class Tools(Mergers, frozen=True):
     symbol_at: SymbolAt
     nobody: Author
     solved: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
-    solved_on: Mapping[tuple[str, str], bytes] = field(default_factory=dict)
+    solved_on: Mapping[tuple[str, str], SeenSides] = field(default_factory=dict)
     on_patch: Callable[[str], None] = lambda name: None
     asks: bool = False
     elsewhere: ChangedFiles | None = None

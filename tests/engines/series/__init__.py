@@ -237,7 +237,7 @@ class Run:
             symbol_at=self._symbol_at,
             nobody=NOBODY,
             solved=solved or {},
-            solved_on=solved_on or {},
+            solved_on={place: (ours, None) for place, ours in (solved_on or {}).items()},
             on_patch=self.heard.append,
             asks=asks,
             edits={patch: self._edits(found) for patch, found in (edits or {}).items()},
