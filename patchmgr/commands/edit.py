@@ -22,6 +22,7 @@ from patchmgr.services.decisions import read_decisions
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session, nobody
+from patchmgr.services.work_area import read_in_progress
 from patchmgr.store import PRIVATE
 
 _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
@@ -102,6 +103,7 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         if name == old:
             return Edited(opened.name, name, old, patch.subject, False, options.is_dry_run)
         file = renamed(opened.file, old, name)
+        _refuse_waiting(opened, old)
         session.workspace.require_free(opened.name, name)
         pushed = tuple(name if each == old else each for each in opened.names)
         raws = {old: None, name: patch.raw}
@@ -116,6 +118,15 @@ def rename(session: Session, given: str | None, new: str, options: CheckoutOptio
         )
         make(opened, revision, is_dry_run=options.is_dry_run)
         return Edited(opened.name, name, old, patch.subject, True, options.is_dry_run)
+
+
+def _refuse_waiting(opened: OpenSeries, name: str) -> None:
+    """Raise PatchmgrError "unfinished" if a rebase in progress knows of a patch by its name."""
+    found = read_in_progress(opened.session.workspace)
+    if found is not None and (opened.name, name) in (*found.stuck, *found.skipped):
+        hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
+        message = f"the rebase in progress waits for {shown(name)}"
+        raise PatchmgrError("unfinished", message, hints)
 
 
 def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, bytes | None]:

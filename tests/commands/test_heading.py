@@ -174,6 +174,14 @@ def test_a_decision_follows_its_patch(desk: Hands) -> None:
     assert 'patch = "first.patch"' in decisions
 
 
+def test_a_patch_that_a_rebase_waits_for_keeps_its_name(desk: Hands) -> None:
+    desk.run("rebase", "s", "--onto", "upstream/collides", code=3)
+    refused = one_line(desk.run("rename", "fork-one", "first", code=1))
+    assert refused == "the rebase in progress waits for fork-one.patch"
+    desk.run("rebase", "--abort")
+    desk.run("rename", "fork-one", "first")
+
+
 def test_a_patch_is_shown_as_it_is(desk: Hands) -> None:
     assert desk.run("show", "1").out.encode() == desk.raw("fork-one.patch")
     assert desk.run("show").out.encode() == desk.raw("fork-two.patch")
