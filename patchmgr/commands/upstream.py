@@ -15,7 +15,7 @@ from patchmgr.formats.lock_files import check_name, write_lock
 from patchmgr.formats.shown import shown
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.git_upstream import check_url
-from patchmgr.plumbing.stores import borrow
+from patchmgr.plumbing.stores import borrow, objects_of
 from patchmgr.services.session import Session
 from patchmgr.store import LOCK, Change
 
@@ -68,6 +68,8 @@ def add_upstream(
                 f"another upstream named {upstream.name} already exists",
                 "patchmgr upstream list shows it",
             )
+        if reference is not None:
+            objects_of(reference)
         if is_dry_run:
             return upstream
         if reference is not None:

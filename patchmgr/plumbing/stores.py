@@ -90,13 +90,18 @@ def borrow(store: Path, lender: Path) -> None:
     Raises PatchmgrError "usage" if the lender is not a repository, and "git" if it is a shallow
     clone.
     """
-    git_dir = find_git_dir(lender).resolve()
-    refuse_shallow(str(lender), git_dir)
-    objects, known = str(git_dir / "objects"), lenders(store)
+    objects, known = str(objects_of(lender)), lenders(store)
     if objects not in known:
         alternates = store / _ALTERNATES
         alternates.parent.mkdir(parents=True, exist_ok=True)
         replace_file(alternates, os.fsencode("".join(f"{one}\n" for one in (*known, objects))))
+
+
+def objects_of(lender: Path) -> Path:
+    """Return the object folder of a repository to borrow from; raise as `borrow` does."""
+    git_dir = find_git_dir(lender).resolve()
+    refuse_shallow(str(lender), git_dir)
+    return git_dir / "objects"
 
 
 def lenders(store: Path) -> list[str]:

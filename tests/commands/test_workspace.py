@@ -325,7 +325,8 @@ def test_a_reference_that_is_gone_is_made_up_for(stage: Stage, gappy: Repository
 @table("place", ["none", "workspace"])
 def test_a_reference_that_is_no_repository(stage: Stage, place: str) -> None:
     line = ("upstream", "add", "n", "--git", "https://h/x", "--reference", stage.folder / place)
-    assert "there is no folder" in refuses(stage, *line, code=2) or place == "workspace"
+    for words in (line, (*line, "--dry-run")):
+        assert "there is no folder" in refuses(stage, *words, code=2) or place == "workspace"
 
 
 def _silent() -> Iterator[str]:
