@@ -126,7 +126,7 @@ def _refuse_waiting(opened: OpenSeries, name: str) -> None:
     if found is not None and (opened.name, name) in (*found.stuck, *found.skipped):
         hints = ("finish it: patchmgr rebase --continue", "or stop it: patchmgr rebase --abort")
         message = f"the rebase in progress waits for {shown(name)}"
-        raise PatchmgrError("unfinished", message, hints)
+        raise PatchmgrError("unfinished", message, *hints)
 
 
 def _renamed_elsewhere(opened: OpenSeries, old: str, new: str) -> dict[str, bytes | None]:
