@@ -9,7 +9,6 @@ a person is needed; typed is what stands in the shell.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import time
 from pathlib import Path
@@ -90,10 +89,6 @@ def with_patchmgr(place: Path, run: Run) -> Day:
     listed = run("-C", root, "conflicts", "list", "--json").json["conflicts"]
     for known in (one["id"] for one in listed if one["state"] == "open"):
         typed("first rebase", "conflicts", "accept", known, "ours")
-    # Upstream's side alone lacks an import that another patch uses: told, where git says nothing.
-    out = typed("first rebase", "rebase", "--continue", code=3)
-    (broken,) = set(re.findall(r"conflicts accept (\w+) --because", out))
-    typed("first rebase", "conflicts", "accept", broken, "--because", "upstream's side was taken")
     typed("first rebase", "rebase", "--continue")
     publish = ("branch", "--repo", clone.root, "--name", "published", "--push", "mine")
     typed("publish", *publish, "--tag", "preview-1")
