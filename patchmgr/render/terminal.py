@@ -8,7 +8,7 @@ from textwrap import dedent, shorten
 
 from patchmgr.model.audit import Ledger, Sums
 from patchmgr.model.ids import is_full_id
-from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Sighting, Verdict
+from patchmgr.model.outcome import Likely, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.plan import BreakingCommit
 from patchmgr.render.clean import clean, counted, measured_text, reliability_text
 from patchmgr.render.view import View
@@ -158,11 +158,10 @@ def _likely_lines(patch: PatchOutcome) -> Iterator[str]:
         return
     yield from header_lines(patch.description, patch.drop_when)
     for likely in patch.likely:
-        pull = "" if likely.pull is None else f" #{likely.pull}"
-        where = f"{likely.commit[:12]} {clean(likely.subject)}"
+        where = sighting_text(likely)
         named = f", named in its {clean(likely.named_by)}" if likely.named_by else ""
         told = f", {measured_text(likely.reliability)}" if likely.reliability else ""
-        yield f"likely absorbed by{pull} {where}  (confidence {likely.confidence}{named}{told})"
+        yield f"likely absorbed by {where}  (confidence {likely.confidence}{named}{told})"
     for conflict, resemblance in pairs:
         place = f"{clean(conflict.new_path)} line {resemblance.line}"
         if resemblance.commit is None:
@@ -190,13 +189,13 @@ def _quoted(content: bytes) -> Iterator[str]:
         yield f"  | ... and {len(lines) - LONGEST_TEXT} lines more"
 
 
-def sighting_text(sighting: Sighting | BreakingCommit) -> str:
+def sighting_text(sighting: Sighting | Likely | BreakingCommit) -> str:
     """Return an upstream commit on one line: pull request (if known), commit id and subject."""
     pull = "" if sighting.pull is None else f"#{sighting.pull} "
     return f"{pull}{sighting.commit[:12]} {clean(bare_subject(sighting))}"
 
 
-def bare_subject(sighting: Sighting | BreakingCommit) -> str:
+def bare_subject(sighting: Sighting | Likely | BreakingCommit) -> str:
     """Return a commit's subject without the pull request's number at its end."""
     return sighting.subject.rstrip().removesuffix(f"(#{sighting.pull})").rstrip()
 

@@ -56,7 +56,7 @@ def outcome(*resemblances: Resemblance, pull: int | None = 7) -> PatchOutcome:
     conflict = FileConflict("id", "f", "g", "why", b"", b"", b"", b"", "absorbed", resemblances)
     return PatchOutcome(
         "p.patch", "Do", b"", Author("n", "e", "0 +0000"), Verdict.CONFLICT,
-        conflicts=(conflict,), likely=(Likely("1" * 40, "Fix it", pull, 0.7, ("g",)),),
+        conflicts=(conflict,), likely=(Likely("1" * 40, "Fix it (#7)", pull, 0.7, ("g",)),),
     )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_likely_commits_are_in_the_document() -> None:
     assert decode(encode(patch_value(outcome(pull=None), None)))["likely"] == [
         {
             "commit": "1" * 40,
-            "subject": "Fix it",
+            "subject": "Fix it (#7)",
             "pull": None,
             "confidence": 0.7,
             "named_by": None,
