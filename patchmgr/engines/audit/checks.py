@@ -12,7 +12,7 @@ from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
 from patchmgr.engines.audit.syntax import syntax
-from patchmgr.engines.audit.twice import check_twice
+from patchmgr.engines.audit.twice import check_twice, defined_twice
 from patchmgr.engines.audit.undone import undone_patches
 
 CHECKS: tuple[Check, ...] = (
@@ -28,6 +28,7 @@ CHECKS: tuple[Check, ...] = (
     check_names,
     check_collected,
     check_twice,
+    defined_twice,
     check_interfaces,
 )
 # In its language each takes longer than all the others: two processes share the work.

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.cxx_includes import read_outside
+from patchmgr.engines.audit.places import added_lines, patch_of_line, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
+from patchmgr.engines.languages.names import CXX
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
@@ -23,6 +25,7 @@ _NAMES = frozenset({
     "option", "Option", "argument",
 })  # fmt: skip
 _CALLS = re.compile(rb"\b(?:%b)\s*\(" % "|".join(sorted(_NAMES)).encode())
+_CALLED = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
 
 
@@ -64,6 +67,44 @@ def check_twice(states: States) -> Iterator[Told]:
                 said = f"`{key.scope}.{key.name}` is set twice, once by each side."
             finding = AuditFinding("defined-twice", False, path, line, key.name, said)
             yield patch_of_line(states, path, text[line - 1].strip()), finding
+
+
+def defined_twice(states: States) -> Iterator[Told]:
+    """Find functions of C and C++ that each side defines, in different places of one file.
+
+    This is only likely a fault, as the two may be in different branches of an `#if`.
+    """
+    for path in states.carriers:
+        old = written_path(states, path)
+        sides = (states.base, old), (states.written, old), (states.onto, path)
+        blobs = [*(side.blob(at) for side, at in sides), states.merged.blob(path)]
+        if not path.endswith(CXX) or None in blobs or len(set(blobs)) < len(blobs):
+            continue
+        texts = [side.read(at) or b"" for side, at in sides]
+        base, ours, theirs = (set(_CALLED.findall(text)) for text in texts)
+        if (ours - base).isdisjoint(theirs - base):
+            continue
+        before, *each = (_functions(text, path) for text in texts)
+        added = added_lines(states, path)
+        for key, lines in _functions(states.merged.read(path), path).items():
+            if len(lines) > 1 and key not in before and all(len(e[key]) == 1 for e in each):
+                line = next((n for n in lines if n in added), lines[-1])
+                said = f"`{key[0]}` is defined twice, once by each side."
+                finding = AuditFinding("defined-twice", False, path, line, key[0], said)
+                yield added.get(line, states.carriers[path]), finding
+
+
+def _functions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
+    """Map each function that a file defines to the lines of its definitions.
+
+    The key is its name, where it is and, but for C, the types of its parameters.
+    """
+    found = defaultdict[tuple[str, ...], list[int]](list)
+    for one in read_outside(content):
+        if one.kind == "function" and one.is_definition:
+            types = () if path.endswith(".c") else (p.type for p in one.parameters or ())
+            found[(one.name, *one.owners, "", *types)].append(one.line)
+    return found
 
 
 def _given(content: bytes | None) -> dict[Given, list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.audit.twice import check_twice
+from patchmgr.engines.audit.twice import check_twice, defined_twice
 from tests.engines.audit.audited import found
 from tests.tables import table
 
@@ -60,3 +60,29 @@ def test_a_member_of_both_sides_is_told() -> None:
 def told(base: str, ours: str, upstream: str) -> list[str | None]:
     texts = ({"m.py": text.encode()} for text in (base, ours, upstream))
     return [finding.symbol for finding in found([check_twice], *texts)]
+
+
+PADS = "".join(f"int pad{n}(int a) {{\n  return a + {n};\n}}\n\n" for n in range(8))
+COPY = "int copy(char* to) {\n  return fill(to);\n}\n\n"
+
+
+@table(
+    ("path", "ours", "upstream", "said"),
+    {
+        "one function": ("a.c", COPY, "int copy(char* to, int n) {\n  return n;\n}\n", ["copy"]),
+        "an overload": ("a.cc", COPY, "int copy(char* to, int n) {\n  return n;\n}\n", []),
+        "one type": ("a.cc", COPY, "int copy(char* x) {\n  return 1;\n}\n", ["copy"]),
+        "of another class": ("a.cc", COPY, "int B::copy(char* x) {\n  return 1;\n}\n", []),
+        "a declaration": ("a.c", COPY, "int copy(char* to);\n", []),
+        "a call": ("a.c", COPY, "int more(char* to) {\n  return copy(to);\n}\n", []),
+        "another name": ("a.c", COPY, COPY.replace("copy", "move"), []),
+        "another language": ("a.go", COPY, COPY.replace("to", "x"), []),
+    },
+)
+def test_a_function_that_both_sides_define_is_told(
+    path: str, ours: str, upstream: str, said: list[str]
+) -> None:
+    texts = ({path: text.encode()} for text in (PADS, ours + PADS, PADS + upstream))
+    findings = found([defined_twice], *texts)
+    assert [finding.symbol for finding in findings] == said
+    assert all(finding.line == 1 and not finding.is_certain for finding in findings)
