@@ -140,14 +140,14 @@ class Runner(Struct, frozen=True):
         if code == 0:
             return Gate(command.name, Standing.PASSED, 1, (), "", told_log, seconds)
         how = f"took more than {command.timeout} s" if code == TIMED_OUT else f"exit {code}"
-        first = self._first_bad(command, log, code)
+        first = self._first_bad(command, log)
         if first == 0:
             problem = Problem(command.name, f"{how}, also without the series")
         else:
             problem = Problem(command.name, how, self.patches[first - 1])
         return Gate(command.name, Standing.FAILED, 1, (problem,), "", told_log, seconds)
 
-    def _first_bad(self, command: CheckCommand, log: Path, code: int) -> int:
+    def _first_bad(self, command: CheckCommand, log: Path) -> int:
         """Return the index of the first state on which a command fails; 0 is the pin."""
 
         def fails(number: int) -> bool:

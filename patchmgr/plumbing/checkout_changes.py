@@ -271,7 +271,7 @@ def plan_exchange(
     back = (file for path, file in old.items() if path not in wanted and is_attributes(path))
     around = {file.path: as_content(checkout.original_file(file)) for file in back}
     wanted = checkout.clone.conversion.to_work_tree(wanted, around=around)
-    leaving = _leaving(checkout, old, wanted)
+    leaving = _leaving(old, wanted)
     there = [path for path, content in wanted.items() if content is not None]
     refuse_same_names(checkout.root, there, leaving, goal.onto)
     rows = []
@@ -308,7 +308,7 @@ def plan_files(
     """
     files = applied.files if applied is not None else ()
     old = {file.path: file for file in files if file.path not in replaced}
-    leaving = _leaving(target, old, wanted)
+    leaving = _leaving(old, wanted)
     refuse_same_names(target.root, [p for p, content in wanted.items() if content is not None])
     rows = [_row(target, path, old.get(path), wanted, leaving) for path in sorted({*wanted, *old})]
     for row in rows:
@@ -337,9 +337,7 @@ def _exchange(rows: Collection[_Row], record: Record | None) -> Exchange:
     )
 
 
-def _leaving(
-    checkout: Target, old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]
-) -> set[str]:
+def _leaving(old: Mapping[str, AppliedFile], wanted: Mapping[str, Content | None]) -> set[str]:
     """Return the paths at which no file will remain."""
     gone = {path for path, content in wanted.items() if content is None}
     return gone | {p for p, file in old.items() if p not in wanted and file.before is None}

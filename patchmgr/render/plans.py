@@ -29,7 +29,7 @@ def plan_text(plan: Plan, view: View) -> str:
     indent = " " * (width + 4)
     for step in plan.steps if not view.is_line else ():
         lines.append(f"  {step.number:>{width}}  {_title(plan, step)}")
-        for line in _facts(plan, step):
+        for line in _facts(step):
             lines += view.folded(line, indent)
         for patch in step.patches:
             if patch.verdict in _LEFT or view.is_all:
@@ -65,7 +65,7 @@ def _title(plan: Plan, step: PlanStep) -> str:
     )
 
 
-def _facts(plan: Plan, step: PlanStep) -> Iterator[str]:
+def _facts(step: PlanStep) -> Iterator[str]:
     counts = Counter(patch.verdict for patch in step.patches)
     changed = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
     if step.breaking is not None:
@@ -130,7 +130,7 @@ def _step_markdown(plan: Plan, step: PlanStep, *, takes: bool) -> str:
     found = step.breaking
     if found is not None and found.pull is not None:
         lines.append(f"- pull request {found.pull}")
-    lines += [f"- {text(fact)}" for fact in _facts(plan, step)]
+    lines += [f"- {text(fact)}" for fact in _facts(step)]
     if takes:
         lines.append(f"- take it with: {code(plan.command(step))}")
     if step.patches:

@@ -191,7 +191,7 @@ def tag_message(
     record, pin = loaded.record, loaded.record.pin
     carried = [outcome for outcome in outcomes if outcome.is_carried]
     lines = [f"{record.name} on {shown(pin.ref)}: {len(carried)} patches", ""]
-    lines += _verdicts(loaded, outcomes)
+    lines += _verdicts(loaded)
     lines += _gates(session, loaded, selected)
     if selected:
         lines.append(f"Selected: {', '.join(sorted(map(shown, selected)))}")
@@ -208,7 +208,7 @@ def tag_message(
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _verdicts(loaded: LoadedSeries, outcomes: Sequence[PatchOutcome]) -> list[str]:
+def _verdicts(loaded: LoadedSeries) -> list[str]:
     """Return lines with the verdicts of the last rebase, as upstream.lock records them."""
     rows = loaded.record.result.get("patches", ())
     base = loaded.record.result.get("base")
