@@ -69,7 +69,7 @@ def audit_trees(repository: Path, old: str, new: str) -> Audited:
         read = lru_cache(256)(reader.blob)
         trees = StoredTree(reader, before), StoredTree(reader, after)
         one, other = (Files(Overlay(tree), read) for tree in trees)
-        changed = [path for path in changed_paths(git_dir, before, after) if path]
+        changed = changed_paths(git_dir, before, after)
         # No line of the new tree is upstream's alone: each is looked at as the old tree meant it.
         states = States(
             base=one,

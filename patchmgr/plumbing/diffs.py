@@ -38,7 +38,7 @@ def changed_files(git_dir: Path, old: str, new: str) -> Versions:
 def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
     """Return the paths of all files that are added, deleted or changed between two states."""
     arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new]
-    return tuple(git_process.ask(git_dir, *arguments).rstrip("\0").split("\0"))
+    return tuple(git_process.ask(git_dir, *arguments).split("\0")[:-1])
 
 
 def readable_files(

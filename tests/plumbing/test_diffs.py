@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from patchmgr.plumbing.diffs import commit_diffs
+from patchmgr.plumbing.diffs import changed_paths, commit_diffs
 from tests.conftest import Repository
 
 TEXT: dict[str, bytes | str | None] = {"a": "text\n"}
@@ -33,6 +33,8 @@ def test_a_commit_has_the_same_diff_alone_and_among_others(
     repository.commit({"start": "start\n"})
     commits = [repository.commit(kind, f"commit {n}") for n, kind in enumerate(kinds)]
     git_dir = repository.root / ".git"
+    paths = [changed_paths(git_dir, f"{commit}~", commit) for commit in commits]
+    assert paths == [tuple(kind) for kind in kinds]
     together = commit_diffs(git_dir, commits)
     alone = {commit: commit_diffs(git_dir, [commit])[commit] for commit in commits}
     assert together == alone
