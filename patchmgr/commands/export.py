@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from patchmgr.commands.series import show_series
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
@@ -135,15 +136,13 @@ class _Export(Struct, frozen=True):
 
     def made(self) -> Made:
         """Return the exported patches, the skipped ones, and the files to write by path."""
-        workspace = self.session.workspace
-        record = workspace.series_record(self.name)
         if self.form.takes_all:
-            lines = workspace.series_file(self.name).lines
+            view = show_series(self.session, self.name)
+            record, lines = view.record, view.file.lines
             pinned = Pinned(record.pin.commit, record.pin.ref, lines, self.asked.package)
             by_name = {line.name: line for line in lines}
             nobody = own_author()
-            patches = workspace.patches(self.name)
-            items = [Item(patch, by_name[patch.name], nobody) for patch in patches]
+            items = [Item(patch, by_name[patch.name], nobody) for patch in view.patches]
             self.form.check(items, pinned)
             parcels = tuple(Parcel(item, item.patch.raw) for item in items)
             return parcels, (), self.form.files(parcels, pinned)

@@ -82,8 +82,12 @@ class SeriesView(Struct, frozen=True):
 def show_series(session: Session, name: str) -> SeriesView:
     """Return a series with its patches."""
     workspace = session.workspace
-    record = workspace.series_record(name)
-    return SeriesView(record, workspace.series_file(name), workspace.patches(name))
+
+    def view() -> SeriesView:
+        record = workspace.series_record(name)
+        return SeriesView(record, workspace.series_file(name), workspace.patches(name))
+
+    return workspace.read_whole(view)
 
 
 def list_series(session: Session) -> tuple[SeriesView, ...]:

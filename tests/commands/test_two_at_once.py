@@ -81,7 +81,12 @@ def test_what_only_reads_does_not_wait(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "code"), [("branch s --json", 0), ("apply s --to {checkout} --json", 1)]
+    ("line", "code"),
+    [
+        ("branch s --json", 0),
+        ("export s --as quilt --out {out} --json", 0),
+        ("apply s --to {checkout} --json", 1),
+    ],
 )
 def test_what_is_read_while_another_writes_is_one_state(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, line: str, code: int
@@ -100,6 +105,9 @@ def test_what_is_read_while_another_writes_is_one_state(
     assert (answer.code, ran) == (code, [0])
     if code:
         assert answer.json["error"]["message"] == "s was changed while the command ran"
-    else:
+    elif "base" in answer.json:
         now = stage.run("series", "show", "s", "--json").json["series"]["base"]["commit"]
         assert answer.json["base"] == now
+    else:
+        written = {path.name: path.read_bytes() for path in place.out.glob("*.patch")}
+        assert written == {p.name: p.read_bytes() for p in stage.root.glob("series/s/*.patch")}
