@@ -205,7 +205,6 @@ class Watch:
         return tuple(touched.values())
 
     def _bring(self, pull: PullForecast) -> None:
-        """Fetch the blobs needed to merge a pull request."""
         reader = self.side.reader
         base, _ = own_range(self.side.store, pull.head, self.tip.commit)
         trees = [reader.tree_of(commit) for commit in (base, pull.head, self.tip.commit)]

@@ -148,7 +148,6 @@ def judging(
 
 
 def _sites(value: Any) -> Sites | None:
-    """Return sites from a cached value, or None if the value does not contain sites."""
     try:
         return None if value is None else convert(value[0], Sites)
     except ValidationError:

@@ -207,8 +207,6 @@ class Wheel(Closing):
 
 
 class _Writer:
-    """Writes a wheel from the members of another."""
-
     def __init__(
         self, source: zipfile.ZipFile, out: zipfile.ZipFile, wheel: Wheel, version: str
     ) -> None:

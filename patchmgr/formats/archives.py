@@ -408,8 +408,6 @@ def _unpacked(file: BinaryIO, magic: bytes) -> AbstractContextManager[BinaryIO]:
 
 
 class _TopFolder:
-    """The folder that contains every member of an sdist."""
-
     def __init__(self) -> None:
         self._name: str | None = None
 

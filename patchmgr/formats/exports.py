@@ -351,7 +351,6 @@ def _came_as(item: Item) -> PackagePatch | None:
 
 
 def _title(item: Item) -> str:
-    """Return a patch's name without package, number and suffix."""
     known = read_name(item.patch.name)
     stem = known.title if known is not None else item.patch.name.rpartition("/")[2]
     return re.sub(r"[^\w.-]+", "-", re.sub(r"\.(?:patch|diff)$", "", stem))

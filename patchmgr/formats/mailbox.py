@@ -98,7 +98,6 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
 
 
 def _read_date(text: str, name: str) -> str:
-    """Return a date in git's raw form, or raise a "bad-patch" error."""
     date = parse_date(text)
     if date is None:
         problem = f"Patch {shown(name)} has a Date that cannot be read: {shown(text)}"

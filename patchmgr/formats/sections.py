@@ -462,7 +462,6 @@ def _mode(reader: PatchReader, text: bytes, at: int) -> str:
 
 
 def _index(reader: PatchReader, found: _Lines) -> tuple[str | None, str | None, str | None]:
-    """Return both ids and the mode of the index line."""
     if "index" not in found:
         return None, None, None
     text, at = found["index"]
@@ -490,7 +489,6 @@ def _moved(reader: PatchReader, found: _Lines) -> Names | None:
 
 
 def _markers(reader: PatchReader) -> Names | None:
-    """Read the --- and +++ lines, if there are any."""
     if not reader.starts(b"--- "):
         return None
     paths: list[str | None] = []
@@ -521,7 +519,6 @@ def _names(
 
 
 def _binary(reader: PatchReader, facts: _Facts) -> BinaryChange | None:
-    """Read a binary payload, if the section has one."""
     if reader.starts(b"Binary files "):
         raise reader.fault("a binary file without its content", "export with --binary")
     if reader.line != b"GIT binary patch\n":

@@ -86,7 +86,6 @@ class PackageUpstream(Side):
         return self._known
 
     def _stored(self, version: str) -> Imported | None:
-        """Return the release of this version, or None if it is not in the store."""
         commit = self._commits().get(version)
         return None if commit is None else self._read(version, commit)
 

@@ -140,7 +140,6 @@ class PullRequests(Struct, frozen=True):
             yield from (str(row[name]) for name in _PATHS if row.get(name))
 
     def _rows(self, path: str) -> Iterator[Any]:
-        """Yield the items of a list, page by page."""
         for page in count(1):
             joint = "&" if "?" in path else "?"
             rows = self._ask("GET", f"{path}{joint}per_page={_PAGE}&page={page}")

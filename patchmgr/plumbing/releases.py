@@ -122,7 +122,6 @@ def _content(
 
 
 def _read(file: BinaryIO, archive: Archive, progress: Progress) -> Iterator[ArchiveFile]:
-    """Yield the files of the archive; errors name the archive."""
     size = file.tell()
     progress.start(f"Importing {archive.filename}", size)
     at = 0

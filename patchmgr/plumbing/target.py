@@ -77,7 +77,6 @@ def _check_inside(*paths: str | None) -> None:
 
 
 def _short_state(state: FileState | None) -> list[str] | None:
-    """Return a state in the form used in a journal."""
     return None if state is None else [state.mode, state.sha256]
 
 

@@ -50,7 +50,6 @@ def checked_text(checked: Checked, view: View, *, limit: int = MOST) -> str:
 
 
 def _gates(checked: Checked) -> str:
-    """Return how many gates passed, failed and were skipped, as a phrase."""
     found = Counter(gate.standing for gate in checked.gates)
     words = [f"{found[standing]} {standing.value}" for standing in Standing if found[standing]]
     return f"{counted(len(checked.gates), 'gate')}: {', '.join(words) or 'none'}"

@@ -266,7 +266,6 @@ def _status_summary(status: Status) -> str:
 
 
 def _unfinished(status: Status) -> str:
-    """Return the series and the target of the rebase in progress, with a short commit id."""
     *words, onto = (status.in_progress or "").split(" ")
     return clean(" ".join((*words, short_ref(onto))))
 

@@ -296,7 +296,6 @@ def _figure(
     *,
     kind: str = "wide",
 ) -> str:
-    """Return a figure with a caption, and with a title for screen readers."""
     width, height = f"{size[0]:.0f}", f"{size[1]:.0f}"
     return (
         f'<figure><figcaption id="{own}c">{caption}</figcaption>'

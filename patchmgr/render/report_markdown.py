@@ -302,7 +302,6 @@ MOST_IN_CHART = 10
 
 
 def _part_rows(review: Review) -> list[str]:
-    """Return a table row for each subsystem, with tests counted separately."""
     return [
         f"| {text(p.name)} | {p.files} | {p.added} | {p.removed} | {p.test_files} "
         f"| +{p.test_added} -{p.test_removed} | {', '.join(p.languages)} "

@@ -95,7 +95,6 @@ def patch_lines(patch: PatchOutcome, view: View) -> Iterator[str]:
 
 
 def _about(patch: PatchOutcome) -> Iterator[str]:
-    """Yield the lines below the verdict of a patch."""
     for sighting in patch.evidence:
         told = f"  ({reliability_text(sighting.reliability)})" if sighting.reliability else ""
         yield f"in {sighting_text(sighting)}{told}"
@@ -290,7 +289,6 @@ def _next_step(
 
 
 def _conflicts_left(outcomes: Sequence[SeriesOutcome]) -> str:
-    """Return one line with the names of the patches that are still in conflict."""
     left = [p for outcome in outcomes for p in outcome.patches if p.verdict is Verdict.CONFLICT]
     names = [clean(patch.name) for patch in left[:_FEW]]
     if len(left) > _FEW:

@@ -257,8 +257,6 @@ def carry(given: CarryInput) -> Carried:
 
 
 class _Carry:
-    """The rebase of one series from one state to another."""
-
     def __init__(self, given: CarryInput, kept: Answers, structure: StructureApart) -> None:
         bench, base, bring = given.bench, given.base, given.bring
         self.given, self.kept, self.structure = given, kept, structure

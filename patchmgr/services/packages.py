@@ -242,8 +242,6 @@ def carry_onto_package(
 
 
 class _Run:
-    """The rebase of one series onto one package."""
-
     def __init__(
         self,
         session: Session,
