@@ -109,8 +109,9 @@ def _landings(series: Series) -> Landings:
     candidates |= {
         number
         for path in series.weaves
+        if series.is_state(path, series.way.end)
         for number, _ in series.way.versions(path)
-        if series.is_state(path, number) and series.is_state(path, series.way.end)
+        if series.is_state(path, number)
     }
     every = range(len(series.folded))
     related, touching = _related(series), [series.touching(patch) for patch in every]
