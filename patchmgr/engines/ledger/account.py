@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise, zip_longest
 from typing import Any
 
@@ -15,11 +15,13 @@ from patchmgr.engines.ledger.texts import (
     END,
     JOINTS,
     START,
+    Block,
     Lines,
     Pair,
     Searched,
     blocks_of,
     definitions_of,
+    is_near,
     is_within,
     lines_of,
     merged,
@@ -263,7 +265,12 @@ class Account:
     def _upstream(
         self, count: Callable[[Lines], Counter[Any]], beside: int, *, is_netted: bool
     ) -> Deltas:
-        """Return what upstream changed, with the given number of lines around each change."""
+        """Return what upstream changed, with the given number of lines around each change.
+
+        If `is_netted`, only changes at or next to places that the patches change count, and those
+        to which upstream moved lines from there: a word that both sides add is one word only where
+        they add it at the same place.
+        """
         found = Deltas(is_netted=is_netted)
         for path in self.paths:
             if self.base.blob(path) == self.onto.blob(path):
@@ -272,10 +279,28 @@ class Account:
             old, new = (
                 [] if lines is None and beside else [START, *(lines or ()), END] for lines in texts
             )
-            for a, b, c, d in blocks_of(old, new):
+            blocks = list(blocks_of(old, new))
+            for a, b, c, d in self._at_changes(path, old, new, blocks) if is_netted else blocks:
                 sides = old[max(0, a - beside) : b + beside], new[max(0, c - beside) : d + beside]
                 found.take(count(sides[0]), count(sides[1]), is_carried=True)
         return found
+
+    def _at_changes(
+        self, path: str, old: Lines, new: Lines, blocks: Sequence[Block]
+    ) -> Sequence[Block]:
+        """Return upstream's changes of a file at places that the patches change, too.
+
+        Returns all for a file that the base, upstream or the series lacks, as its text may have
+        moved from or to another one.
+        """
+        theirs = self.end.get(path)
+        if theirs is None or None in (self.base.blob(path), self.onto.blob(path)):
+            return blocks
+        places = [block[:2] for block in blocks_of(old, [START, *theirs, END])]
+        near = {block for block in blocks if is_near(*block[:2], places)}
+        counts = Counter(old)
+        moved = {line for a, b, _, _ in near for line in old[a:b] if counts[line] == 1}
+        return [b for b in blocks if b in near or not moved.isdisjoint(new[b[2] : b[3]])]
 
     def off(
         self,

@@ -14,8 +14,9 @@ what the ledger has to prove:
   is lost, doubled or reordered.
 - *Carried by other means* (a formatter, a structural merge, a move). Here the layout may change:
   white space, line breaks, commas, parentheses, quotes and backslashes do not count. The counts of
-  words must obey the same equation, and lines that are unique in both R and U must be in the same
-  order. R must define what the patch defines. Imports that moved code needs may be added.
+  words must obey the same equation, where a change that both sides made counts once only if they
+  made it at the same place. Lines that are unique in both R and U must be in the same order. R must
+  define what the patch defines. Imports that moved code needs may be added.
 - *Resolved by a person.* Lines that the patch adds and the result lacks count as given up.
 - *Upstream has it.* Each added line must be in upstream's file, by its words, or a cited commit
   must have added it. Each removed line must be gone, or a cited commit must have removed it.

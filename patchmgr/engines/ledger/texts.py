@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 
 Lines = list[bytes]
 Pair = tuple[bytes, bytes]
+Block = tuple[int, int, int, int]
 Words = Counter[bytes]
 START, END = b"\n<", b"\n>"  # no line of a file has a line end
 _BESIDE = 3
@@ -97,6 +98,11 @@ def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
     return found
 
 
+def is_near(start: int, end: int, places: Iterable[tuple[int, int]]) -> bool:
+    """Return whether a range of lines overlaps one of the places, or is next to one."""
+    return any(a <= end + _BESIDE and start <= b + _BESIDE for a, b in places)
+
+
 def _beside(lines: Lines, start: int, end: int) -> Lines:
     """Return a range of lines with the lines around it, as diffs may place a change differently."""
     return lines[max(0, start - _BESIDE) : end + _BESIDE]
@@ -116,7 +122,7 @@ class Searched:
         return at >= 0
 
 
-def blocks_of(old: Lines, new: Lines) -> Iterator[tuple[int, int, int, int]]:
+def blocks_of(old: Lines, new: Lines) -> Iterator[Block]:
     """Yield the ranges in which two texts differ: start and end in the old, then in the new one."""
     at_old = at_new = 0
     for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):

@@ -490,6 +490,33 @@ def test_what_both_sides_add_alike_is_there_once_with_the_dots_in_it() -> None:
         assert not ledger([one], base, ours, wrong).is_balanced
 
 
+def test_what_both_sides_add_alike_in_two_places_is_there_twice() -> None:
+    base = "A = [\n    'a',\n    'b',\n]\nmid = 1\nmore = 2\nother = 3\nB = [\n    'c',\n]\n"
+    theirs = base.replace("    'b',", "    'x',\n    'b',")
+    ours = base.replace("    'c',", "    \"x\",\n    'c',")
+    both = theirs.replace("    'c',", "    \"x\",\n    'c',")
+    one = patch(base, theirs, OTHERWISE)
+    assert ledger([one], base, ours, both).faults == ()
+    for lost in (ours, theirs):
+        lacks = "the result lacks 1 word that the patches add: `x`"
+        assert lacks in told(ledger([one], base, ours, lost))
+    gone = patch(both, ours, OTHERWISE)
+    assert ledger([gone], both, theirs, base).faults == ()
+    still = "the result still has 1 word that the patches remove: `x`"
+    assert still in told(ledger([gone], both, theirs, theirs))
+
+
+def test_what_upstream_changed_alike_as_it_moved_the_place_is_there_once() -> None:
+    first = "def f(a):\n    one = a + 1\n    two = one * 3\n    return two\n"
+    rest = "".join(f"\n\ndef g{n}(b):\n    return b - {n}\n" for n in range(6))
+    alike = first.replace("one * 3", "one * 3 + extra")
+    wanted = alike.replace("a + 1", "a + more")
+    ours, made = (f"{rest}\n\n{text}" for text in (alike, wanted))
+    one = patch(first + rest, wanted + rest, OTHERWISE)
+    assert ledger([one], first + rest, ours, made).faults == ()
+    assert not ledger([one], first + rest, ours, ours).is_balanced
+
+
 def test_a_value_may_go_to_a_new_name_where_upstream_has_another_for_the_old_one() -> None:
     for begin, end in (("(\n    ", "\n)\n"), ("", "\n")):
         base = f"import os\n\nfirst = {begin}aaa111{end}other = 1\n"
