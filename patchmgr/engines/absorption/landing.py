@@ -131,7 +131,20 @@ def _landings(series: Series) -> Landings:
         mute = {patch for patch in asked if not series.count_patch(patch, number).total}
         for patch in (*landed, *_along(mute, landed, related, len(every))):
             found.setdefault(patch, []).append(number)
-    return found
+    return _in_order(series, found)
+
+
+def _in_order(series: Series, landings: Landings) -> dict[int, Sequence[int]]:
+    """Leave out landings of a patch before the first one of a patch whose changes it undoes.
+
+    Upstream then has what the patch brings back, because nothing has taken it away yet.
+    """
+    first = defaultdict[int, int](int)
+    for weave in series.weaves.values():
+        for earlier, (patch, _) in weave.replacements:
+            first[patch] = max(first[patch], landings.get(earlier, (0,))[0])
+    kept = {p: [n for n in numbers if n >= first[p]] for p, numbers in landings.items()}
+    return {patch: numbers for patch, numbers in kept.items() if numbers}
 
 
 def _is_landed(count: Count, *, is_own: bool) -> bool:
