@@ -137,14 +137,20 @@ def _landings(series: Series) -> Landings:
 def _in_order(series: Series, landings: Landings) -> dict[int, Sequence[int]]:
     """Leave out landings of a patch before the first one of a patch whose changes it undoes.
 
-    Upstream then has what the patch brings back, because nothing has taken it away yet.
+    Upstream then has what the patch brings back, because nothing has taken it away yet. A patch of
+    which upstream has more than that is judged by the rest (R-fi-0.6.16:tip).
     """
     first = defaultdict[int, int](int)
     for weave in series.weaves.values():
         for earlier, (patch, _) in weave.replacements:
             first[patch] = max(first[patch], landings.get(earlier, (0,))[0])
-    kept = {p: [n for n in numbers if n >= first[p]] for p, numbers in landings.items()}
-    return {patch: numbers for patch, numbers in kept.items() if numbers}
+    kept = dict[int, Sequence[int]]()
+    for patch, numbers in landings.items():
+        counts = {number: series.count_patch(patch, number) for number in numbers}
+        found = [n for n, c in counts.items() if n >= first[patch] or c.found >= c.replaced]
+        if found:
+            kept[patch] = found
+    return kept
 
 
 def _is_landed(count: Count, *, is_own: bool) -> bool:

@@ -286,6 +286,7 @@ def test_a_place_that_upstream_deleted_as_a_whole_did_not_land() -> None:
 
 def test_what_is_still_there_has_not_come_back() -> None:
     more = ("stay_20", "stay_20 more_1st more_2nd more_3rd more_4th")
-    old, new = (swap(BASE, ("stay_10", f"stay_10 guard_it guard_{x}")) for x in ("old", "new"))
+    guards = (f"stay_10 guard_one guard_two guard_{x}" for x in ("old", "new"))
+    old, new = (swap(BASE, ("stay_10", lines)) for lines in guards)
     told = tale(a(swap(BASE, more), swap(new, more)), *on_a(new, swap(BASE, more)), base={"a": old})
     assert told.verdicts() == ["landed c1 exact", "-"]
