@@ -32,7 +32,7 @@ from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.durable import written_beside
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import CarryOptions
-from patchmgr.services.installed import path_map
+from patchmgr.services.installed import WHEEL_MARK, path_map
 from patchmgr.services.materials import materials_of, patches_used
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.series import whole_series
@@ -124,7 +124,7 @@ def local_version(version: str, changes: Mapping[str, bytes | None]) -> str:
         whole.update(path.encode("utf-8", "surrogateescape") + b"\0" + part)
     found = _DIGEST.search(whole.hexdigest())
     digest = found[0] if found is not None else f"x{whole.hexdigest()[:9]}"
-    return f"{version}{'.' if '+' in version else '+'}patchmgr.{digest}"
+    return f"{version}{'.' if '+' in version else '+'}{WHEEL_MARK}{digest}"
 
 
 _FILE_NAME = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?P<rest>(?:-[^-]+){3,4})\.whl")

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from patchmgr import services
 from patchmgr.engines.series.installed_paths import InstalledPaths
@@ -40,6 +41,9 @@ _STANDINGS = {
     FileState.REPLACED: Standing.ORIGINAL,
     FileState.EDITED: Standing.EDITED,
 }
+
+
+WHEEL_MARK = "patchmgr."  # in the local part of the version of a wheel that `wheel` made
 
 
 class Location(Struct, frozen=True):
@@ -197,6 +201,33 @@ def verify_package(
     with settled(session, Installation(distribution), is_dry_run=True) as target:
         applied = target.record()
         if applied is None or applied.series != name:
-            return unpatched_state(session, record, target)
+            unpatched = unpatched_state(session, record, target)
+            return _state_in_wheel(session, unpatched, target, selected)
         digest = package_digest(session, record, selected or applied.selected)
         return package_state(name, target, applied, digest)
+
+
+def _state_in_wheel(
+    session: Session, state: InstalledState, target: Installation, selected: Collection[str]
+) -> InstalledState:
+    """Return "patched" instead if `patchmgr wheel` made the package, with the current series."""
+    package = target.distribution
+    if WHEEL_MARK not in package.version or state.state == "edited":
+        return state
+    record, packages = session.workspace.series_record(state.series), services.packages
+    named = {Path(path).name for p in whole_series(session, record)[0] for path in p.paths()}
+    paths = [path for path in package.record if Path(path).name in named]
+    states = {path: target.state(path, None, is_current=True) for path in paths}
+    if FileState.EDITED in states.values():
+        edits = {path: found for path, found in states.items() if found is FileState.EDITED}
+        return replace(state, state="edited", files=tuple({**dict(state.files), **edits}.items()))
+    found = packages.Package(
+        package.name, package.version, package.record,
+        original_reader(target, None, is_for_writing=False), path_map(session, record.name),
+    )  # fmt: skip
+    options = services.carry.CarryOptions(frozenset(selected))
+    done = packages.carry_onto_package(session, record, found, options=options)
+    if done.files or done.outcome.has_conflicts:
+        return state
+    files = tuple((path, FileState.PATCHED) for path, _ in state.files)
+    return InstalledState(record.name, package, "patched", True, True, package.version, files)

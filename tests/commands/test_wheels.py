@@ -14,7 +14,7 @@ from patchmgr import render
 from tests.commands.conftest import Answer
 from tests.commands.scenes import text
 from tests.commands.test_installs import house as house
-from tests.commands.wheels import DEMO, House, digest, wheel
+from tests.commands.wheels import DEMO, House, digest, uninstall, wheel
 
 
 @pytest.fixture
@@ -68,6 +68,24 @@ def test_the_same_wheel_and_series_give_the_same_bytes(house: House, source: Pat
     assert first == second
     house.series({"demo/a.py": text(l40="other\n")})
     assert make(house, source, "--json").json["version"] != "1.0"
+
+
+def test_an_installed_wheel_is_verified_without_a_record_in_the_target(
+    house: House, source: Path
+) -> None:
+    made = make(house, source, "--json").json["wheel"]
+    uninstall(house.site)
+    with zipfile.ZipFile(made) as archive:
+        archive.extractall(house.site)
+    assert house.state() == "patched"
+    assert house.verdicts("--dry-run") == ["absorbed"] * 3
+    changed = house.site / "demo/a.py"
+    kept = changed.read_text()
+    changed.write_text("edited\n")
+    assert house.state() == "edited"
+    changed.write_text(kept)
+    house.series({"demo/a.py": text(l40="other\n")})
+    assert house.state() == "pristine"
 
 
 def test_a_local_version_goes_on(house: House) -> None:
