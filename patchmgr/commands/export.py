@@ -85,10 +85,8 @@ def export(session: Session, name: str, asked: ExportOptions) -> Exported:
     _check_place(root, asked.place)
     parcels, skipped, files = _Export(session, name, form, asked).made()
     private = root / PRIVATE / "exports"
-    delivery = Delivery(asked.place, private, is_file=form.is_file)
-    delivered = delivery.deliver(
-        files, series=name, is_forced=asked.is_forced, is_dry_run=asked.is_dry_run
-    )
+    delivery = Delivery(asked.place, private, name, is_file=form.is_file)
+    delivered = delivery.deliver(files, is_forced=asked.is_forced, is_dry_run=asked.is_dry_run)
     for parcel in parcels:
         for clause in form.losses(parcel):
             session.say(f"warning: {shown(parcel.item.patch.name)} {clause}")
@@ -222,20 +220,20 @@ class Delivered(Struct, frozen=True):
 
 
 class Delivery(Target):
-    """The folder to which an export is written."""
+    """The folder to which a series is exported. Several series may share it."""
 
     fault = "edited-export"
     mending = ("delete that file; the next export then needs --force",)
     settling = ("move that edit away, then run the command again",)
 
-    def __init__(self, place: Path, private: Path, *, is_file: bool) -> None:
-        digest = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
+    def __init__(self, place: Path, private: Path, series: str, *, is_file: bool) -> None:
+        digest = hashlib.sha256(os.fsencode(place) + b"\0" + series.encode()).hexdigest()[:16]
         root = place.parent if is_file else place
         super().__init__(root, private / digest)
-        self._name = place.name if is_file else ""
+        self._name, self._series = place.name if is_file else "", series
 
     def deliver(
-        self, files: Mapping[str, bytes], *, series: str, is_forced: bool, is_dry_run: bool
+        self, files: Mapping[str, bytes], *, is_forced: bool, is_dry_run: bool
     ) -> Delivered:
         """Write files (content by path), and delete files of the last export that are obsolete.
 
@@ -244,7 +242,7 @@ class Delivery(Target):
         """
         wanted = {path or self._name: content for path, content in files.items()}
         if is_dry_run:
-            return self._plan_files(wanted, series, is_forced)[1]
+            return self._plan_files(wanted, is_forced)[1]
         made: list[Path] = []
         try:
             if not os.path.lexists(self.root):
@@ -256,7 +254,7 @@ class Delivery(Target):
             self.private.parent.mkdir(parents=True, exist_ok=True)
             with self.held():
                 self.recover()
-                exchange, delivered = self._plan_files(wanted, series, is_forced)
+                exchange, delivered = self._plan_files(wanted, is_forced)
                 self.replace(exchange)
         except BaseException:
             remove_empty(made)
@@ -264,7 +262,7 @@ class Delivery(Target):
         return delivered
 
     def _plan_files(
-        self, wanted: Mapping[str, bytes], series: str, is_forced: bool
+        self, wanted: Mapping[str, bytes], is_forced: bool
     ) -> tuple[Exchange, Delivered]:
         record = self.record()
         known = {} if record is None else {file.path: file.after for file in record.files}
@@ -281,7 +279,8 @@ class Delivery(Target):
                     left.append(path)
             elif found is None or found.mode == SYMLINK or found.content != wanted[path]:
                 if not (is_ours or is_forced):
-                    message = f"{shown(path)} in {self.root} is not as patchmgr wrote it"
+                    place = f"{shown(path)} in {self.root}"
+                    message = f"{place} is not as an export of {self._series} wrote it"
                     hints = ("name another --out", "or replace the file: --force")
                     raise PatchmgrError("in-the-way", message, *hints)
                 new = content_of(REGULAR, wanted[path])
@@ -290,7 +289,7 @@ class Delivery(Target):
             AppliedFile(path, None, state_of(REGULAR, content), None, None)
             for path, content in sorted(wanted.items())
         )
-        fresh = Record(series, "export", (), "", None, tuple(noted))
+        fresh = Record(self._series, "export", (), "", None, tuple(noted))
         gone = tuple(row.path for row in rows if row.wanted is None)
         there = tuple(row.path for row in rows if row.wanted is not None)
         return Exchange(tuple(rows), fresh, {}), Delivered(there, gone, tuple(left))

@@ -94,10 +94,27 @@ def test_what_somebody_else_wrote_is_not_replaced(stage: Stage) -> None:
     before = picture(stage.folder)
     for more in ((), ("--dry-run",)):
         message = one_line(export(stage, "quilt", "--out", out(stage), *more, code=1))
-        assert message == f"series in {out(stage)} is not as patchmgr wrote it"
+        assert message == f"series in {out(stage)} is not as an export of s wrote it"
         assert changed(before, picture(stage.folder)) == set()
     export(stage, "quilt", "--out", out(stage), "--force")
     assert (out(stage) / "series").read_text() == "fork-one.patch\nfork-two.patch\n"
+
+
+def test_two_series_can_share_a_folder(stage: Stage) -> None:
+    stage.run("series", "new", "other", "--upstream", "up", "--base", "upstream/main")
+    (stage.folder / "one.patch").write_text(
+        PLAIN.replace("pkg/", "a/pkg/", 1).replace("++ pkg/", "++ b/pkg/")
+    )
+    stage.run("import", stage.folder / "one.patch", "--series", "other")
+    export(stage, "git", "--out", out(stage))
+    files = {path.name for path in out(stage).iterdir()}
+    answer = stage.run("export", "other", "--as", "git", "--out", out(stage))
+    assert "deleted" not in answer.out
+    assert {path.name for path in out(stage).iterdir()} == {*files, "0001-one.patch"}
+    export(stage, "quilt", "--out", out(stage, "quilt"))
+    answer = stage.run("export", "other", "--as", "quilt", "--out", out(stage, "quilt"), code=1)
+    assert "series in " in one_line(answer)
+    assert (out(stage, "quilt") / "series").read_text() == "fork-one.patch\nfork-two.patch\n"
 
 
 def test_an_export_into_the_workspace_itself_is_refused(stage: Stage) -> None:
