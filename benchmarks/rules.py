@@ -101,7 +101,7 @@ RULES = (
         "what a landing left out of a patch was removed in review, so it goes with the patch",
         landing,
         "MOST_OPEN",
-        -1,
+        0,
     ),
     Rule(
         "along",

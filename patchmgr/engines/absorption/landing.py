@@ -18,7 +18,6 @@ from patchmgr.engines.absorption.proof import Drop, why_needed
 from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
-    FEWEST_ELSEWHERE,
     FEWEST_LINES,
     MOST,
     MOST_OPEN,
@@ -156,7 +155,7 @@ def _in_order(series: Series, landings: Landings) -> dict[int, Sequence[int]]:
 def _is_landed(count: Count, *, is_own: bool) -> bool:
     if count.found == count.total:
         return count.total > 0
-    fewest = MOST if is_own else FEWEST_ELSEWHERE
+    fewest = MOST if is_own else 1 - MOST_OPEN
     return count.found >= max(FEWEST_LINES, fewest * count.total)
 
 
@@ -213,7 +212,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
     If all landings were reverted, return the last one and the commit that reverted it.
     """
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
-    fewest = FEWEST_ELSEWHERE * max(found.values())
+    fewest = (1 - MOST_OPEN) * max(found.values())
     landed, back = landings[patch][0], None
     says = patch in series.sizes or patch in {number for number, _ in series.wholes}
     for number in (n for n in found if found[n] >= fewest):

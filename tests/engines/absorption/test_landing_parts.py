@@ -88,6 +88,14 @@ def test_what_came_in_pieces_is_there_if_hardly_a_line_is_another(
     assert by_releases(theirs).verdicts() == [verdict]
 
 
+@table(("count", "verdict"), {"of-ten": (10, "-"), "of-twenty": (20, "landed c0 history")})
+def test_one_line_in_other_words_that_comes_with_much_else(count: int, verdict: str) -> None:
+    pieces = [f"piece_{number:02}" for number in range(count)]
+    release = " ".join(f"release_{number}x" for number in range(2 * count))
+    came = swap(inserted(*pieces[1:], "piece_other"), ("stay_28", f"stay_28 {release}"))
+    assert tale(a(inserted(*pieces)), *on_a(came, subject="Release")).verdicts() == [verdict]
+
+
 def test_a_large_patch_is_judged_as_a_small_one() -> None:
     large = inserted(*(f"piece_{number}" for number in range(300)))
     assert tale(a(large), *on_a(large)).verdicts() == ["landed c0 exact"]
