@@ -26,9 +26,15 @@ _NUMBERED = re.compile(
 )
 _NEAR = 2  # tokens between the edits of both sides
 _ALIKE = 0.9  # share of the words of two lines
+_REWORDED = 0.6  # the same, of a line and what it becomes
 # An underline, a line in bold type, or a heading of Markdown; a single # may begin a remark.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
 _SIGN = re.compile(r"[(=;,{\[]")
+_DECLARES = re.compile(
+    r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
+    r"(?!(?:class|enum|struct|union)\s+\w+\s*[;{])"
+    r"\w(?:[\w<>,\s*&]|::)*[\s*&>](\w+)\s*(?:=[^=]|[;\[{])"
+)
 
 
 def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -> str:
@@ -43,6 +49,8 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
             return "renamed"
         if fault := _unaccounted(Counter(words_of(said_of(text))), base, *words):
             return fault
+    if _keeps_a_copy(region, text):
+        return "copied"
     if _stammers(said_of(text)) - set[str]().union(*(_stammers(side.said) for side in flat)):
         return "doubled"
     is_code = language is PYTHON or language.family == "c"
@@ -57,6 +65,8 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
             return "sections"  # of which one the other side's lines are
     if language.family != "c":
         return ""
+    if _declared_again(lines_of(text)).difference(*map(_declared_again, region.sides)):
+        return "declared twice"
     if not old and _is_behind_a_closed_one(["".join(side) for side in both], text, language):
         return "closes"
     there = {line.strip() for line in text.split("\n")} - {""}
@@ -69,6 +79,21 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
     first, second, known = (dict(_numbers(side)) for side in (ours, theirs, old))
     shared = (first.keys() & second.keys()) - known.keys() - {"0", "1"}
     return "same number" if any(first[number] != second[number] for number in shared) else ""
+
+
+def is_emptied(region: Region) -> bool:
+    """Return whether one side deletes all lines of a region, and the other wraps or changes them.
+
+    What is left then is of no use: two includes around which git's git-compat-util.h got an `#if`
+    (73a0d5e2578b). Lines before or after the deleted ones are kept.
+    """
+    old, *both = (
+        [line.strip() for line in side[region.before : len(side) - region.after]]
+        for side in region.sides
+    )
+    left = next((side for side in both if any(side)), [])
+    is_emptied = any(old) and not all(map(any, both))
+    return is_emptied and old not in (left[: len(old)], left[-len(old) :])
 
 
 class FileLines(Struct, frozen=True):
@@ -104,6 +129,22 @@ def _counted(lines: Iterable[str]) -> Counter[str]:
 
 def _tells(line: str) -> bool:
     return is_telling(bare(line.encode("utf-8", "surrogateescape")))
+
+
+def _keeps_a_copy(region: Region, text: str) -> bool:
+    """Return whether a line is left that one side copies and the other side changes.
+
+    A patch of llama.cpp wrote a statement into three branches, and upstream added a cast to it,
+    which belongs to all three (fcd5847b7e78).
+    """
+    base, *sides = map(_counted, region.sides)
+    left = [line for line in _counted(lines_of(text)) & base if _tells(line)]
+    return any(
+        copier[line] > base[line] > changer[line]
+        and any(likeness(said_of(line), said_of(new)) >= _REWORDED for new in changer - base)
+        for copier, changer in (sides, sides[::-1])
+        for line in left
+    )
 
 
 def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
@@ -183,6 +224,21 @@ def _is_nearly(one: str, other: str) -> bool:
     a, b = said_of(one), said_of(other)
     more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
     return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
+
+
+def _declared_again(lines: Iterable[str]) -> set[str]:
+    """Return the variables and fields that a block declares twice."""
+    seen, found = [set[str]()], set[str]()
+    for line in lines:
+        if (declared := _DECLARES.match(line)) is not None:
+            found |= seen[-1] & {declared[1]}
+            seen[-1].add(declared[1])
+        for sign in line:
+            if sign == "{":
+                seen.append(set())
+            elif sign == "}":
+                seen[1:] = seen[1:-1]
+    return found
 
 
 def _numbers(lines: Iterable[str]) -> Iterator[tuple[str, str]]:

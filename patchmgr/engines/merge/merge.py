@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates
-from patchmgr.engines.merge.clashes import FileLines, clash
+from patchmgr.engines.merge.clashes import FileLines, clash, is_emptied
 from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
@@ -125,6 +125,8 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         fault = fault or always or asks(features, each)
         fault = fault or ("undone" if subject.is_undone(text) else "")
         fault = fault or clash(region, flat, text, around.language)
+        if each.rule.startswith("tokens") and is_emptied(region):
+            fault = fault or "emptied"
         if each.rule in _SIDES and (has_one_answer or not brought <= set(imported(text))):
             fault = fault or "loses"
         found.append(Candidate(text, each.rule, features, fault))

@@ -159,3 +159,57 @@ def test_a_name_that_is_replaced_here_and_qualified_there_is_a_persons(path: str
     lines = ("f(seed, 1);\n", "f(read_seed, 1);\n", "f(params.seed, 1);\n")
     found = _by_text(path, *lines, before="int g() {\n" if path == "a.cc" else "def g():\n")
     assert found["f(params.read_seed, 1);\n"].asks == "one expression"
+
+
+DEVICE = "  Device device;\n  read(&device);\n"
+CAST = "  out[(int64_t) at] = sum;\n"
+
+
+@table(
+    ("lines", "asks"),
+    {
+        "a-statement-that-ours-copies-and-theirs-changes": (
+            (
+                "  out[at] = sum;\n",
+                "  if (a)\n    out[at] = sum;\n  else\n    out[at] = sum;\n",
+                CAST,
+            ),
+            {"copied", "doubled"},
+        ),
+        "a-variable-that-both-declare": (
+            ("  n = 256;\n", f"{DEVICE}  n = device.threads;\n", "  Tool device;\n  n = 256;\n"),
+            {"declared twice", "doubled"},
+        ),
+        "in-blocks-of-their-own": (
+            ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"),
+            {""},
+        ),
+    },
+)
+def test_what_both_sides_write_in_c_may_not_go_together(
+    lines: tuple[str, str, str], asks: set[str]
+) -> None:
+    found = _by_text("a.cc", *lines, before="void f() {\n", after="}\n")
+    both = [
+        one
+        for text, one in found.items()
+        if text not in lines and one.rule not in ("ours", "theirs")
+    ]
+    assert {one.asks for one in both} == asks
+
+
+@table(
+    ("theirs", "asks"),
+    {
+        "around-it": (
+            "#ifndef NO_POLL\n#include <sys/poll.h>\n#else\n#include <poll.h>\n#endif\n",
+            "emptied",
+        ),
+        "behind-it": ("#include <sys/poll.h>\nint more;\n", ""),
+    },
+)
+def test_what_is_left_around_a_deleted_line_is_a_persons(theirs: str, asks: str) -> None:
+    sides = ("#include <sys/poll.h>\n", "", theirs)
+    found = _by_text("a.h", *sides, before="#include <sys/poll.h>\n#include <a.h>\n")
+    left = theirs.replace("#include <sys/poll.h>\n", "")
+    assert found[left].asks == asks
