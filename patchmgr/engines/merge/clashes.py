@@ -67,6 +67,8 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
         return ""
     if _declared_again(lines_of(text)).difference(*map(_declared_again, region.sides)):
         return "declared twice"
+    if _is_changed_elsewhere(region, text):
+        return "elsewhere"
     if not old and _is_behind_a_closed_one(["".join(side) for side in both], text, language):
         return "closes"
     there = {line.strip() for line in text.split("\n")} - {""}
@@ -239,6 +241,34 @@ def _declared_again(lines: Iterable[str]) -> set[str]:
             elif sign == "}":
                 seen[1:] = seen[1:-1]
     return found
+
+
+def _is_changed_elsewhere(region: Region, text: str) -> bool:
+    """Return whether what one side adds to a declaration or call is not there in the result.
+
+    Upstream of redis took a parameter out of one and added another function; the parameter that the
+    patch adds came into that one's list (3414221791c7). A line may be wrapped into two.
+    """
+    base, *sides, merged = map(_heads, (*region.sides, lines_of(text)))
+
+    def is_lost(head: str, one: str, other: str) -> bool:
+        old = base[head]
+        added = Counter(words_of(one)) - Counter(words_of(old)) - Counter(words_of(other))
+        return bool(added) and merged.get(head) == other and not old.startswith(other)
+
+    return any(
+        is_lost(head, one[head], other[head])
+        for head in base.keys() & sides[0].keys() & sides[1].keys()
+        for one, other in (sides, sides[::-1])
+    )
+
+
+def _heads(lines: Iterable[str]) -> dict[str, str]:
+    """Map what is before the first bracket of a line to the line, if no other line begins so."""
+    said = [said_of(line) for line in lines if "(" in line]
+    heads = [line.partition("(")[0] for line in said]
+    count = Counter(heads)
+    return {head: line for head, line in zip(heads, said, strict=True) if count[head] == 1}
 
 
 def _numbers(lines: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -180,6 +180,14 @@ CAST = "  out[(int64_t) at] = sum;\n"
             ("  n = 256;\n", f"{DEVICE}  n = device.threads;\n", "  Tool device;\n  n = 256;\n"),
             {"declared twice", "doubled"},
         ),
+        "a-parameter-of-one-that-comes-into-another": (
+            (
+                "void close(int fd, int sync);\nvoid flush(int fd);\n",
+                "void close(int fd);\nvoid shut(int fd, long at);\nvoid flush(int fd, long at);\n",
+                "void close(int fd, int sync, int cache);\nvoid flush(int fd);\n",
+            ),
+            {"order", "elsewhere", "doubled"},
+        ),
         "in-blocks-of-their-own": (
             ("", "  {\n    Tool device;\n    a(device);\n  }\n", f"  {{\n{DEVICE}  }}\n"),
             {""},
