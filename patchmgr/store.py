@@ -258,6 +258,7 @@ class Workspace:
         """
         while True:
             before = self._last_change()
+            self.settle()
             try:
                 found = read()
             except PatchmgrError:
@@ -266,7 +267,6 @@ class Workspace:
             else:
                 if self._is_at(before):
                     return found
-            self.settle()
 
     def _is_at(self, last_change: int) -> bool:
         return self._last_change() == last_change and not Journal(self.root).is_there

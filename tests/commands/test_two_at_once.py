@@ -23,6 +23,18 @@ for file in files:
 print("held", flush=True)
 sys.stdin.read()
 """
+# It ends where a command has just moved its entry into the log, before the other files.
+_HALF = """
+import os
+from patchmgr.cli import main
+from patchmgr.plumbing.journal import Journal
+def first(journal, plan, finish_step):
+    path, staged = plan.files[0]
+    os.replace(journal._root / staged, journal._root / path)
+    os._exit(0)
+Journal._finish = first
+main()
+"""
 # These change neither the workspace nor the checkout's files: refs move by compare-and-swap.
 FREE = ("init", "export", "branch", "merge-driver", "upstream fetch", "conflicts push")
 WRITING = [row for row in ROWS if row.writes and not row.line.startswith(FREE)]
@@ -111,3 +123,27 @@ def test_what_is_read_while_another_writes_is_one_state(
     else:
         written = {path.name: path.read_bytes() for path in place.out.glob("*.patch")}
         assert written == {p.name: p.read_bytes() for p in stage.root.glob("series/s/*.patch")}
+
+
+def test_what_is_read_while_another_ends_is_one_state(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, last_change, read = make_place(stage, "plain"), Workspace._last_change, Workspace.patches
+    rebase, ran = ("-C", str(stage.root), "rebase", "s", "--onto", "upstream/later"), list[int]()
+
+    def begun(self: Workspace) -> int:
+        if not ran:
+            ran.append(0)
+            subprocess.run([sys.executable, "-c", _HALF, *rebase], check=True)
+        return last_change(self)
+
+    def ended(self: Workspace, name: str) -> tuple[Patch, ...]:
+        self.settle()
+        return read(self, name)
+
+    monkeypatch.setattr(Workspace, "_last_change", begun)
+    monkeypatch.setattr(Workspace, "patches", ended)
+    answer = place.run(Row("branch s --json"))
+    assert (answer.code, ran) == (0, [0])
+    now = stage.run("series", "show", "s", "--json").json["series"]["base"]["commit"]
+    assert answer.json["base"] == now
