@@ -159,13 +159,15 @@ def fails(candidate: str, around: Surroundings) -> str:
         repeated, *known = (_repeated(text, language) for text in texts)
         return "no" if any(repeated <= side for side in known) else "key-twice"
     if language.family == "shell":
-        merged, ours, theirs = map(_open_quotes, (candidate, *around.sides))
+        texts = [candidate, *around.sides]
+        merged, ours, theirs = (_open_quotes(text, language) for text in texts)
         return "no" if merged in (ours, theirs) else "syntax"
     return "no"
 
 
-def _open_quotes(text: str) -> tuple[bool, ...]:
-    return tuple(text.count(quote) % 2 > 0 for quote in "'\"")
+def _open_quotes(text: str, language: Language) -> tuple[bool, ...]:
+    signs = [token.text for token in tokens_of(text, language) if token.kind == "sign"]
+    return tuple(signs.count(quote) % 2 > 0 for quote in "'\"")
 
 
 def _json_of(text: str) -> object:

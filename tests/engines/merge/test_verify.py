@@ -97,6 +97,12 @@ def test_quotes_that_are_not_closed_are_a_fault_of_a_script() -> None:
     assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {"syntax"}
 
 
+def test_an_apostrophe_in_a_remark_or_a_string_is_no_quote_of_a_script() -> None:
+    ours, theirs = "one  # it's one\n", 'two "isn\'t one"\n'
+    found = _by_text("a.sh", "", ours, theirs, before="zero\n", after="done\n")
+    assert {found[text].features["fails"] for text in (ours + theirs, theirs + ours)} == {"no"}
+
+
 def test_a_document_of_json_that_does_not_parse_is_a_fault() -> None:
     sides = ('  "a": 1\n', '  "a": 2\n', '  "a": 3\n')
     found = _by_text("a.json", *sides, before="{\n", after="}\n")
