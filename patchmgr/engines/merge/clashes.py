@@ -51,7 +51,8 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
             return fault
     if _keeps_a_copy(region, text):
         return "copied"
-    if _stammers(said_of(text)) - set[str]().union(*(_stammers(side.said) for side in flat)):
+    stammers = set[str]().union(*(_stammers("".join(side), language) for side in region.sides))
+    if _stammers(text, language) - stammers:
         return "doubled"
     is_code = language is PYTHON or language.family == "c"
     if is_code and any(_is_at_two_places(flat[0], *two) for two in (flat[1:], flat[:0:-1])):
@@ -189,9 +190,11 @@ def _unaccounted(merged: Words, base: Words, ours: Words, theirs: Words) -> str:
     return "doubled" if any(map(str.isidentifier, merged - (base + come))) else ""
 
 
-def _stammers(said: str) -> set[str]:
-    """Return the words that follow themselves, as in `unsigned unsigned i`."""
-    return {a for a, b in pairwise(words_of(said)) if a == b and a.isidentifier()}
+def _stammers(text: str, language: Language) -> set[str]:
+    """Return the words that follow themselves in a statement, as in `unsigned unsigned i`."""
+    lines = [text] if language.layout == "signs" else text.split("\n")
+    pairs = (pair for line in lines for pair in pairwise(words_of(said_of(line))))
+    return {a for a, b in pairs if a == b and a.isidentifier()}
 
 
 def _lacks(base: Words, one: Words, other: Words) -> bool:
