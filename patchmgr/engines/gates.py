@@ -14,9 +14,10 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.python_modules import ANYTHING, ENDS, Modules, Version
+from patchmgr.engines.audit.states import Files
+from patchmgr.engines.languages.python_modules import ANYTHING, Modules, Version
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.engines.structure.guards_imports import places
+from patchmgr.engines.structure.guards_imports import ENDS, places, resolves
 from patchmgr.formats.stances import MAINLINE, STATUS, stance_problems
 from patchmgr.model.check import Problem
 from patchmgr.model.patch import FilePatch, Patch
@@ -127,10 +128,11 @@ class PythonGates:
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
         """Yield a problem for each added import whose module in the tree lacks the name."""
+        files = Files(self._state, self.modules.read)
         for module, name in sorted(wanted):
             self.looked_up += 1
             is_known = name not in ("", "*") and self.modules.is_module(path, module, self._state)
-            if is_known and not self.modules.resolves(path, module, name, self._state):
+            if is_known and not resolves(path, module, name, files):
                 sentence = f"imports {name} from {module}, which does not have it"
                 yield Problem("imports", sentence, patch, path)
 
@@ -139,6 +141,7 @@ class PythonGates:
         old = Overlay(self._state)
         for path, entry in before.items():
             old.set(path, entry)
+        was, now = (Files(state, self.modules.read) for state in (old, self._state))
         said = removal.said()
         own = [path for path in self._state.changes() if path.endswith(_PYTHON)]
         for path in sorted({*self._importers, *own}):
@@ -149,9 +152,8 @@ class PythonGates:
                 if set(before).isdisjoint(_files(path, module, name)):
                     continue
                 self.looked_up += 1
-                if self.modules.resolves(path, module, name, old) and not self.modules.resolves(
-                    path, module, name, self._state
-                ):
+                wanted = path, module, name
+                if resolves(*wanted, was) and not resolves(*wanted, now):
                     what = f"from {module} import {name}" if name else f"import {module}"
                     yield Problem("imports", f"`{what}` finds nothing any more", patch, path)
 

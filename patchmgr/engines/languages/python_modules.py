@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, field
 
-from patchmgr.engines.structure.guards_imports import bound_in, imported_names, places
+from patchmgr.engines.structure.guards_imports import ENDS, bound_in, imported_names, places
 from patchmgr.model.ports import Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
@@ -20,7 +20,6 @@ Fault = tuple[str, "int | None"]
 
 RUNNING: Version = sys.version_info[:2]
 ANYTHING = frozenset(("*", "__getattr__"))
-ENDS = (".py", "/__init__.py", ".pyi")
 _TRIES: tuple[type[ast.AST], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
@@ -75,28 +74,6 @@ class Modules(Struct):
         """Return whether the tree has the module that a file imports, as a file."""
         ways = (place + end for place in places(path, module) for end in ENDS)
         return any(tree.entry(way) is not None for way in ways)
-
-    def resolves(self, path: str, module: str, name: str, tree: Tree) -> bool:
-        """Return whether the tree has both the module and the name that a file imports."""
-        return any(self._has(place, name, tree) for place in places(path, module))
-
-    def _has(self, place: str, name: str, tree: Tree) -> bool:
-        files = [entry for end in ENDS if (entry := tree.entry(place + end)) is not None]
-        if not name or name == "*":
-            return bool(files) or tree.is_directory(place)
-        if any(self._binds(entry, name) for entry in files):
-            return True
-        inner = f"{place}/{name}"
-        return any(tree.entry(inner + end) for end in ENDS) or tree.is_directory(inner)
-
-    def _binds(self, entry: Entry, name: str) -> bool:
-        if entry.mode in FILE_MODES and entry.blob not in self._known:
-            plain = re.escape(name.encode("utf-8", "surrogateescape"))
-            at_top = rb"^(?:def %b\(|class %b[(:]|%b *[:=][^=])" % (plain, plain, plain)
-            if re.search(at_top, self.read(entry.blob), re.M):
-                return True
-        bound = self.bound(entry)
-        return bound is None or name in bound or not bound.isdisjoint(ANYTHING)
 
     def _module(self, blob: str) -> _Module:
         if blob not in self._known:

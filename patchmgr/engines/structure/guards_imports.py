@@ -62,9 +62,9 @@ def _has(place: str, name: str, tree: Tree) -> bool:
 
 
 def _binds(content: bytes | None, name: str) -> bool:
-    """Return whether a module may bind the name; a text that does not parse may bind any name."""
+    """Return whether a module may bind the name; a link, or what does not parse, may bind any."""
     if content is None:
-        return False
+        return True
     if _is_plainly_bound(content, name.encode("utf-8", "surrogateescape")):
         return True
     bound = bound_names(content)

@@ -38,3 +38,13 @@ def test_a_module_is_found_below_the_root_of_its_package(
 ) -> None:
     tree = Files("lib/yaml/nodes.py", "src/pkg/b.py", "deep/er/pkg/c.py", "tools/helper.py")
     assert resolves(path, module, "name", tree) == is_there
+
+
+def test_a_module_that_is_a_link_may_have_any_name() -> None:
+    class Links(Files):
+        def read(self, path: str) -> bytes | None:
+            return None
+
+    tree = Links("pkg/b.py")
+    assert resolves("pkg/a.py", "pkg.b", "name", tree)
+    assert not resolves("pkg/a.py", "pkg.c", "name", tree)
