@@ -166,11 +166,10 @@ class PullRequests(Struct, frozen=True):
         line = [program, "api", "--method", method, path]
         if sent is not None:
             line += ["--header", "Content-Type: application/json", "--input", "-"]
-        env = {**os.environ, **_QUIET, "PATH": search_path()}
         data = b"" if sent is None else json.dumps(sent).encode()
         try:
             done = subprocess.run(
-                line, input=data, capture_output=True, cwd=self.folder, check=False, env=env,
+                line, input=data, capture_output=True, cwd=self.folder, check=False, env=_quiet(),
                 timeout=_SECONDS,
             )  # fmt: skip
         except FileNotFoundError as fault:
@@ -198,6 +197,10 @@ def _is_own(row: Any) -> bool:
     return bool(head and head["id"] == base["id"])
 
 
+def _quiet() -> Mapping[str, str]:
+    return {**os.environ, **_QUIET, "PATH": search_path()}
+
+
 def pull_state(repository: str, number: int) -> str:
     """Return the state of a pull request: OPEN, CLOSED, MERGED, or "unknown: " and gh's reason.
 
@@ -208,10 +211,9 @@ def pull_state(repository: str, number: int) -> str:
         return f"unknown: {repository} is not the URL of a repository that gh can find"
     where = f"{home['host']}/{home['name']}"
     words = ["gh", "pr", "view", str(number), "--repo", where, "--json", "state", "--jq", ".state"]
-    env = {**os.environ, "GH_PROMPT_DISABLED": "1", "NO_COLOR": "1"}
     try:
         done = subprocess.run(
-            words, env=env, capture_output=True, text=True, timeout=60, check=False
+            words, env=_quiet(), capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
         hint = "install gh and log in: https://cli.github.com, then gh auth login"

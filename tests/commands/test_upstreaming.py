@@ -176,6 +176,17 @@ def test_a_missing_gh_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert "gh auth login" in caught.value.hints[0]
 
 
+def test_a_gh_in_the_current_folder_is_not_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = fake_gh(tmp_path, monkeypatch, "echo CLOSED")
+    monkeypatch.setenv("PATH", "bin")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PatchmgrError, match="gh does not answer"):
+        pull_state("https://forge.example/o/r", 7)
+    assert not asked.exists()
+
+
 ROW = Upstreamed("s", "p.patch", Stance.SUBMITTED, "", None, Verdict.UNCHANGED, "a1" * 20)
 STEPS = [
     ({}, "wait for upstream; whether it was closed: --gh"),
