@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,6 +18,8 @@ from patchmgr.plumbing.history import messages_with, subjects_of
 from patchmgr.services.decisions import read_decisions
 from patchmgr.services.patch_sources import git_side
 from patchmgr.services.session import Session
+
+_PULL = re.compile(r"\s*\(#\d+\)")
 
 
 def first_releases(
@@ -102,7 +105,8 @@ def _landed(
 ) -> Iterator[tuple[str, str]]:
     """Yield patches whose header names a commit that is new in `onto`, each with a warning.
 
-    None is due if a later commit is called the revert of that one.
+    None is due if a later commit is called the revert of that one. GitHub leaves the number of the
+    pull request out of such a name.
     """
     url = session.workspace.upstream(record.upstream).git
     named = [patch for patch in patches if names_of(patch, url)]
@@ -111,9 +115,11 @@ def _landed(
         return
     (side, base), (_, target) = filter(None, ends)
     subjects = tuple(subjects_of(side.store, base, target))
-    commits = indexed(subjects)
+    commits, titles = indexed(subjects), [_PULL.sub("", subject) for _, subject in subjects]
     for patch in named:
         found = landed(patch, commits, url)
-        if found is not None and not any(f'Revert "{found[1]}"' in one for _, one in subjects):
-            where = f"{found[0][:12]} {found[1]}"
+        if found is None:
+            continue
+        where, revert = f"{found[0][:12]} {found[1]}", f'Revert "{_PULL.sub("", found[1])}"'
+        if not any(revert in title for title in titles):
             yield patch.name, f"this comes from {where}, which upstream has; is the rest needed?"

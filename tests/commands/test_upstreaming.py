@@ -47,6 +47,8 @@ def backports(stage: Stage) -> Backports:
         message = f'a: be right\n\nFixes: {found["it"][:12]} ("a: be new")'
         found["fix"] = up.commit({"pkg/b.py": text()}, message)
         found["revert"] = up.commit({"pkg/a.py": text()}, 'Revert "a: be new (#5)" (#6)')
+        up.git("checkout", "--quiet", "-b", "unnumbered", found["fix"])
+        found["unnumbered"] = up.commit({"pkg/a.py": text()}, 'Revert "a: be new" (#7)')
         up.git("checkout", "--quiet", "-b", "stable", found["base"])
         found["stable"] = up.commit({"pkg/c.py": text()}, "stable")
         up.git("checkout", "--quiet", "main")
@@ -90,8 +92,8 @@ def test_a_rebase_tells_that_upstream_has_what_a_patch_is_of_and_carries_on(
     new = "diff --git a/more b/more\nnew file mode 100644\n--- /dev/null\n+++ b/more\n"
     patch.write_text(f"{head}\n{new}@@ -0,0 +1 @@\n+more\n")
     has = f"this comes from {it[:12]} a: be new (#5), which upstream has; is the rest needed?"
-    stable, revert = backports.commits["stable"], backports.commits["revert"]
-    for onto, is_told in (("v1.1.0", True), (stable, False), (revert, False)):
+    without = (backports.commits[name] for name in ("stable", "revert", "unnumbered"))
+    for onto, is_told in (("v1.1.0", True), *((onto, False) for onto in without)):
         document = stage.run("rebase", "w", "--dry-run", "--onto", onto, "--json").json
         (one,) = document["series"][0]["patches"]
         assert (one["verdict"], has in one["warnings"]) == ("unchanged", is_told)
