@@ -163,7 +163,7 @@ class CxxUse(Struct, frozen=True):
             if (given is None) != (now == {False}) or not self._is_named():
                 return None
             text = f"`{name}` is {'a template' if given is None else 'no template'} now"
-            return self._changed(text, lambda now: {one.type for one in now} != {""})
+            return self._changed(text, lambda some: {one.parameters is None for one in some} == now)
         if given is None or not _takes(old, given, given) or _takes(new, given, given):
             return None
         text = f"`{name}` has {_counted(given)} here; its template takes {_wanted(new)}"

@@ -75,13 +75,14 @@ class Declaration(Struct, frozen=True):
     """A C++ declaration: its name, its kind, and the namespaces and types that contain it.
 
     `owners` are these namespaces and types, outermost first. `kind` is `function`, `type`,
-    `enumerator`, `variable`, `macro`, `field` (in a macro) or `namespace`. `parameters` are those
-    of a function, a macro or a class template, or None if they are not known; `is_open` says
-    whether any number of further arguments is accepted. `is_member` says whether the declaration is
-    in a type, and `is_scoped` whether an enumerator must be qualified by its type. `type` is the
-    type of a variable or the return type of a function, or empty if it is not known. `is_constant`
-    says whether the value of a variable may be known at compile time. `bases` are the base types of
-    a type, and `pure` the functions that types derived from it must define.
+    `enumerator`, `variable`, `macro`, `field` (in a macro), `namespace` or `name` (of a declaration
+    elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a template
+    of a type, or None if they are not known; `is_open` says whether any number of further arguments
+    is accepted. `is_member` says whether the declaration is in a type, and `is_scoped` whether an
+    enumerator must be qualified by its type. `type` is the type of a variable or the return type of
+    a function, or empty if it is not known. `is_constant` says whether the value of a variable may
+    be known at compile time. `bases` are the base types of a type, and `pure` the functions that
+    types derived from it must define.
     """
 
     name: str
@@ -400,9 +401,10 @@ class _Scan:
         if not texts or "static_assert" in texts[:1] or "friend" in texts:
             return
         if texts[0] == "using":
+            kind = "type" if "=" in texts else "name"
             texts = texts[: texts.index("=")] if "=" in texts else texts
             names = [] if "namespace" in texts else [text for text in texts if _is_name(text)]
-            self._note(names[-1:], "type", items, owners, is_member)
+            self._note(names[-1:], kind, items, owners, is_member, template)
             return
         if texts[0] == "typedef":
             names = [text for text in texts if _is_name(text)]
@@ -481,10 +483,13 @@ class _Scan:
         items: Sequence[int],
         owners: tuple[str, ...],
         is_member: bool,
+        template: tuple[tuple[Parameter, ...] | None, bool] = (None, False),
     ) -> None:
         first = next((item for item in items if item >= 0), None)
         line = 0 if first is None else self._tokens[first].line + 1
-        self.found += [Declaration(name, kind, line, owners, is_member) for name in names]
+        self.found += [
+            Declaration(name, kind, line, owners, is_member, *template) for name in names
+        ]
 
     def _parameters(self, start: int, end: int) -> tuple[tuple[Parameter, ...], bool] | None:
         """Return the parameters between two brackets, and whether any more may follow."""

@@ -146,6 +146,18 @@ KEPT = {
         using("Tile<int> t;"),
         ("<typename T> struct Tile", "<typename T, int n = 1> struct Tile"),
     ),
+    "a template of another name": (
+        using("Tile<int> t;"),
+        ("struct Tile { T* at; }", "using Tile = Other<T>"),
+    ),
+    "a template from elsewhere": (
+        using("Tile<int> t;"),
+        ("template <typename T> struct Tile { T* at; }", "using std::Tile"),
+    ),
+    "a type from elsewhere": (
+        using("Plain p; r = p.n;"),
+        ("struct Plain { int n; }", "using std::Plain; struct Other { int n; }"),
+    ),
     "a constructor's default": (
         using("Pool pool(a, 4);"),
         ("int depth)", "int depth, int nodes = 1)"),
