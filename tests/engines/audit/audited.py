@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from patchmgr.engines.audit.rebased import AuditedUpstream, states_of
 from patchmgr.engines.audit.states import Check, States, run_checks
@@ -23,19 +24,18 @@ def audited(
     *,
     blobs: MemoryBlobs | None = None,
     renames: Mapping[str, str] | None = None,
-    later: Files | None = None,
+    later: Sequence[Files] = (),
 ) -> tuple[tuple[Judged, ...], States]:
     """Carry the patch from base to ours onto upstream; return the verdict and the states.
 
-    Files that one of the three leaves out are not there; `renames` are upstream's. A second patch
-    makes of ours what is `later`.
+    Files that one of the three leaves out are not there; `renames` are upstream's. Further
+    patches make of ours what is `later`, one after the other.
     """
     blobs = blobs or MemoryBlobs()
     old, new = Upstream(blobs, base), Upstream(blobs, upstream)
     tools = Tools(blobs, lambda *_: None, NOBODY, text=PlainMerge())
-    items = [Item(difference("p", base, ours))]
-    if later is not None:
-        items.append(Item(difference("q", ours, later)))
+    states = pairwise((base, ours, *later))
+    items = [Item(difference(name, *sides)) for name, sides in zip("pqr", states, strict=False)]
     judged, changes = rebase_series(items, UpstreamRange(old, new, renames or {}), tools)
     paths = {*base, *upstream}
     changed = {path for path in paths if base.get(path) != upstream.get(path)}
