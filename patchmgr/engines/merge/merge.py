@@ -203,15 +203,32 @@ class _Made(Struct, frozen=True):
 
 
 def _plain(region: Region) -> Iterator[_Made]:
-    """Yield each side, and both of them one after the other, by lines."""
+    """Yield each side, and both of them one after the other, by lines.
+
+    Two functions whose last statement is the same return have a tail each, and what continues the
+    function around the region does not come after a new function.
+    """
     yield _Made("ours", "".join(region.ours))
     yield _Made("theirs", "".join(region.theirs))
     first, last = region.before + len(region.head), region.after + len(region.tail)
     ours, theirs = (side[first : len(side) - last] for side in (region.ours, region.theirs))
-    if ours and theirs:
-        head, tail = region.ours[:first], region.ours[len(region.ours) - last :]
-        yield _Made("theirs, ours", "".join((*head, *theirs, *ours, *tail)))
-        yield _Made("ours, theirs", "".join((*head, *ours, *theirs, *tail)))
+    if any(_is_in_block_of(side, region.tail) for side in (ours, theirs)):
+        ours, theirs, last = (*ours, *region.tail), (*theirs, *region.tail), region.after
+    head, tail = region.ours[:first], region.ours[len(region.ours) - last :]
+    for rule, one, other in (("theirs, ours", theirs, ours), ("ours, theirs", ours, theirs)):
+        if ours and theirs and not _is_in_block_of(one, other):
+            yield _Made(rule, "".join((*head, *one, *other, *tail)))
+
+
+def _is_in_block_of(lines: Sequence[str], following: Sequence[str]) -> bool:
+    """Return whether lines would be in a block that the lines before them open."""
+    depth = next(_depths(following), 0)
+    return depth > min(_depths(lines), default=depth)
+
+
+def _depths(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the indentation of each line, without empty ones, comments and directives."""
+    return (len(x) - len(x.lstrip()) for x in lines if x.strip() and x.lstrip()[0] != "#")
 
 
 def _replayed(sides: Sequence[Node], flat: Sequence[Node], language: Language) -> Iterator[_Made]:
