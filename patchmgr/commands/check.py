@@ -404,7 +404,7 @@ def check_ledger(
 def _files(
     clone: Clone, branch: str | None, paths: Collection[str], below: StoredTree, read: Read
 ) -> Iterator[tuple[str | None, State]]:
-    """Open the files of a branch and yield its commit, or those of the work tree and None."""
+    """Yield the commit and the files of a branch, or None and the files of the work tree."""
     if branch is None and not clone.is_bare:
         yield None, _WorkFiles(clone, paths, below, read)
         return

@@ -168,7 +168,7 @@ def forget_conflict(session: Session, name: str, *, is_dry_run: bool) -> tuple[s
 def _whole_files(
     memory: Memory, known: Iterable[str], path: str, names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the ids of whole files recorded at a path, which contain the forgotten text."""
+    """Yield the ids of conflicts of whole files at a path, as these contain the forgotten text."""
     for name in known:
         found = None if name in names else _listed(memory, name).recorded
         if found is None or found.kind is not Kind.FILE or found.path != path:

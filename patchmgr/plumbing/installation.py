@@ -146,7 +146,7 @@ def replaced_paths(target: Installation, record: Record | None) -> Collection[st
 
 
 def find_left(environment: Environment, package: str) -> Distribution | None:
-    """Return an uninstalled package of which patchmgr's record remains, or None."""
+    """Return an uninstalled package whose patchmgr record remains, or None."""
     name = normalised_name(package)
     for site in environment.sites:
         if (site / PRIVATE / name).is_dir():

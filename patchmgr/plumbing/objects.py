@@ -98,7 +98,7 @@ class ObjectReader(Closing):
             yield process, words if is_there else None
 
     def _ask(self, verb: str, names: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Write questions to a process: one for all commands, or one for each with an old git."""
+        """Write questions to a process. With an old git, each command has a process of its own."""
         option, word = ("--batch-command", f"{verb} ")
         if self._is_split:
             option, word = ("--batch" if verb == "contents" else "--batch-check", "")

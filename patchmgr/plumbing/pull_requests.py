@@ -49,7 +49,7 @@ class Request(Struct, frozen=True):
 class Forge(Struct, frozen=True):
     """How to talk to a kind of server: the program, the paths of its API, and the names of fields.
 
-    `others` is the query for all open pull requests onto a base. `head` is the ref of a pull
+    `others` is the query for all open pull requests against a base. `head` is the ref of a pull
     request. `checks` is None if the server does not support neutral check runs.
     """
 
@@ -120,7 +120,7 @@ class PullRequests(Struct, frozen=True):
             yield int(row["id"]), str(row["body"])
 
     def others(self) -> Iterator[Request]:
-        """Yield the open pull requests onto the base, including those from forks.
+        """Yield the open pull requests against the base, including those from forks.
 
         Those that `patchmgr sync` opened are left out.
         """

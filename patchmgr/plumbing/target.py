@@ -364,7 +364,7 @@ class Target:
         """Make those changes that do not concern files of the tree; may run again after a crash."""
 
     def _is_resumable(self, journal: Mapping[str, Any]) -> bool:
-        """Return whether a change of which files were moved can be finished."""
+        """Return whether a change can be finished after some of its files were moved."""
         return True
 
     def _write_journal(self, journal: Mapping[str, Any]) -> None:

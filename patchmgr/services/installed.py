@@ -210,7 +210,7 @@ def verify_package(
 def _state_in_wheel(
     session: Session, state: InstalledState, target: Installation, selected: Collection[str]
 ) -> InstalledState:
-    """Return "patched" instead if `patchmgr wheel` made the package, with the current series."""
+    """Return the state; it is "patched" if `patchmgr wheel` used the current series."""
     package = target.distribution
     if WHEEL_MARK not in package.version or state.state == "edited":
         return state

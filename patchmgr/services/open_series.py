@@ -344,7 +344,7 @@ def _changed(opened: OpenSeries, message: str) -> PatchmgrError:
 
 
 def _adopted(opened: OpenSeries, checkout: Checkout, applied: Record) -> OpenSeries:
-    """Return a series in the checkout with all its patches pushed, although `apply` put it there.
+    """Return a series that `apply` put into the checkout, with all its patches counted as pushed.
 
     Raises PatchmgrError if it was applied as commits, or if files differ from its result.
     """

@@ -252,7 +252,7 @@ def only_series(session: Session, name: str | None = None) -> str:
 def find_place(
     *, cwd: Path, named: Path | None, to: Path | None, begins: bool
 ) -> tuple[Path, Path | None]:
-    """Return the folder in or above which the workspace is, and the checkout to work in, or None.
+    """Return the folder to find the workspace from, and the checkout to work in, or None.
 
     `named` is the workspace that the user named, and `to` is the checkout. If no workspace is
     named, the record in a checkout with pushed patches names it. If `begins` is true, the command

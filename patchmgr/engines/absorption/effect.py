@@ -135,7 +135,7 @@ def _around(weave: Weave, run: Run, pairs: Mapping[int, int]) -> tuple[int, int]
 
 
 def _state(weave: Weave, run: Run, here: list[bytes], missing: int, *, is_gone: bool) -> int | None:
-    """Return the last patch after which a run equals upstream's lines, or None if there is none.
+    """Return the index of the last patch after which a run equals upstream's lines, or None.
 
     The result is -1 for the base. White space is ignored, but a state with exactly upstream's bytes
     is preferred to a later state that differs in white space.

@@ -160,9 +160,9 @@ def _is_landed(count: Count, *, is_own: bool) -> bool:
 
 
 def _has_added(series: Series, patch: int, number: int) -> bool:
-    """Return whether upstream has a line that a patch adds, or the patch adds none that is telling.
+    """Return whether upstream has a line that a patch adds, or the patch adds no distinctive line.
 
-    Where upstream only has what the patch removes no longer, it may have deleted all of it.
+    If upstream merely lacks what the patch removes, it may have deleted all of that code.
     """
     added = set[Fate]()
     for hunk in series.hunks(patch):
@@ -189,7 +189,7 @@ def _along(
     """Return those of the `mute` patches that landed together with the `landed` ones.
 
     A patch is mute if other patches undo all its changes, so that no line shows whether it landed.
-    It goes along if all these patches landed or go along too. Besides, one of them must have
+    It goes along if all these patches landed or go along too. In addition, one of them must have
     landed, or else the nearest other patches before and after it in the series.
     """
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:

@@ -56,7 +56,7 @@ _CLOSES = re.compile(
 
 
 def key_of(line: bytes) -> bytes:
-    """Return a line without its white space, or an empty string of bytes if it contains no word."""
+    """Return a line without its white space, or empty bytes if it contains no word."""
     return bare(line) if re.search(rb"\w", line) else b""
 
 

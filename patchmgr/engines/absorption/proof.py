@@ -109,7 +109,7 @@ class Drop(Struct, frozen=True, dict=True):
     def kept(self, line: int) -> int | None:
         """Return the number of the upstream line that a line of the patched text became, if any.
 
-        Lines that the hunk adds became none.
+        A line that the hunk adds became no upstream line.
         """
         if line in self.added:
             return None
@@ -403,7 +403,7 @@ def _has_same_block(drop: Drop, line: int, place: int) -> bool:
 
 
 def other_definition(drop: Drop) -> Needed | None:
-    """Return why a hunk is still needed if upstream has its decorators elsewhere only."""
+    """Return why a hunk is still needed if upstream has its decorators only elsewhere."""
     for line, key in drop.added.items():
         places = [n for n, other in enumerate(drop.there.keys) if other == key]
         if places and _DECORATOR.match(drop.mine.lines[line]):

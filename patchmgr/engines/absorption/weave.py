@@ -37,7 +37,7 @@ class Node(Struct):
     events: list[HunkId] = field(default_factory=list)
 
     def is_alive(self, patch: int) -> bool:
-        """Return whether the file has the line after the patch of this index (-1: the base)."""
+        """Return whether the file has the line after the patch with this index (-1: the base)."""
         is_there = self.is_base
         for by, _ in self.events:
             is_there ^= by <= patch

@@ -191,7 +191,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda some: not _takes(some, made, made))
 
     def _abstract(self, old: Declared, new: Declared) -> Found:
-        """Check a type that does not define a method which its base has made pure virtual."""
+        """Check a type that does not define a method that is now pure virtual in its base."""
         was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
         for mine in self.code.declarations if now - was else ():
             if self.use.name not in mine.bases or mine.line not in self.lines:
@@ -336,7 +336,7 @@ def _is_same_one(old: Declared, new: Declared) -> bool:
 
 
 def _opened(text: bytes | None) -> set[bytes]:
-    """Return the words of all namespaces that a header opens by `using` or gives an alias."""
+    """Return the words of all namespaces that a header opens with `using` or aliases."""
     found = _OPENED.findall(text or b"")
     return {word for names in found for word in names.translate(BLANKED).split()}
 
@@ -551,7 +551,7 @@ def _start(lines: Sequence[bytes], block: Block) -> int:
 
 
 def _end(lines: Sequence[bytes], block: Block) -> int:
-    """Return the index after the statement that the end of a block of lines is part of."""
+    """Return the index after the statement in which a block of lines ends."""
     last = block.old_end
     most = min(len(lines), last + HEAD)
     while last < most and (last == block.old_start or not _ends(lines[last - 1])):

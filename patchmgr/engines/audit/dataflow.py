@@ -67,7 +67,7 @@ class Flow(Struct, frozen=True):
 
 
 def flow_of(function: Function) -> Flow:
-    """Return the statements of a function, and which definitions of variables reach each of these.
+    """Return the statements of a function, and which definitions of variables reach each statement.
 
     Raises TooLong if the analysis takes more than MOST_STEPS steps.
     """

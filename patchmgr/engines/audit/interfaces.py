@@ -126,7 +126,7 @@ def _lost(states: States, path: str) -> set[str]:
 
 
 def _redefining(states: States) -> dict[str, None]:
-    """Return the base's files where the series changes a line that defines a name."""
+    """Return the files of the base in which the series changes a line that defines a name."""
     return {
         change.old_path: None
         for patch in states.patches

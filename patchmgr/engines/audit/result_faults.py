@@ -430,7 +430,7 @@ def _fills(node: ast.AST, table: Entity) -> bool:
 
 
 def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the function in a `with` statement returns no context manager any more."""
+    """Yield a fault if the function in a `with` statement no longer returns a context manager."""
     new, old = at.new(value.func), at.old(value.func)
     if new.what != "function" or old.what not in ("function", "class"):
         return

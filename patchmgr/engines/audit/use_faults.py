@@ -182,7 +182,7 @@ def _has_stars(node: ast.Call) -> bool:
 
 
 def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
-    """Describe a positional argument that belongs to another parameter now, or return empty.
+    """Describe a positional argument that now belongs to another parameter, or return "".
 
     A parameter with a new name counts as the old one, unless the old name is still a parameter.
     """
@@ -206,7 +206,7 @@ def _other_defaults(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, old and new default of parameters that a call omits and whose default changed.
 
-    Defaults of None are ignored, because None mostly stands for a value that is chosen elsewhere.
+    Defaults of None are ignored, because None usually stands for a value that is chosen elsewhere.
     """
     named = {keyword.arg for keyword in node.keywords}
     if _has_stars(node) or None in named:

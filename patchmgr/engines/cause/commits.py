@@ -310,8 +310,8 @@ def _explained_conflict(
 ) -> tuple[FileConflict, list[Likely]]:
     """Add to a conflict the commits that wrote upstream's lines, and past lines like a hunk's.
 
-    Also return the upstream commits that brought these past lines. None are searched for unless
-    `asks`: those of a patch that was reverted propose nothing.
+    Also return the upstream commits that brought these past lines. They are searched for only if
+    `asks`: for a reverted patch, they would propose nothing.
     """
     result, likely, resemblances = file.result, list[Likely](), list(conflict.resemblances)
     shown = tuple(

@@ -42,7 +42,7 @@ def finding_of(
 def _passages(result: FileResult, homes: Mapping[str, str], blobs: Blobs) -> Iterator[Passage]:
     """Yield the upstream text where each conflicting hunk of a file applies.
 
-    Its path is the one in the patch, or that of another file if the hunk's code moved there.
+    The path is the one in the patch, or that of another file if the hunk's code moved there.
     """
     conflict, change = result.conflict, result.step.change
     if conflict is None:

@@ -94,7 +94,7 @@ class Conditions(Struct, frozen=True):
     def _names(self, node: ast.expr) -> list[str]:
         """Return the names that an expression reads, the last part of a dotted name first.
 
-        Arguments of an ordinary call are left out, as they do not tell what the call answers.
+        Arguments of an ordinary call are left out, as they do not show what the call returns.
         """
         inner: Iterable[ast.expr] = ()
         found: list[str] = []
@@ -187,7 +187,7 @@ class Conditions(Struct, frozen=True):
         return kind is not None and (self.words.is_own(name) or self.words.is_flag(name))
 
     def _truth_of_comparison(self, node: ast.Compare, kind: str) -> bool | None:
-        """Return the value of a comparison with a fixed value that is not the usual one."""
+        """Return the value that a comparison with an unusual fixed value has with all gates off."""
         if len(node.ops) != 1 or (self.is_cxx and kind != CAPABILITY):
             return None
         sign, other = node.ops[0], node.comparators[0]

@@ -99,7 +99,7 @@ class _File:
         return self._owners[line] if line < len(self._owners) else None
 
     def unread(self) -> Side:
-        """Return a version of the file of which only the lines are known."""
+        """Return a version of the file that knows nothing but the file's lines."""
         return Side(
             self.lines, lambda _: None, lambda _: None, symbols=frozenset({None}), is_read=False
         )

@@ -129,5 +129,5 @@ def is_third_party(path: str) -> bool:
 
 
 def needs_rebuild(path: str) -> bool:
-    """Return whether a change of the file takes effect only after a new build of the package."""
+    """Return whether a change to the file takes effect only after the package is rebuilt."""
     return language(path) in _COMPILED or path.lower().rpartition("/")[2] in _BUILD_FILES

@@ -267,9 +267,9 @@ class Account:
     ) -> Deltas:
         """Return what upstream changed, with the given number of lines around each change.
 
-        If `is_netted`, only changes at or next to places that the patches change count, and those
-        to which upstream moved lines from there: a word that both sides add is one word only where
-        they add it at the same place.
+        If `is_netted`, only some changes count: those at or next to places that the patches change,
+        and at places to which upstream moved lines from there. A word that both sides add is one
+        word only where they add it at the same place.
         """
         found = Deltas(is_netted=is_netted)
         for path in self.paths:

@@ -153,7 +153,7 @@ def _keeps_a_copy(region: Region, text: str) -> bool:
 def _is_at_two_places(base: Node, one: Node, other: Node) -> bool:
     """Return whether the tokens around one side's edit also occur in the other side's new text.
 
-    Upstream adds `override` behind `)`, and the patch has added a function there: `) ;` are its
+    Upstream adds `override` after `)`, and the patch has added a function there: `) ;` are its
     last tokens, too.
     """
     old, new = ([part.said for part in side.parts] for side in (base, other))

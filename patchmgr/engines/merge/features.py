@@ -113,7 +113,7 @@ def _distance(ours: Sequence[NodeEdit], theirs: Sequence[NodeEdit]) -> int:
 
 
 class FileWords(Struct, frozen=True):
-    """How often each name occurs in base, in ours and in theirs of a file."""
+    """How often each name occurs in the base, ours and theirs of a file."""
 
     base: Words
     ours: Words

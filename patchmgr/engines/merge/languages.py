@@ -150,7 +150,7 @@ _BEHIND, _BEFORE = re.compile(rf"{_LINE_END}\Z"), re.compile(_LINE_END)
 def framed(lines: Sequence[str], language: Language) -> str:
     """Return lines joined to one text; in C-like languages, the last line end is put first.
 
-    Only so does the line end belong to the first statement, as white space before its first token.
+    Otherwise, it would not belong to the first statement, as white space before its first token.
     """
     text = "".join(lines)
     if language.layout != "signs" or not text:

@@ -180,7 +180,7 @@ def _also(rule: str, rules: Sequence[str]) -> str:
 
 
 def _in_turn(rule: str, how: str) -> str:
-    """Return a rule without the order of both sides' insertions, which is a matter of taste."""
+    """Return a rule without which side's insertion is first, as that is a matter of taste."""
     if rule in _BY_LINES or how.startswith("insert"):
         return re.sub(r"^(ours, theirs|theirs, ours)|(ours|theirs)(?= first$)", "in turn", rule)
     return rule

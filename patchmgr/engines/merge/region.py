@@ -65,7 +65,7 @@ def _lines(text: bytes) -> Lines:
 
 
 def grown(pieces: Sequence[Piece], base: str) -> tuple[Piece, ...]:
-    """Put lines that both sides add back into the conflicts, from which zdiff3 left them out.
+    """Put back into the conflicts the lines that both sides add and that zdiff3 left out.
 
     zdiff3 leaves out such lines at the start (`head`) and at the end (`tail`) of a region.
     """
@@ -221,7 +221,7 @@ def _opened(opened: list[int], sign: str, line: int, language: Language) -> list
 
 
 def _ends(text: str, lines: int, language: Language, room: int) -> set[int]:
-    """Return after how many of the lines that follow the first `lines` nothing is open."""
+    """Return after how many more lines, beyond the first `lines`, nothing is open."""
     found: set[int] = set()
     at, is_line, opened = 0, True, list[int]()
     for token in lex(text, language):

@@ -106,7 +106,7 @@ def _is_torn(region: Region, least: int) -> bool:
 
 
 def _framed(before: list[str], after: list[str], column: int) -> tuple[list[str], list[str]]:
-    """Put statements of one column into a frame in which they parse."""
+    """Wrap statements that start in one column in code within which they parse."""
     end = next(
         (
             n

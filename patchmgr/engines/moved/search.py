@@ -93,7 +93,7 @@ class Search:
         return None if is_there else self._gone(unit)
 
     def _gone(self, unit: Unit) -> Lost:
-        """Return that a unit is not in its file, and which changed files have one of its name."""
+        """Report that a unit is not in its file, and which changed files have one with its name."""
         called = _called(unit)
         own = self._own
         reason = f"upstream deleted the file with {called}"

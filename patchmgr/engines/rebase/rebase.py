@@ -340,7 +340,7 @@ def _without_blocked(
 
 
 def _drop_decided(run: _Run, patch: Patch, steps: Sequence[FileStep], decision: Decision) -> Judged:
-    """Leave out a patch that upstream has according to a person."""
+    """Leave out a patch that, according to a person, upstream already has."""
     step = Step(decision.commit or "", decision.subject, "", {})
     every = frozenset(range(sum(step.size for step in steps)))
     absorption = Absorption(every, step, Event.LANDED, is_whole=True, how=How.DECIDED)
@@ -368,7 +368,7 @@ def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorp
 
 
 def _follow(run: _Run, step: FileStep) -> None:
-    """Record the new paths of files that a patch moves, also if the patch is not carried."""
+    """Record the new paths of files that a patch moves, even if the patch is not carried."""
     old, new = step.change.old_path, step.change.new_path
     if step.change.is_rename and old is not None and new is not None:
         home = run.side.home(old)

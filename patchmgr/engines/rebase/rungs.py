@@ -215,7 +215,7 @@ def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
 
 
 def _laid_out(sides: Sides, answers: Sequence[Answer], content: bytes) -> Iterator[Answer]:
-    """Yield the answers; a hunk that merged as text may have been laid out anew with the others."""
+    """Yield the answers; a hunk that merged as text may have been reformatted with the others."""
     lines = frozenset(split_lines(content))
     for hunk, answer in zip(sides.hunks, answers, strict=True):
         is_text = answer in (CARRIED_TEXT, DRIFTED_TEXT)
