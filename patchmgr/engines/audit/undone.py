@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import count
+
+from msgspec import Struct
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.patch import Hunk
 
 _SIGNS = {b"+": b"-", b"-": b"+"}
+
+
+class _Kept(Struct):
+    """An earlier hunk of a file, as the lines that are left to revert it."""
+
+    number: int
+    patch: str
+    left: Counter[bytes]
 
 
 def undone_patches(states: States) -> Iterator[Told]:
@@ -19,24 +30,26 @@ def undone_patches(states: States) -> Iterator[Told]:
     first is absorbed, the last removes upstream's own lines. As this may be intended, the finding
     is a warning.
     """
-    earlier: dict[str, list[tuple[str, Counter[bytes]]]] = {}
+    earlier, numbers = defaultdict[str, dict[bytes, list[_Kept]]](dict), count()
     for patch in states.patches:
         found: dict[str, list[str]] = {}
         for change in patch.files:
+            by_line = earlier[change.path]
             for hunk in change.hunks:
-                # Each earlier hunk is kept as the lines that are left to revert it.
                 lines = rest = _lines(hunk)
-                undone, kept = list[str](), list[tuple[str, Counter[bytes]]]()
-                for other, left in reversed(earlier.get(change.path, [])):
-                    reverted = rest & left
-                    rest = rest - reverted
-                    if left := left - reverted:
-                        kept.append((other, left))
-                    elif reverted == lines or any(line[:1] == b"+" for line in reverted):
-                        undone.append(other)  # what only removes some of it may refine it
-                if rest:
-                    kept.insert(0, (patch.name, _reversed(rest)))
-                earlier[change.path] = kept[::-1]
+                undone = list[str]()
+                for line in lines.keys() & by_line.keys():
+                    by_line[line] = [kept for kept in by_line[line] if line in kept.left]
+                sharers = {kept.number: kept for line in lines for kept in by_line.get(line, ())}
+                for _, kept in sorted(sharers.items(), reverse=True):
+                    reverted = rest & kept.left
+                    rest, kept.left = rest - reverted, kept.left - reverted
+                    is_all = not kept.left and reverted
+                    if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
+                        undone.append(kept.patch)  # what only removes some of it may refine it
+                kept = _Kept(next(numbers), patch.name, _reversed(rest))
+                for line in kept.left:
+                    by_line.setdefault(line, []).append(kept)
                 home = patch.homes.get(change.path, change.path)
                 is_revert = patch.is_carried and undone and not rest
                 if is_revert and _is_upstreams(states, change.path, home, hunk):
@@ -53,7 +66,7 @@ def _lines(hunk: Hunk) -> Counter[bytes]:
 
 
 def _reversed(lines: Counter[bytes]) -> Counter[bytes]:
-    return Counter({_SIGNS[line[:1]] + line[1:]: count for line, count in lines.items()})
+    return Counter({_SIGNS[line[:1]] + line[1:]: often for line, often in lines.items()})
 
 
 def _is_upstreams(states: States, path: str, home: str, hunk: Hunk) -> bool:
