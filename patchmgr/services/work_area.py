@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -377,20 +377,20 @@ def _read(file: Path) -> bytes | None:
 def is_marked(workspace: Workspace, item: Waiting, content: bytes) -> bool:
     """Return whether a file in conflict still has a marker `<<<<<<< ` or `>>>>>>> `.
 
-    A line that a side also contains is no marker.
+    A line that a side also contains, as often, is no marker.
     """
-    signs = {x for x in _lines(content) if x.startswith((b"<<<<<<< ", b">>>>>>> "))}
-    return bool(signs) and not signs.issubset(_known_lines(workspace, item))
+    signs = Counter(x for x in _lines(content) if x.startswith((b"<<<<<<< ", b">>>>>>> ")))
+    return bool(signs) and bool(signs - _known_lines(workspace, item))
 
 
 _MARKERS = (b"<<<<<<< ours", b"||||||| base", b"=======", b">>>>>>> theirs")
 
 
-def _known_lines(workspace: Workspace, item: Waiting) -> Collection[bytes]:
+def _known_lines(workspace: Workspace, item: Waiting) -> Counter[bytes]:
     """Return the lines that the sides of a file in conflict contain."""
     marked = original(workspace, item)
     if marked is None:
-        return {line for side in _sides(workspace, item) for line in _lines(side)}
+        return Counter(line for side in _sides(workspace, item) for line in _lines(side))
     lines = _lines(marked)
     return Counter(lines) - Counter(_MARKERS * lines.count(_MARKERS[-1]))
 

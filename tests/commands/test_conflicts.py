@@ -384,6 +384,21 @@ def test_a_line_like_a_marker_is_not_left_to_resolve(scene: Scene, is_patched: b
     assert scene.upstream.git("show", f"{head}:a") == text(l10="both\n", **both).rstrip("\n")
 
 
+def test_a_marker_is_left_to_resolve_where_a_side_has_one_such_line(scene: Scene) -> None:
+    start = {"l20": "<<<<<<< ours\n"}
+    fork(
+        scene,
+        {"a": text(l10="ours\n", **start)},
+        on={"a": text(**start)},
+        then={"a": text(l10="theirs\n", **start)},
+    )
+    scene.rebase("s", "--onto", "upstream/main", code=3)
+    (scene.root / WORK / "a").write_text(text(l10="<<<<<<< ours\nboth\n", **start))
+    scene.call("rebase", "--continue", code=3)
+    (scene.root / WORK / "a").write_text(text(l10="both\n", **start))
+    scene.call("rebase", "--continue")
+
+
 @table("name", ["000000000000", "zz", "../x", "", "abc", "-x"])
 def test_an_unknown_id_is_an_error_with_a_hint(collided: Scene, name: str) -> None:
     error = conflicts(collided, "show", "--", name, code=2).err
