@@ -14,7 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.merge.features import Words
-from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex
+from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
@@ -29,6 +29,7 @@ _ALIKE = 0.9  # share of the words of two lines
 _REWORDED = 0.6  # the same, of a line and what it becomes
 # An underline, a line in bold type, or a heading of Markdown; a single # may begin a remark.
 _HEADING = re.compile(r"\s*(?:([=~^\-])\1{2,}|\*\*.+\*\*|##+ .+)\s*$")
+_HEAD = re.compile(r"\s*[^#].*\(\s*\S")
 _SIGN = re.compile(r"[(=;,{\[]")
 _DECLARES = re.compile(
     r"\s*(?!(?:case|delete|else|extern|friend|goto|namespace|new|return|throw|typedef|using)\b)"
@@ -55,6 +56,10 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
     if _stammers(text, language) - stammers:
         return "doubled"
     is_code = language is PYTHON or language.family == "c"
+    texts = [text, *("".join(side) for side in region.sides)] if is_code else [""]
+    joined, *joined_before = (_joined_strings(each, language) for each in texts)
+    if joined.difference(*joined_before):
+        return "strings"
     if is_code and any(_is_at_two_places(flat[0], *two) for two in (flat[1:], flat[:0:-1])):
         return "two places"
     if is_code and any(_is_run_on(flat[0], *two) for two in (flat[1:], flat[:0:-1])):
@@ -78,6 +83,9 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
         for side in both
     )
     if any(_is_nearly(a, b) for a in ours for b in theirs):
+        return "declared twice"
+    heads = [x for x in ours if x in theirs and _HEAD.match(x) and _tells(x)]
+    if any(lines_of(text).count(head) > 1 for head in heads):
         return "declared twice"
     first, second, known = (dict(_numbers(side)) for side in (ours, theirs, old))
     shared = (first.keys() & second.keys()) - known.keys() - {"0", "1"}
@@ -195,6 +203,16 @@ def _stammers(text: str, language: Language) -> set[str]:
     lines = [text] if language.layout == "signs" else text.split("\n")
     pairs = (pair for line in lines for pair in pairwise(words_of(said_of(line))))
     return {a for a, b in pairs if a == b and a.isidentifier()}
+
+
+def _joined_strings(text: str, language: Language) -> set[tuple[str, str]]:
+    """Return the pairs of strings between which nothing is, which makes them one string.
+
+    Both sides of torchao add a call, and the lines between them are common to both: the strings of
+    the two came into one call (7ca78ec6dc2a).
+    """
+    tokens = (t for t in tokens_of(text, language) if t.kind != "comment")
+    return {(a.text, b.text) for a, b in pairwise(tokens) if a.kind == b.kind == "string"}
 
 
 def _lacks(base: Words, one: Words, other: Words) -> bool:
