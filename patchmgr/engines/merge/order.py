@@ -33,8 +33,6 @@ class Chunk(Struct, frozen=True):
 
 def asks_of(chunk: Chunk, earlier: Nodes, later: Nodes, *, is_python: bool) -> str:
     """Return why a person must choose the order of both sides' insertions, or "" for no reason."""
-    if chunk.kind == "code":
-        return "order"
     if chunk.bracket in _IN_ORDER:  # what has its place stands before what has a name
         return "" if all(map(_is_named, later)) else "order"
     if any(p.text.startswith("!") for p in (*earlier, *later)):

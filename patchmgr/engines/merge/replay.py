@@ -15,7 +15,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.merge.align import aligned
+from patchmgr.engines.merge.align import Pair, aligned
 from patchmgr.engines.merge.import_sets import merged_imports
 from patchmgr.engines.merge.node_edits import (
     NodeEdit,
@@ -24,7 +24,13 @@ from patchmgr.engines.merge.node_edits import (
     may_slide,
     nodes_between,
 )
-from patchmgr.engines.merge.order import Chunk, asks_beside, asks_of, one_after_the_other, order_of
+from patchmgr.engines.merge.order import (
+    Chunk,
+    asks_beside,
+    asks_of,
+    one_after_the_other,
+    order_of,
+)
 from patchmgr.engines.merge.spacing import spaced
 from patchmgr.engines.merge.tree import SEQUENCES, Node, leaf, lines_node, said_of, tree
 
@@ -216,15 +222,17 @@ class Replay:
         if not ours or not theirs:
             return ours or theirs
         kind = _kind_of([*ours, *theirs], chunk.kind)
+        if chunk.kind == "code" or any(p.kind in _ATOMS for p in (*ours, *theirs)):
+            return self._join_tokens(kind, ours, theirs)
         known = {p.said for p in ours}
+        rest = [p for p in theirs if p.kind == "blank" or p.said not in known]
+        is_new = any(p.kind != "blank" for p in rest)
+        if not is_new or {p.said for p in theirs} >= known:
+            return theirs if is_new else ours
+        if shared := _shared(chunk.kind, ours, theirs):
+            return self._join_around(chunk, ours, theirs, shared)
         again = {k for s in (ours, theirs) for k, n in Counter(p.key for p in s).items() if n > 1}
         keys = {p.key: p for p in ours if p.key and p.key not in again}
-        rest = list(theirs)
-        if chunk.kind != "code":
-            rest = [p for p in theirs if p.kind == "blank" or p.said not in known]
-            is_new = any(p.kind != "blank" for p in rest)
-            if not is_new or {p.said for p in theirs} >= known:
-                return theirs if is_new else ours
         same = {p.key: p for p in rest if p.key in keys and keys[p.key].kind == p.kind}
         by = order_of(chunk, ours, theirs)
         how = "same key" if same else "insert" if by is None else "insert sorted"
@@ -243,8 +251,52 @@ class Replay:
         first, second = (rest, ours) if self.is_theirs else (ours, rest)
         return one_after_the_other(first, second)
 
+    def _join_tokens(self, kind: str, ours: Nodes, theirs: Nodes) -> Nodes:
+        """Return both sides' insertions into a statement, or the one that has the other at an end.
+
+        A sign that both insert is not kept once: the commas of two enumerators of curl (62fefb0a00)
+        became one.
+        """
+        short, long = sorted((ours, theirs), key=len)
+        few, said = ([p.said for p in side] for side in (short, long))
+        if few in (said[: len(few)], said[-len(few) :]):
+            return long
+        self.places.append(Place(kind, "insert"))
+        self.asks.append("order")
+        return [*theirs, *ours] if self.is_theirs else [*ours, *theirs]
+
+    def _join_around(
+        self, chunk: Chunk, ours: Nodes, theirs: Nodes, shared: Sequence[Pair]
+    ) -> Nodes:
+        """Return two insertions that share statements, as versions of one text.
+
+        Between two shared statements a person must choose, unless what is there has the same names.
+        """
+        merged: list[Node] = []
+        at = to = 0
+        for n, (i, j) in enumerate([*shared, (len(ours), len(theirs))]):
+            one, other = ours[at:i], theirs[to:j]
+            names = [{p.key or p.said for p in run if p.kind != "blank"} for run in (one, other)]
+            if 0 < n < len(shared) and all(names) and names[0].isdisjoint(names[1]):
+                self.asks.append("two wordings")
+                merged += other if self.is_theirs else one
+            else:
+                merged += self.join(chunk, one, other)
+            merged += ours[i : i + 1]
+            at, to = i + 1, j + 1
+        return merged
+
 
 _ATOMS = frozenset({"word", "sign", "eol"})
+
+
+def _shared(kind: str, ours: Nodes, theirs: Nodes) -> list[Pair]:
+    """Return the index pairs of the statements that both sides insert, in order."""
+    if kind == "list":
+        return []
+    pairs = aligned(kind, tuple(ours), tuple(theirs))
+    same = [(i, j) for i, j in pairs if ours[i].said == theirs[j].said]
+    return [(i, j) for i, j in same if ours[i].kind not in ("blank", "import")]
 
 
 def _may_recur(base: Node, ours: Node, theirs: Node) -> bool:
