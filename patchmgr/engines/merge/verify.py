@@ -23,6 +23,7 @@ from patchmgr.formats import toml_text
 _FUNCTION = re.compile(r"[ \t]*(?:async\s+def|def)\b")
 _CLAUSE = re.compile(r"[ \t]*(?:(?:else|elif|except|finally|case)\b|[#)\]}])")
 _BINDINGS = re.compile(r"^([ \t]*)(?:(?:async\s+)?def|(class))\s+(\w+)|^(\w+)\s*(?:=[^=]|:)", re.M)
+_GROUP = re.compile(r"[\\@]([{}])")
 _SPACE = re.compile(r"(?:\\[ntr]|\s)+")  # within a docstring, that is layout
 _FARTHEST = 300  # lines that are read around a region
 
@@ -195,12 +196,14 @@ def _parses(text: str, language: Language) -> bool:
 
 @lru_cache(maxsize=64)
 def _balance(text: str, language: Language) -> tuple[int, ...]:
-    """Count what is open after a text: brackets, and conditions of the preprocessor."""
+    """Count what is open after a text: brackets, conditions, and groups of Doxygen."""
     tokens = tokens_of(text, language)
     signs = [t.text for t in tokens if t.kind == "sign"]
     words = [t.text.lstrip("# \t") for t in tokens if t.kind == "directive"]
     opened = sum(w.startswith("if") for w in words) - sum(w.startswith("endif") for w in words)
-    return (*(signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}")), opened)
+    groups = [_GROUP.findall(t.text) for t in tokens if t.kind == "comment"]
+    grouped = sum((group == "{") * 2 - 1 for found in groups for group in found)
+    return (*(signs.count(a) - signs.count(b) for a, b in ("()", "[]", "{}")), opened, grouped)
 
 
 def _closes_what_sides_close(candidate: str, around: Surroundings) -> bool:
