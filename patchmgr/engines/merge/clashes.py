@@ -21,9 +21,8 @@ from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.telling import bare, is_telling
 
-_NUMBERED = re.compile(
-    r"\s*(?:#\s*define\s+)?(\w+)[\s=]+(?:\(?\s*1\s*<<\s*)?(0x[\da-fA-F]+|\d+)[)uUlL]*\s*,?\s*(?:/|$)"
-)
+_LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
+_WORD = re.compile(r"\w+")
 _NEAR = 2  # tokens between the edits of both sides
 _ALIKE = 0.9  # share of the words of two lines
 _REWORDED = 0.6  # the same, of a line and what it becomes
@@ -38,11 +37,13 @@ _DECLARES = re.compile(
 )
 
 
-def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -> str:
+def clash(
+    region: Region, flat: Sequence[Node], text: str, language: Language, file: FileLines
+) -> str:
     """Return why a person must confirm a candidate resolution `text`, or "" for no reason.
 
-    `flat` are base, ours and theirs of the region as tokens. Python has few reasons here, as the
-    checks of names find the others.
+    `flat` are base, ours and theirs of the region as tokens, and `file` are the lines of the file.
+    Python has few reasons here, as the checks of names find the others.
     """
     base, *words = (Counter(words_of(side.said)) for side in flat)
     if language is not PYTHON:
@@ -69,6 +70,8 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
         begins, also_begins = (any(map(_HEADING.match, side)) for side in both)
         if begins is not also_begins:
             return "sections"  # of which one the other side's lines are
+    if file.is_counted_twice(*both):
+        return "same number"
     if language.family != "c":
         return ""
     if _declared_again(lines_of(text)).difference(*map(_declared_again, region.sides)):
@@ -84,12 +87,10 @@ def clash(region: Region, flat: Sequence[Node], text: str, language: Language) -
     )
     if any(_is_nearly(a, b) for a in ours for b in theirs):
         return "declared twice"
-    heads = [x for x in ours if x in theirs and _HEAD.match(x) and _tells(x)]
+    heads = [x for x in ours if x in theirs and _HEAD.match(x) and tells(x)]
     if any(lines_of(text).count(head) > 1 for head in heads):
         return "declared twice"
-    first, second, known = (dict(_numbers(side)) for side in (ours, theirs, old))
-    shared = (first.keys() & second.keys()) - known.keys() - {"0", "1"}
-    return "same number" if any(first[number] != second[number] for number in shared) else ""
+    return ""
 
 
 def is_emptied(region: Region) -> bool:
@@ -126,19 +127,55 @@ class FileLines(Struct, frozen=True):
         function, and upstream took an argument out of them (c348269baf30).
         """
         base, *sides = map(_counted, region.sides)
-        gone = [line for line in (base - sides[0]) & (base - sides[1]) if _tells(line)]
+        gone = [line for line in (base - sides[0]) & (base - sides[1]) if tells(line)]
         return any(
             mover[line] >= self.base[line] > other[line]
             for mover, other in (self.sides, self.sides[::-1])
             for line in gone
         )
 
+    def is_counted_twice(self, ours: Sequence[str], theirs: Sequence[str]) -> bool:
+        """Return whether both sides give the next number, or bit, in the file to different things.
+
+        Both sides add an option to curl, `CINIT(SSH_COMPRESSION, LONG, 268)` and
+        `CINIT(DNS_SHUFFLE_ADDRESSES, LONG, 268)` (78d8cd8a62d5).
+        """
+        mine = {(shape, number): name for shape, number, name in map(_numbered, ours)}
+        pairs = [
+            (shape, number, name, mine[shape, number])
+            for shape, number, name in map(_numbered, theirs)
+            if number > 1 and mine.get((shape, number), name) != name
+        ]
+        base = list(map(_numbered, self.base)) if pairs else []
+        numbers = {(shape, number) for shape, number, _ in base}
+        names = {name for _, _, name in base}
+        return any(
+            numbers & {(shape, number - 1), (shape, number / 2)}
+            and (shape, number) not in numbers
+            and names.isdisjoint((one, other))
+            for shape, number, one, other in pairs
+        )
+
+
+def _numbered(line: str) -> tuple[str, int, str]:
+    """Return the shape of a line whose last word is a number, the number, and what is before it.
+
+    Returns an empty shape for another line.
+    """
+    found = _LAST_NUMBER.fullmatch(" ".join(line.split()))
+    if found is None:
+        return "", 0, ""
+    before, number, after = found.groups()
+    base = 16 if number[:2] in ("0x", "0X") else 10
+    return _WORD.sub("w", before) + after, int(number, base), before
+
 
 def _counted(lines: Iterable[str]) -> Counter[str]:
     return Counter(line.strip() for line in lines)
 
 
-def _tells(line: str) -> bool:
+def tells(line: str) -> bool:
+    """Return whether a line says something that few other lines say."""
     return is_telling(bare(line.encode("utf-8", "surrogateescape")))
 
 
@@ -149,7 +186,7 @@ def _keeps_a_copy(region: Region, text: str) -> bool:
     which belongs to all three (fcd5847b7e78).
     """
     base, *sides = map(_counted, region.sides)
-    left = [line for line in _counted(lines_of(text)) & base if _tells(line)]
+    left = [line for line in _counted(lines_of(text)) & base if tells(line)]
     return any(
         copier[line] > base[line] > changer[line]
         and any(likeness(said_of(line), said_of(new)) >= _REWORDED for new in changer - base)
@@ -290,11 +327,6 @@ def _heads(lines: Iterable[str]) -> dict[str, str]:
     heads = [line.partition("(")[0] for line in said]
     count = Counter(heads)
     return {head: line for head, line in zip(heads, said, strict=True) if count[head] == 1}
-
-
-def _numbers(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the number and the name from each line that assigns one to the other."""
-    return ((found[2], found[1]) for line in lines if (found := _NUMBERED.match(line)))
 
 
 def _outside(lines: Iterable[str], language: Language) -> Iterator[str]:

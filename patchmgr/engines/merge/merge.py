@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from patchmgr.engines.merge.candidate import Candidate, Candidates, FileCandidates
-from patchmgr.engines.merge.clashes import FileLines, clash, is_emptied
+from patchmgr.engines.merge.clashes import FileLines, clash, is_emptied, tells
 from patchmgr.engines.merge.features import (
     CANDIDATES,
     REGIONS,
@@ -124,7 +124,9 @@ def _of_region(region: Region, around: Surroundings, known: _Known) -> Candidate
         fault = known.imports.fault(text) if known.imports else ""
         fault = fault or always or asks(features, each)
         fault = fault or ("undone" if subject.is_undone(text) else "")
-        fault = fault or clash(region, flat, text, around.language)
+        if each.rule in _BY_LINES and any(map(tells, region.head)):
+            fault = fault or "two wordings"
+        fault = fault or clash(region, flat, text, around.language, known.lines)
         if each.rule.startswith("tokens") and is_emptied(region):
             fault = fault or "emptied"
         if each.rule in _SIDES and (has_one_answer or not brought <= set(imported(text))):
