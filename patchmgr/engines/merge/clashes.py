@@ -14,7 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from patchmgr.engines.merge.features import Words
-from patchmgr.engines.merge.languages import PYTHON, TEXT, Language, lex, tokens_of
+from patchmgr.engines.merge.languages import PYTHON, TEXT, YAML, Language, lex, tokens_of
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
@@ -46,10 +46,11 @@ def clash(
     Python has few reasons here, as the checks of names find the others.
     """
     base, *words = (Counter(words_of(side.said)) for side in flat)
+    if any(_lacks(base, *two) for two in (words, words[::-1])):
+        return "renamed"
     if language is not PYTHON:
-        if any(_lacks(base, *two) for two in (words, words[::-1])):
-            return "renamed"
-        if fault := _unaccounted(Counter(words_of(said_of(text))), base, *words):
+        fault = _unaccounted(Counter(words_of(said_of(text))), base, *words)
+        if fault:
             return fault
     if _keeps_a_copy(region, text):
         return "copied"
@@ -70,6 +71,9 @@ def clash(
         begins, also_begins = (any(map(_HEADING.match, side)) for side in both)
         if begins is not also_begins:
             return "sections"  # of which one the other side's lines are
+    is_nested = language in (TEXT, YAML)
+    if is_nested and any(_is_left_behind(old, *x) for x in (both, both[::-1])):
+        return "indented"
     if file.is_counted_twice(*both):
         return "same number"
     if language.family != "c":
@@ -192,6 +196,19 @@ def _keeps_a_copy(region: Region, text: str) -> bool:
         and any(likeness(said_of(line), said_of(new)) >= _REWORDED for new in changer - base)
         for copier, changer in (sides, sides[::-1])
         for line in left
+    )
+
+
+def _is_left_behind(base: Sequence[str], one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether one side indents a line that the other side changes.
+
+    Upstream of pytest writes another link, and the patch makes a comment of the lines around it.
+    """
+    there, new = ({line.strip(): line for line in side} for side in (one, other))
+    return any(
+        tells(line) and there.get(said, line) != line and said not in new
+        for line in base
+        if (said := line.strip())
     )
 
 
