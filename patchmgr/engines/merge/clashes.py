@@ -18,6 +18,7 @@ from patchmgr.engines.merge.languages import PYTHON, TEXT, YAML, Language, lex, 
 from patchmgr.engines.merge.node_edits import token_edits
 from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
+from patchmgr.engines.merge.uses import is_of_a_changed_form
 from patchmgr.engines.structure.sides import Texts
 from patchmgr.engines.text.telling import bare, is_telling
 
@@ -78,6 +79,11 @@ def clash(
         return "same number"
     if language.family != "c":
         return ""
+    if file.is_of_a_changed_form(region):
+        return "used otherwise"
+    merged, before, *after = map(_conditions, (lines_of(text), *region.sides))
+    if any((side - before) - merged for side in after):
+        return "loses"
     if _declared_again(lines_of(text)).difference(*map(_declared_again, region.sides)):
         return "declared twice"
     if _is_changed_elsewhere(region, text):
@@ -115,6 +121,7 @@ def is_emptied(region: Region) -> bool:
 class FileLines(Struct, frozen=True):
     """How often each line occurs in base, and in ours and in theirs, of a file."""
 
+    texts: Texts
     base: Counter[str]
     sides: tuple[Counter[str], Counter[str]]
 
@@ -122,7 +129,7 @@ class FileLines(Struct, frozen=True):
     def of(texts: Texts) -> FileLines:
         """Count the lines of a file, whatever their indentation."""
         base, ours, theirs = (_counted(lines_of(text)) for text in texts.sides())
-        return FileLines(base, (ours, theirs))
+        return FileLines(texts, base, (ours, theirs))
 
     def is_moved(self, region: Region) -> bool:
         """Return whether one side moves a line out of a region, and the other side changes it.
@@ -137,6 +144,11 @@ class FileLines(Struct, frozen=True):
             for mover, other in (self.sides, self.sides[::-1])
             for line in gone
         )
+
+    def is_of_a_changed_form(self, region: Region) -> bool:
+        """Return whether one side uses a name in a form that the other side changed everywhere."""
+        base, ours, theirs = ("".join(side) for side in region.sides)
+        return is_of_a_changed_form(base, ours, theirs, self.texts)
 
     def is_counted_twice(self, ours: Sequence[str], theirs: Sequence[str]) -> bool:
         """Return whether both sides give the next number, or bit, in the file to different things.
@@ -301,6 +313,12 @@ def _is_nearly(one: str, other: str) -> bool:
     a, b = said_of(one), said_of(other)
     more, less = (Counter(words_of(x)) - Counter(words_of(y)) for x, y in ((a, b), (b, a)))
     return a != b and (likeness(a, b) >= _ALIKE or not (more and less))
+
+
+def _conditions(lines: Iterable[str]) -> Counter[str]:
+    """Count the conditions of the preprocessor in lines, such as `#if __AVX__`."""
+    said = (" ".join(line.split()) for line in lines if line.lstrip().startswith("#"))
+    return Counter(line for line in said if line.lstrip("# ").startswith(("if", "elif")))
 
 
 def _declared_again(lines: Iterable[str]) -> set[str]:
