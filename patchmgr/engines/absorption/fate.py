@@ -58,7 +58,7 @@ def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
     for hunk in series.hunks(patch):
         then, now = (series.fates(hunk, n) for n in (landed, number))
         changes = [change for change, fate in then.items() if fate is Fate.FOUND]
-        nodes = series.weaves[series.path(hunk)].nodes if changes else ()
+        nodes = series.weave(series.path(hunk)).nodes if changes else ()
         found[hunk] = [(nodes[at].puts_in(event), now[at, event]) for at, event in changes]
         if hunk in series.wholes and not then and series.count(hunk, landed).found:
             is_new = series.steps[hunk][0].change.old_path != series.path(hunk)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
@@ -102,23 +102,22 @@ def _landings(series: Series) -> Landings:
         number
         for patch, steps in enumerate(series.traffic[0])
         for number, count in steps.items()
-        if count >= FEWEST_CAME * series.sizes[patch]
+        if count >= FEWEST_CAME * series.size(patch)
     }
     # Lines that the series moves within a file do not come, as they were there before.
     candidates |= {
         number
-        for path in series.weaves
+        for path in series.paths
         if series.is_state(path, series.way.end)
         for number, _ in series.way.versions(path)
         if series.is_state(path, number)
     }
     every = range(len(series.folded))
-    related, touching = _related(series), [series.touching(patch) for patch in every]
-    may_be_mute = {patch for patch in every if patch in related or patch not in series.sizes}
-    found: dict[int, list[int]] = {}
+    touching = [series.touching(patch) for patch in every] if candidates else []
+    brought = dict[int, set[int]]()
     for number in sorted(candidates):
         is_own = series.is_own(number)
-        landed = {
+        brought[number] = {
             patch
             for patch in every
             if number in touching[patch]
@@ -126,6 +125,12 @@ def _landings(series: Series) -> Landings:
             and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
             and _has_added(series, patch, number)
         }
+    if not any(brought.values()):
+        return {}
+    related = _related(series)
+    may_be_mute = {patch for patch in every if patch in related or not series.size(patch)}
+    found: dict[int, list[int]] = {}
+    for number, landed in brought.items():
         asked = may_be_mute - landed if landed else ()
         mute = {patch for patch in asked if not series.count_patch(patch, number).total}
         for patch in (*landed, *_along(mute, landed, related, len(every))):
@@ -140,7 +145,7 @@ def _in_order(series: Series, landings: Landings) -> dict[int, Sequence[int]]:
     which upstream has more than that is judged by the rest (R-fi-0.6.16:tip).
     """
     first = defaultdict[int, int](int)
-    for weave in series.weaves.values():
+    for _, weave in series.weaves():
         for earlier, (patch, _) in weave.replacements:
             first[patch] = max(first[patch], landings.get(earlier, (0,))[0])
     kept = dict[int, Sequence[int]]()
@@ -166,8 +171,8 @@ def _has_added(series: Series, patch: int, number: int) -> bool:
     """
     added = set[Fate]()
     for hunk in series.hunks(patch):
-        nodes = series.weaves[series.path(hunk)].nodes if series.path(hunk) in series.weaves else ()
         for (at, event), fate in series.fates(hunk, number).items():
+            nodes = series.weave(series.path(hunk)).nodes
             if nodes[at].puts_in(event) and is_telling(nodes[at].key):
                 added.add(fate)
     return not added or not added <= {Fate.OPEN, Fate.TAKEN}
@@ -176,7 +181,7 @@ def _has_added(series: Series, patch: int, number: int) -> bool:
 def _related(series: Series) -> Mapping[int, set[int]]:
     """Map each patch to the patches that undo some of its changes or whose changes it undoes."""
     found = defaultdict[int, set[int]](set)
-    for weave in series.weaves.values():
+    for _, weave in series.weaves():
         for one, (other, _) in weave.replacements:
             found[one].add(other)
             found[other].add(one)
@@ -214,7 +219,7 @@ def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, 
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = (1 - MOST_OPEN) * max(found.values())
     landed, back = landings[patch][0], None
-    says = patch in series.sizes or patch in {number for number, _ in series.wholes}
+    says = series.size(patch) or patch in {number for number, _ in series.wholes}
     for number in (n for n in found if found[n] >= fewest):
         if back is not None and number <= back:
             continue
@@ -236,7 +241,7 @@ def _landed(series: Series, patch: int, landings: Landings) -> Absorption | None
     end = series.way.end
     lines = at_step(series, patch, landed, end)
     hunks = {h for h in lines if _is_in(series, h, landed)}
-    hunks |= _all_there(series, patch, end)
+    hunks |= _all_there(series, series.hunks(patch), end)
     hunks -= restored(lines)
     if not hunks:
         return None
@@ -284,7 +289,7 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
         if before != after or after is None or hunk in series.wholes:
             return True
         # What was in other words before the landing has not landed in other words.
-        nodes, fates = series.weaves[path].nodes, series.fates(hunk, landed)
+        nodes, fates = series.weave(path).nodes, series.fates(hunk, landed)
         new = [fate for (at, event), fate in fates.items() if nodes[at].puts_in(event)]
         return Fate.TAKEN not in new or Fate.FOUND in new
     whole = series.count_patch(hunk[0], landed)
@@ -292,9 +297,9 @@ def _is_in(series: Series, hunk: HunkId, landed: int) -> bool:
     return before != after and is_small and series.is_own(landed)
 
 
-def _all_there(series: Series, patch: int, number: int) -> set[HunkId]:
-    """Return the hunks of a patch whose lines are all present after a commit."""
-    counts = {hunk: series.count(hunk, number) for hunk in series.hunks(patch)}
+def _all_there(series: Series, hunks: Iterable[HunkId], number: int) -> set[HunkId]:
+    """Return those of some hunks whose lines are all present after a commit."""
+    counts = {hunk: series.count(hunk, number) for hunk in hunks}
     return {hunk for hunk, count in counts.items() if count.found == count.total > 0}
 
 
@@ -303,7 +308,7 @@ def _wordings(series: Series, hunk: HunkId, landed: int) -> Iterator[Wording]:
     count, path = series.count(hunk, landed), series.path(hunk)
     if hunk in series.wholes or not (count.open or count.taken):
         return
-    nodes, words = series.weaves[path].nodes, series.weaves[path].words
+    nodes, words = series.weave(path).nodes, series.weave(path).words
     lines = (series.text(series.version(path, landed)) or b"").splitlines(keepends=True)
     fates = series.fates(hunk, landed).items()
     lacking = [change for change, fate in fates if fate in (Fate.OPEN, Fate.TAKEN)]
@@ -332,24 +337,29 @@ def _how(series: Series, hunks: Collection[HunkId], landed: int, event: Event) -
 
 def _in_target(series: Series, patch: int) -> Absorption | None:
     """Return the absorption of a patch without a landing, if the target has whole hunks of it."""
-    touching = series.touching(patch)
-    here = _all_there(series, patch, series.way.end) if touching else set()
+    touching, every = series.touching(patch), series.hunks(patch)
+    # Any other hunk is as much there in the base as it is in the target.
+    touched = [hunk for hunk in every if series.is_touched(hunk)] if touching else []
+    come = _all_there(series, touched, series.way.end)
 
     def is_there(number: int) -> bool:
-        return here <= _all_there(series, patch, number)
+        return come <= _all_there(series, touched, number)
 
-    if not here or is_there(BASE) or not is_there(touching[-1]):
+    if not come or is_there(BASE) or not is_there(touching[-1]):
         return None
+    here = _all_there(series, every, series.way.end)
     step = series.way.steps[touching[bisect_left(touching, True, key=is_there)]]
-    is_whole = len(here) == len(series.hunks(patch))
+    is_whole = len(here) == len(every)
     hunks = frozenset(number for _, number in here)
-    if not is_whole and patch not in series.sizes:
+    if not is_whole and not series.size(patch):
         return None
     return Absorption(hunks, step, Event.LANDED, is_whole=is_whole, how=How.EXACT)
 
 
 def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, Absorption]:
     """Record which hunks remove lines or files of earlier patches that are not wholly absorbed."""
+    if not found:
+        return {}
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
     makers = defaultdict[str | None, list[int]](list)
     for (patch, number), (step, _) in sorted(series.steps.items()):
@@ -360,7 +370,7 @@ def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, A
                 undoes[patch][number].add(series.folded[maker].patch.name)
         if step.base is None and change.new_path is not None:
             makers[change.new_path].append(patch)
-    for path, weave in series.weaves.items():
+    for path, weave in series.weaves():
         for earlier, (patch, by) in weave.replacements:
             if earlier in found and found[earlier].is_whole:
                 continue

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property, lru_cache
-from itertools import chain, pairwise
+from functools import cache, cached_property, lru_cache, partial
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -86,7 +86,8 @@ class Series:
         self.folded, self.way = tuple(folded), way
         self.blobs, self.elsewhere = blobs, elsewhere
         self._read = lru_cache(maxsize=4)(blobs.read)  # the hunks of a file ask one after another
-        self.weaves: dict[str, Weave] = {}
+        # What changes the lines of each file, in the order of the series.
+        self._recorded = defaultdict[str, list[Callable[[Weave], None]]](list)
         self.steps: dict[HunkId, tuple[FileStep, int]] = {}  # with the hunk's number in the file
         self.wholes: set[HunkId] = set()  # changes without lines, and of files that go for good
         for patch, item in enumerate(self.folded):
@@ -94,14 +95,23 @@ class Series:
                 self._leave(patch, number, step)
             for number, step in item.numbered():
                 self._arrive(patch, number, step)
+        self.paths = tuple(self._recorded)
+        self.weave = cache(self._weave)
         for hunk, (step, _) in self.steps.items():
-            weave = self.weaves.get(step.change.path)
-            if step.theirs is None and weave is not None and weave.is_deleted:
+            path = step.change.path
+            if step.theirs is None and path in self._recorded and self.weave(path).is_deleted:
                 self.wholes.add(hunk)
         self._versions = {
             path: {BASE: entry, **dict(way.versions(path))} for path, entry in way.start.items()
         }
-        self._effect = cache(lambda path, entry: effect(self.weaves[path], self.text(entry)))
+        self._touched = {
+            path
+            for path, versions in self._versions.items()
+            if len(versions) > 1 or way.target.get(path) != versions[BASE]
+        }
+        self._effect = cache(lambda path, entry: effect(self.weave(path), self.text(entry)))
+        self.wanted = cache(self._wanted)
+        self._sizes = cache(self._sizes_in)
         self.count_patch = cache(self._count_patch)
         self.count = cache(self._count)
         self.news = cache(self._news)
@@ -111,7 +121,7 @@ class Series:
         is_leaving = change.old_path != change.new_path and not change.is_copy
         if change.old_path is not None and is_leaving and self._has_text(step.base):
             by = number if change.new_path is None else CARRIED
-            self._weave(change.old_path).take_out((patch, by))
+            self._recorded[change.old_path].append(partial(Weave.take_out, by=(patch, by)))
 
     def _arrive(self, patch: int, number: int, step: FileStep) -> None:
         change, path = step.change, step.change.path
@@ -119,10 +129,7 @@ class Series:
         self.steps |= {(patch, n): (step, n - number) for n in numbers}
         is_text = self._has_text(step.base) and self._has_text(step.theirs)
         if change.new_path is not None and is_text:
-            weave = self._weave(path)
-            if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
-                weave.carry_in(patch, self.blobs.read(step.base.blob))
-            weave.apply(patch, number, change.hunks, step.positions)
+            self._recorded[path].append(partial(self._record, patch, number, step))
         if not is_text or not (change.hunks or change.new_path is None):
             self.wholes |= {(patch, n) for n in numbers}
 
@@ -130,10 +137,24 @@ class Series:
         content = b"" if entry is None else self.text(entry)
         return content is not None and b"\0" not in content[:8000]
 
+    def _record(self, patch: int, number: int, step: FileStep, weave: Weave) -> None:
+        change = step.change
+        if step.base is not None and change.new_path != change.old_path and weave.is_deleted:
+            weave.carry_in(patch, self.blobs.read(step.base.blob))
+        weave.apply(patch, number, change.hunks, step.positions)
+
     def _weave(self, path: str) -> Weave:
-        if path not in self.weaves:
-            self.weaves[path] = Weave(self.text(self.way.start.get(path)))
-        return self.weaves[path]
+        weave = Weave(self.text(self.way.start.get(path)))
+        for record in self._recorded[path]:
+            record(weave)
+        return weave
+
+    def weaves(self) -> Iterator[tuple[str, Weave]]:
+        """Yield the path and the weave of each text that the series changes.
+
+        Upstream leaves most files alone, and the weaves of those are not always needed.
+        """
+        return ((path, self.weave(path)) for path in self.paths)
 
     def text(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, or None if it does not exist or is a link."""
@@ -170,6 +191,11 @@ class Series:
         """Return the numbers of the upstream commits that touch the files of a patch, in order."""
         paths = {self.path(hunk) for hunk in self.hunks(patch)}
         return sorted({number for path in paths for number in self._versions[path]} - {BASE})
+
+    def is_touched(self, hunk: HunkId) -> bool:
+        """Return whether upstream changed the file of a hunk, or the file that the hunk moves."""
+        change = self.steps[hunk][0].change
+        return not self._touched.isdisjoint((change.path, change.old_path))
 
     def effect_at(self, path: str, number: int) -> Effect:
         """Return, for each line that the series changes, whether upstream has it after a commit."""
@@ -244,29 +270,30 @@ class Series:
     def fates(self, hunk: HunkId, number: int) -> Mapping[Change, Fate]:
         """Return, for each changed line of a hunk, whether upstream has it after a commit."""
         path = self.path(hunk)
-        changes = self.weaves[path].changes.get(hunk, ()) if path in self.weaves else ()
+        changes = self.weave(path).changes.get(hunk, ()) if path in self._recorded else ()
         fates = self.effect_at(path, number).fates if changes else {}
         return {change: fates[change] for change in changes}
 
-    @cached_property
-    def wanted(self) -> Mapping[bool, Mapping[FileLine, set[int]]]:
-        """The lines by which landed patches are recognised, and which patches change each line.
+    def _wanted(self, path: str) -> Mapping[bool, Mapping[bytes, set[int]]]:
+        """Return the lines of a file by which landed patches are recognised, and who changes each.
 
         The lines that patches add are under True, those that they remove under False.
         """
-        found: dict[bool, dict[FileLine, set[int]]] = {True: {}, False: {}}
-        for path, weave in self.weaves.items():
-            for (patch, hunk), changes in weave.telling.items():
-                for node, number in ((weave.nodes[at], n) for at, n in changes if hunk != CARRIED):
-                    owners = found[node.puts_in(number)]
-                    owners.setdefault((path, node.key), set()).add(patch)
+        found: dict[bool, dict[bytes, set[int]]] = {True: {}, False: {}}
+        weave = self.weave(path)
+        for (patch, hunk), changes in weave.telling.items():
+            for node, number in ((weave.nodes[at], n) for at, n in changes if hunk != CARRIED):
+                found[node.puts_in(number)].setdefault(node.key, set()).add(patch)
         return found
 
-    @cached_property
-    def sizes(self) -> Counter[int]:
-        """The number of distinctive lines that each patch changes."""
-        lines = (line for side in self.wanted.values() for line in side.items())
-        return Counter(n for (_, line), owners in lines if is_telling(line) for n in owners)
+    def _sizes_in(self, path: str) -> Counter[int]:
+        lines = (line for side in self.wanted(path).values() for line in side.items())
+        return Counter(n for line, owners in lines if is_telling(line) for n in owners)
+
+    def size(self, patch: int) -> int:
+        """Return the number of distinctive lines that a patch changes."""
+        paths = {self.path(hunk) for hunk in self.hunks(patch)}
+        return sum(self._sizes(path)[patch] for path in paths if path in self._recorded)
 
     def _lines(self, path: str, number: int) -> list[bytes]:
         return normal_lines(self.text(self.version(path, number)) or b"")
@@ -278,7 +305,7 @@ class Series:
         short lines, such as `x = x * 2`, would seem to add only lines of the series.
         """
         found = set[FileLine]()
-        for path in (path for path in self.weaves if number in self._versions[path]):
+        for path in (path for path in self.paths if number in self._versions[path]):
             old, new = (set(self._lines(path, n)) for n in (number - 1, number))
             found |= {(path, line) for line in (new - old if adds else old - new) if line}
         return {line for line in found if is_telling(line[1])} or found
@@ -287,16 +314,15 @@ class Series:
     def traffic(self) -> tuple[Sequence[Counter[int]], Sequence[Counter[int]]]:
         """For each patch, how many of its changes each commit makes, and how many it undoes."""
         came, gone = ([Counter[int]() for _ in self.folded] for _ in range(2))
-        said = defaultdict[str, set[bytes]](set)
-        for path, line in chain.from_iterable(self.wanted.values()):
-            said[path].add(line)
-        for path, lines in said.items():
+        for path in (path for path in self.paths if len(self._versions[path]) > 1):
+            wanted = self.wanted(path)
+            lines = set[bytes]().union(*wanted.values())
             there = ((n, lines.intersection(self._lines(path, n))) for n in self._versions[path])
             for (_, old), (number, new) in pairwise(there):
-                for puts_in, owners in self.wanted.items():
+                for puts_in, owners in wanted.items():
                     counters = (came, gone) if puts_in else (gone, came)
                     for news, counts in zip((new - old, old - new), counters, strict=True):
-                        for patch in (n for line in news for n in owners.get((path, line), ())):
+                        for patch in (n for line in news for n in owners.get(line, ())):
                             counts[patch][number] += 1
         for hunk in self.wholes:
             theirs = self.steps[hunk][0].theirs
@@ -313,5 +339,6 @@ class Series:
         """
         for adds in (True, False):
             if brought := self.news(number, adds=adds):
-                return len(self.wanted[adds].keys() & brought) >= MOST * len(brought)
+                own = sum(line in self.wanted(path)[adds] for path, line in brought)
+                return own >= MOST * len(brought)
         return False
