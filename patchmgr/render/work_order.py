@@ -1,11 +1,9 @@
-"""A work order (what is known about a conflict) as Markdown, HTML, text and JSON data."""
+"""A work order (what is known about a conflict) as Markdown, text and JSON data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from html import escape
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, to_builtins
@@ -20,16 +18,20 @@ if TYPE_CHECKING:
     from patchmgr.commands.resolver import Asked
 
 
-class _Line(Struct, frozen=True):
+class Line(Struct, frozen=True):
+    """A line of a work order."""
+
     text: str
 
 
-class _Code(Struct, frozen=True):
+class Code(Struct, frozen=True):
+    """A text of a work order that is printed as it is, with its title."""
+
     title: str
     text: str
 
 
-_Section = tuple[str, list[_Line | _Code]]
+Section = tuple[str, list[Line | Code]]
 
 
 def order_value(order: WorkOrder) -> dict[str, Any]:
@@ -68,29 +70,12 @@ _MOST_PARTS = 10
 
 def order_markdown(order: WorkOrder) -> str:
     """Return a work order as GitHub Markdown."""
-    return "".join(_markdown(*section) for section in _sections(order, has_sides=True))
-
-
-def order_html(order: WorkOrder) -> str:
-    """Return a work order as HTML, with the sides of each conflict region side by side."""
-    (title, about), *others = _sections(order, has_sides=True)
-    parts = [f"<h4>{html_text(title)}</h4>", *_html_blocks(about)]
-    for title, blocks in others:
-        is_region = title.startswith("Region ")
-        is_open = " open" if is_region or title.startswith("Caused ") else ""
-        parts.append(f"<details{is_open}><summary>{html_text(title)}</summary>")
-        parts += [*_html_blocks(blocks, is_row=is_region), "</details>"]
-    return "\n".join(parts)
-
-
-def html_text(foreign: str) -> str:
-    """Return a text escaped for HTML."""
-    return escape(clean(foreign))
+    return "".join(_markdown(*section) for section in sections(order))
 
 
 def order_text(order: WorkOrder) -> str:
     """Return a work order as text for a terminal, without the sides of the conflict."""
-    return "".join(_text(*section) for section in _sections(order, has_sides=False))
+    return "".join(_text(*section) for section in sections(order, has_sides=False))
 
 
 def proposed_text(proposed: Proposed) -> str:
@@ -117,55 +102,20 @@ def asked_text(asked: Sequence[Asked]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _markdown(title: str, blocks: list[_Line | _Code]) -> str:
+def _markdown(title: str, blocks: list[Line | Code]) -> str:
     lines = [f"## {escaped(title)}", ""]
     for block in blocks:
-        if isinstance(block, _Line):
+        if isinstance(block, Line):
             lines.append(f"- {escaped(block.text)}")
         else:
             lines += [f"- {escaped(block.title)}", "", fenced(block.text), ""]
     return "\n".join((*lines, "", ""))
 
 
-def _html_blocks(blocks: Sequence[_Line | _Code], *, is_row: bool = False) -> Iterator[str]:
-    """Yield lists of lines, and rows of texts; with `is_row`, all texts are in one row."""
-    sides = {one.title: {*_lines(one)} for one in blocks if isinstance(one, _Code)}
-    with_base = [sides["base"]] if "base" in sides else []
-    with_others = [sides[name] for name in ("ours", "theirs") if name in sides]
-    for in_row, run in groupby(blocks, lambda one: is_row or isinstance(one, _Code)):
-        yield '<div class="sides">' if in_row else "<ul>"
-        for one in run:
-            if isinstance(one, _Code):
-                yield _html_code(one, with_others if one.title == "base" else with_base)
-            else:
-                yield (
-                    f"<p>{html_text(one.text)}</p>" if in_row else f"<li>{html_text(one.text)}</li>"
-                )
-        yield "</div>" if in_row else "</ul>"
-
-
-def _html_code(code: _Code, others: Sequence[Collection[str]]) -> str:
-    """Return a text with its name; lines that any of the other texts lacks are marked."""
-    name, shown = html_text(code.title), list[str]()
-    for line in _lines(code):
-        content = escape(clean(line, keep="\t"))
-        is_shared = all(line in other for other in others)
-        shown.append(content if is_shared else f"<mark>{content}</mark>")
-    text = "\n".join(shown)
-    return (
-        f'<figure><figcaption>{name}</figcaption><pre class="scroll" tabindex="0" role="group" '
-        f'aria-label="{name}">{text}</pre></figure>'
-    )
-
-
-def _lines(code: _Code) -> Sequence[str]:
-    return code.text.removesuffix("\n").split("\n")
-
-
-def _text(title: str, blocks: list[_Line | _Code]) -> str:
+def _text(title: str, blocks: list[Line | Code]) -> str:
     lines = [f"{clean(title)}:"]
     for block in blocks:
-        if isinstance(block, _Line):
+        if isinstance(block, Line):
             lines.append(f"  {clean(block.text)}")
         else:
             shown = clean(block.text, keep="\n\t").rstrip("\n")
@@ -173,7 +123,8 @@ def _text(title: str, blocks: list[_Line | _Code]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
+def sections(order: WorkOrder, *, has_sides: bool = True) -> Iterator[Section]:
+    """Yield each section of a work order, with its title; `has_sides` includes the sides."""
     paths = " -> ".join(dict.fromkeys((order.path, order.new_path)))
     ends = (
         pin.commit[:12] if pin.ref == pin.commit else f"{pin.ref} ({pin.commit[:12]})"
@@ -183,12 +134,12 @@ def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
     yield (
         f"Conflict {order.id}",
         [
-            _Line(f"{order.kind.value} in {paths}: {order.reason}"),
-            _Line(f"{order.series}/{order.patch}: {order.subject}"),
-            _Line(" to ".join(ends)),
-            *([_Code("message", order.message)] if "\n" in order.message.strip() else []),
-            *(_Line(field) for field in fields if field not in order.message),
-            *([_Line(f"proposed by {order.offered}, and passes")] if order.offered else []),
+            Line(f"{order.kind.value} in {paths}: {order.reason}"),
+            Line(f"{order.series}/{order.patch}: {order.subject}"),
+            Line(" to ".join(ends)),
+            *([Code("message", order.message)] if "\n" in order.message.strip() else []),
+            *(Line(field) for field in fields if field not in order.message),
+            *([Line(f"proposed by {order.offered}, and passes")] if order.offered else []),
         ],
     )
     for number, region in enumerate(order.regions, 1):
@@ -198,49 +149,49 @@ def _sections(order: WorkOrder, *, has_sides: bool) -> Iterator[_Section]:
             yield f"Region {number}{inside} ({region.id})", blocks
     yield from _filled("Symbols", _symbols(order))
     yield from _filled("Caused upstream by", (b for one in order.causes for b in _change(one)))
-    yield from _filled("Later upstream commits there", (_Line(_named(o)) for o in order.later))
-    uses = [_Line(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
+    yield from _filled("Later upstream commits there", (Line(_named(o)) for o in order.later))
+    uses = [Line(f"{one.path}:{one.line}: {one.text.strip()}") for one in order.uses or ()]
     if order.uses is None:
-        uses = [_Line("the store lacks files, and cannot be searched")]
+        uses = [Line("the store lacks files, and cannot be searched")]
     yield from _filled("Named elsewhere upstream", iter(uses))
     yield from _filled("Earlier decisions on similar conflicts", _earlier(order))
-    needs = (_Line(f"{one.check}: {one.text}") for one in order.requirements)
+    needs = (Line(f"{one.check}: {one.text}") for one in order.requirements)
     yield from _filled("A resolution must satisfy", needs)
-    cut = (_Line(one) for one in order.cut)
+    cut = (Line(one) for one in order.cut)
     yield from _filled("Shortened; for all of it: conflicts show --full", cut)
 
 
-def _filled(title: str, blocks: Iterator[_Line | _Code]) -> Iterator[_Section]:
+def _filled(title: str, blocks: Iterator[Line | Code]) -> Iterator[Section]:
     found = list(blocks)
     if found:
         yield title, found
 
 
-def _sides(region: OrderedRegion) -> Iterator[_Code | _Line]:
+def _sides(region: OrderedRegion) -> Iterator[Code | Line]:
     for name, side in (("base", region.base), ("ours", region.ours), ("theirs", region.theirs)):
         yield from _side(name, side)
 
 
-def _side(name: str, side: SideText | None) -> Iterator[_Code | _Line]:
+def _side(name: str, side: SideText | None) -> Iterator[Code | Line]:
     if side is None:
-        yield _Line(f"{name}: there is no such file")
+        yield Line(f"{name}: there is no such file")
     elif side.text is None:
-        yield _Line(f"{name}: {side.size} bytes that are not text")
+        yield Line(f"{name}: {side.size} bytes that are not text")
     else:
-        yield _Code(name, side.text)
+        yield Code(name, side.text)
 
 
-def _candidates(region: OrderedRegion) -> Iterator[_Code]:
+def _candidates(region: OrderedRegion) -> Iterator[Code]:
     for one in region.candidates:
-        yield _Code(f"candidate {one.number}: {reliability_text(one.reliability)}", one.text)
+        yield Code(f"candidate {one.number}: {reliability_text(one.reliability)}", one.text)
 
 
-def _symbols(order: WorkOrder) -> Iterator[_Code]:
+def _symbols(order: WorkOrder) -> Iterator[Code]:
     for one in order.symbols:
         for side in ("base", "ours", "theirs", "result"):
             found = getattr(one, side)
             if found is not None:
-                yield _Code(f"{one.name}, {side}", found)
+                yield Code(f"{one.name}, {side}", found)
 
 
 def _named(change: UpstreamChange) -> str:
@@ -248,15 +199,15 @@ def _named(change: UpstreamChange) -> str:
     return f"{change.commit[:12]} {change.subject}{by}"
 
 
-def _change(change: UpstreamChange) -> Iterator[_Line | _Code]:
-    yield _Line(_named(change))
+def _change(change: UpstreamChange) -> Iterator[Line | Code]:
+    yield Line(_named(change))
     if change.message:
-        yield _Code("message", change.message)
+        yield Code("message", change.message)
     if change.diff:
-        yield _Code("diff", change.diff)
+        yield Code("diff", change.diff)
 
 
-def _earlier(order: WorkOrder) -> Iterator[_Line | _Code]:
+def _earlier(order: WorkOrder) -> Iterator[Line | Code]:
     for one in order.earlier:
         told = " ".join(filter(None, (one.id, one.path, f"({one.seen})", one.words)))
-        yield _Line(told) if one.text is None else _Code(told, one.text)
+        yield Line(told) if one.text is None else Code(told, one.text)

@@ -119,6 +119,7 @@ def test_what_waits_stands_side_by_side_with_the_lines_that_differ() -> None:
     marked = re.findall("<mark>(.*)</mark>", region)
     assert [line[:5] for line in marked] == ["&lt;/", "mine ", "&lt;/"]
     assert marked[2].endswith("\\u001b")
+    assert "\\u000a" not in text  # the ends of lines are the page's
 
 
 def test_a_rebase_on_record_says_how_often_such_verdicts_were_right() -> None:
