@@ -345,7 +345,7 @@ def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) ->
     """
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
-    if len(places) <= max(1, len(places_of(base, hunk))):
+    if len(places) <= 1 or len(places) <= len(places_of(base, hunk)):
         return False
     before = next((n for n, line in enumerate(hunk.lines) if line[:1] != b" "), 0)
     symbol = SymbolIndex(path, base).at(position + before)
