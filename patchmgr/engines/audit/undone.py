@@ -30,10 +30,18 @@ def undone_patches(states: States) -> Iterator[Told]:
     first is absorbed, the last removes upstream's own lines. As this may be intended, the finding
     is a warning.
     """
+    # What reverts an edit of upstream's is in a file that upstream changed.
+    changed = {
+        change.path
+        for patch in states.patches
+        for change in patch.files
+        if states.base.blob(change.path)
+        != states.onto.blob(patch.homes.get(change.path, change.path))
+    }
     earlier, numbers = defaultdict[str, dict[bytes, list[_Kept]]](dict), count()
     for patch in states.patches:
         found: dict[str, list[str]] = {}
-        for change in patch.files:
+        for change in (change for change in patch.files if change.path in changed):
             by_line = earlier[change.path]
             for hunk in change.hunks:
                 lines = rest = _lines(hunk)
