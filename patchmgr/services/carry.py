@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from hashlib import sha256
 from typing import TypeVar
 
 import msgspec
@@ -506,6 +507,7 @@ class Auditor(Struct, frozen=True):
     steps: KnownHistory
     kept: Kept
     checks: Sequence[Check]
+    keys: dict[int, str] = field(default_factory=dict)
 
     def moves(self, states: States) -> Mapping[str, Sequence[Move]]:
         """Return, by path, the imports to rewrite because upstream moved the imported name."""
@@ -547,10 +549,16 @@ class Auditor(Struct, frozen=True):
         )
 
     def _about(self, states: States) -> str:
-        """Return the cache key: all that the answers depend on, except for the claims."""
-        sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
-        about = (self.base.id, self.onto.id, self.history.ends, self.steps.known())
-        return repr((about, sides, states.patches, sorted(states.carriers.items())))
+        """Return the cache key: a hash of all that the answers depend on, except for the claims.
+
+        `states` outlive the auditor.
+        """
+        if id(states) not in self.keys:
+            sides = [sorted(one.tree.changes().items()) for one in (states.written, states.merged)]
+            about = (self.base.id, self.onto.id, self.history.ends, self.steps.known())
+            said = repr((about, sides, states.patches, sorted(states.carriers.items())))
+            self.keys[id(states)] = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        return self.keys[id(states)]
 
     def _known(
         self, question: Sequence[str], states: States, kind: type[T], find: Callable[[], T]
