@@ -71,7 +71,8 @@ def _lines(states: States, path: str) -> Iterator[_Line]:
 
 
 def _strings(line: _Line) -> list[str]:
-    found = [one or other for one, other in _STRING.findall(line.text)]
+    is_likely = b'"' in line.text or b"'" in line.text
+    found = [one or other for one, other in _STRING.findall(line.text)] if is_likely else []
     if not line.path.endswith(_PYTHON):
         found += _ENTRY.findall(line.text)
     return [text.decode() for text in found]
@@ -187,10 +188,10 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     called: dict[bytes, list[_Line]] = {}
     implemented: dict[bytes, list[_Line]] = {}
     for line in lines:
-        if line.path.endswith(_PYTHON):
+        if line.path.endswith(_PYTHON) and (b"ops." in line.text or b"C" in line.text):
             for _, operator, function in _OPERATOR.findall(line.text):
                 called.setdefault(operator or function, []).append(line)
-        for name in _IMPLEMENTED.findall(line.text):
+        for name in _IMPLEMENTED.findall(line.text) if b".impl(" in line.text else ():
             implemented.setdefault(name, []).append(line)
     yield from _unregistered(states, called, _REGISTERED, "called")
     yield from _unregistered(states, implemented, _SCHEMA, "implemented")

@@ -161,7 +161,9 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
         ("the patch", texts.fork, counted.fork, counted.upstream),
     ):
         lost = {use for line, count in gone.items() if count < 0 for use in _uses(line)}
-        fresh = [(use, line) for line, count in new.items() if count > 0 for use in _uses(line)]
+        lines = [line for line, count in new.items() if count > 0]
+        likely = (line for line in lines if any(name in line for name, _ in lost))
+        fresh = [(use, line) for line in likely for use in _uses(line)]
         again = lost.intersection(use for use, _ in fresh)
         outdated = {u for u in again if _is_outdated(u, texts.base, other, merged, count)}
         found = {use[0]: line for use, line in reversed(fresh) if use in outdated}
