@@ -69,15 +69,16 @@ class Altered(Struct, frozen=True):
         lines, whole, naming = set[int](), set[int](), set[int]()
         for first, block in blocks(text):
             its_lines = within & set(range(first, first + block.count("\n") + 1))
-            said = words(block) if its_lines else set[str]()
-            if names.isdisjoint(said) and types.isdisjoint(said):
+            if not its_lines:
                 continue
             head, parts = parts_of(block)
-            if not (types.isdisjoint(said) and names.isdisjoint(words(head))):
+            said = words(head)
+            said_in = [words(part) for _, part in parts]
+            if not (types.isdisjoint(said.union(*said_in)) and names.isdisjoint(said)):
                 whole |= its_lines
                 continue
-            for start, part in parts:
-                if not names.isdisjoint(words(part)):
+            for (start, part), said in zip(parts, said_in, strict=True):
+                if not names.isdisjoint(said):
                     numbered = [*enumerate(part.split("\n"), first + start)]
                     lines.update(n for n, _ in numbered)
                     naming.update(n for n, line in numbered if not names.isdisjoint(words(line)))
@@ -211,8 +212,8 @@ def _head_and_body(block: str) -> tuple[str, str]:
     end = next(ends, len(lines) - 1) + 1
     margin = next((len(x) - len(x.lstrip()) for x in lines[end:] if x.strip()), 0)
     # Comments may stand further left, and empty lines are shorter.
-    body = re.sub(f"^[ \\t]{{0,{margin}}}", "", "".join(lines[end:]), flags=re.MULTILINE)
-    return "".join(lines[:end]), body
+    body = re.sub(f"\n[ \\t]{{0,{margin}}}", "\n", "\n" + "".join(lines[end:]))
+    return "".join(lines[:end]), body[1:]
 
 
 def _compare(old: str, new: str, owner: str, found: Altered) -> None:
