@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from patchmgr.commands.audit import audit_at_pin
-from patchmgr.engines.audit.interfaces import PYTHON, imported_blobs
+from patchmgr.engines.audit.interfaces import imported_blobs
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.gates import (
     PythonGates,
@@ -22,6 +22,7 @@ from patchmgr.engines.gates import (
     stated_versions,
     whitespace_problems,
 )
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.languages.python_modules import Modules, judged_versions
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, State

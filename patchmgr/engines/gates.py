@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from patchmgr.engines.audit.states import Files
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.languages.python_modules import ANYTHING, Modules, Version
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.structure.guards_imports import ENDS, places, resolves
@@ -28,7 +29,6 @@ Changes = Mapping[str, "Entry | None"]
 Importers = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 """Return the files of the pin that may import any of the names from any of the modules."""
 
-_PYTHON = (".py", ".pyi")
 _REQUIRES = re.compile(r"^\s*(?:requires-python|python_requires)\s*=\s*[\"']([^\"']+)", re.M)
 _LOWEST = re.compile(r">=?\s*3\.(\d+)")
 
@@ -74,7 +74,7 @@ class PythonGates:
         `patches` holds the name of each patch and the files that it changes.
         """
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
-        self.modules.judged |= {e.blob for path, e in every if e and path.endswith(_PYTHON)}
+        self.modules.judged |= {e.blob for path, e in every if e and path.endswith(PYTHON)}
         removals = self._removals([changes for _, changes in patches])
         modules = {module for removal in removals for module in removal.modules}
         names = {name for removal in removals for name in removal.names}
@@ -97,7 +97,7 @@ class PythonGates:
         return tuple(found)
 
     def _removed(self, path: str, old: Entry | None, new: Entry | None) -> frozenset[str]:
-        if not path.endswith(_PYTHON) or old is None:
+        if not path.endswith(PYTHON) or old is None:
             return frozenset()
         before, after = self.modules.bound(old), self.modules.bound(new)
         if before is None or after is None or not after.isdisjoint(ANYTHING):
@@ -109,7 +109,7 @@ class PythonGates:
         for path, entry in changes.items():
             self._state.set(path, entry)
         for path, entry in changes.items():
-            if path.endswith(_PYTHON) and entry is not None and entry.mode in FILE_MODES:
+            if path.endswith(PYTHON) and entry is not None and entry.mode in FILE_MODES:
                 yield from self._compiled(patch, path, entry)
                 new = self.modules.imports(entry) - self.modules.imports(before[path])
                 yield from self._unresolved(patch, path, new)
@@ -143,7 +143,7 @@ class PythonGates:
             old.set(path, entry)
         was, now = (Files(state, self.modules.read) for state in (old, self._state))
         said = removal.said()
-        own = [path for path in self._state.changes() if path.endswith(_PYTHON)]
+        own = [path for path in self._state.changes() if path.endswith(PYTHON)]
         for path in sorted({*self._importers, *own}):
             file = self._state.entry(path)
             if file is None or file.mode not in FILE_MODES or not self.modules.says(file, said):

@@ -12,11 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, lost_names
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Tree
 
-PYTHON = (".py", ".pyi")
 _WORD = re.compile(r"\w+")
 _SAID = re.compile(r"\w+|\*")
 _ALIAS = re.compile(r"\bas[ \t]+\w+")

@@ -19,10 +19,10 @@ from msgspec import Struct
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
 from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import States, Told
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 
-_PYTHON = (".py", ".pyi")
 _LONGEST_SHOWN = 60  # characters of an expression
 _MOST_TOLD = 3  # names in one function
 _DEEPEST = 2  # definitions between a statement and what was redefined
@@ -47,7 +47,7 @@ class _Part(Struct, frozen=True):
 def changed_meaning(states: States) -> Iterator[Told]:
     """Find lines of the series that read a value which upstream now computes in another way."""
     for path in states.carriers:
-        if path.endswith(_PYTHON):
+        if path.endswith(PYTHON):
             yield from _in_file(states, path)
 
 

@@ -25,6 +25,7 @@ from patchmgr.engines.audit.python_modules import (
 )
 from patchmgr.engines.audit.python_names import UNKNOWN, Entity, PythonState, Reader
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.engines.structure.python_tree import walk
 
@@ -142,7 +143,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
         return None
     for star in side.module.stars if side.module is not None else ():
         place = side.state.place(side.path, star)
-        parsed = side.state.module(place) if place.endswith((".py", ".pyi")) else None
+        parsed = side.state.module(place) if place.endswith(PYTHON) else None
         if parsed is None or parsed.is_open:
             return None
         listed = parsed.member("__all__")

@@ -13,6 +13,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
@@ -50,7 +51,7 @@ class Fault(Struct, frozen=True):
 def check_names(states: States) -> Iterator[Told]:
     """Find undefined names and duplicate definitions that neither side of the merge has."""
     for path in states.carriers:
-        if not path.endswith((".py", ".pyi")):
+        if not path.endswith(PYTHON):
             continue
         old = written_path(states, path)
         content = _joined(states, path, old)
@@ -77,7 +78,7 @@ def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
         for patch in states.patches
         if patch.is_carried and patch.name == states.carriers[path]
         for change in patch.files
-        if change.path != path and change.path.endswith((".py", ".pyi"))
+        if change.path != path and change.path.endswith(PYTHON)
     }
     texts = filter(None, map(states.written.read, sorted(sources)))
     return frozenset((fault.kind, fault.name) for text in texts for fault in faults_of(text))

@@ -10,7 +10,7 @@ from posixpath import normpath
 
 from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.languages.names import CXX
+from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
 
 _BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.build|Makefile)")
@@ -93,7 +93,7 @@ def gone_paths(states: States) -> Iterator[Told]:
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
     for path in states.carriers if gone else ():
-        said = _QUOTED if path.endswith((".py", ".pyi")) else _PATH  # elsewhere it is a remark
+        said = _QUOTED if path.endswith(PYTHON) else _PATH  # elsewhere it is a remark
         lines = (states.merged.read(path) or b"").splitlines()
         for number, name in added_lines(states, path).items():
             for word in (found.decode() for found in said.findall(lines[number - 1])):

@@ -20,6 +20,7 @@ from patchmgr.engines.audit.python_modules import (
     namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import walk
 
@@ -115,7 +116,7 @@ class PythonState:
         if not place:
             return Entity("absent", f"{module}.{name}" if name else module)
         found = Entity("module", module, folder=place)
-        if place.endswith((".py", ".pyi")):
+        if place.endswith(PYTHON):
             parsed = self.module(place)
             if parsed is None:
                 return UNKNOWN

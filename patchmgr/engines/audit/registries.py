@@ -15,11 +15,10 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.languages.names import CXX
+from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
 
-_PYTHON = (".py", ".pyi")
-_TEXT = (*_PYTHON, ".toml", ".cfg", ".json", ".yaml", ".yml", ".ini")
+_TEXT = (*PYTHON, ".toml", ".cfg", ".json", ".yaml", ".yml", ".ini")
 _WORD = re.compile(rb"\w+")
 _STRING = re.compile(rb"\"([\w.:/\-]{2,200})\"|'([\w.:/\-]{2,200})'")
 _ENTRY = re.compile(rb"=[ \t]*([\w.]+:\w+)[ \t]*$")
@@ -73,7 +72,7 @@ def _lines(states: States, path: str) -> Iterator[_Line]:
 def _strings(line: _Line) -> list[str]:
     is_likely = b'"' in line.text or b"'" in line.text
     found = [one or other for one, other in _STRING.findall(line.text)] if is_likely else []
-    if not line.path.endswith(_PYTHON):
+    if not line.path.endswith(PYTHON):
         found += _ENTRY.findall(line.text)
     return [text.decode() for text in found]
 
@@ -188,7 +187,7 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     called: dict[bytes, list[_Line]] = {}
     implemented: dict[bytes, list[_Line]] = {}
     for line in lines:
-        if line.path.endswith(_PYTHON) and (b"ops." in line.text or b"C" in line.text):
+        if line.path.endswith(PYTHON) and (b"ops." in line.text or b"C" in line.text):
             for _, operator, function in _OPERATOR.findall(line.text):
                 called.setdefault(operator or function, []).append(line)
         for name in _IMPLEMENTED.findall(line.text) if b".impl(" in line.text else ():
@@ -229,7 +228,7 @@ def _sources(states: States) -> list[str]:
     paths = [
         path
         for path in sorted({*states.changed_upstream, *states.carriers})
-        if path.endswith((*CXX, *_PYTHON))
+        if path.endswith((*CXX, *PYTHON))
     ]
     states.written.read_ahead(paths)
     states.merged.read_ahead(paths)
@@ -244,7 +243,7 @@ def _defined_twice(states: States, lines: Collection[_Line]) -> Iterator[Told]:
             mine.setdefault(one or other, line)
     if not mine:
         return
-    ends = CXX if any(line.path.endswith(CXX) for line in mine.values()) else _PYTHON
+    ends = CXX if any(line.path.endswith(CXX) for line in mine.values()) else PYTHON
     paths = [path for path in sorted(states.changed_upstream) if path.endswith(ends)]
     old = _registered(states.base, paths, _DEFINED)
     new = _registered(states.onto, paths, _DEFINED)

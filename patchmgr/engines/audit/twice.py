@@ -13,11 +13,10 @@ from patchmgr.engines.audit.cxx_includes import read_outside
 from patchmgr.engines.audit.places import added_lines, patch_of_line, written_path
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
-from patchmgr.engines.languages.names import CXX
+from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
-_ENDS = (".py", ".pyi")
 _HINTS = (b"add_", b"ption", b"regist", b"@", b"class ", b'"] =', b"'] =")
 # Calls whose first text is a name that may be given once in their scope.
 _NAMES = frozenset({
@@ -45,7 +44,7 @@ def check_twice(states: States) -> Iterator[Told]:
     for path in states.carriers:
         old = written_path(states, path)
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)
-        if not path.endswith(_ENDS) or len(set(blobs)) < 3 or None in blobs:
+        if not path.endswith(PYTHON) or len(set(blobs)) < 3 or None in blobs:
             continue
         merged = states.merged.read(path) or b""
         if not any(hint in merged for hint in _HINTS):

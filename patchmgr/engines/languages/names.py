@@ -47,9 +47,11 @@ _SUFFIXES = {
     "YAML": "yaml yml",
 }
 _BY_SUFFIX = {end: language for language, ends in _SUFFIXES.items() for end in ends.split()}
-_CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
-CXX = tuple(f".{suffix}" for suffix, language in _BY_SUFFIX.items() if language in _CXX)
+CXX_LANGUAGES = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
+CXX = tuple(f".{suffix}" for suffix, spoken in _BY_SUFFIX.items() if spoken in CXX_LANGUAGES)
 """The suffixes of C, C++ and CUDA files."""
+PYTHON = tuple(f".{suffix}" for suffix in _SUFFIXES["Python"].split())
+"""The suffixes of Python files."""
 
 _BY_NAME = {
     "cargo.lock": "TOML",

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import messages_of
+from patchmgr.engines.languages.names import CXX_LANGUAGES
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.merge.languages import PYTHON
 from patchmgr.engines.merge.replay import Replay
@@ -27,7 +28,6 @@ _ATTRIBUTE = re.compile(r"\b(?:self|cls)\.([^\W\d]\w*)(\s*=(?!=))?")
 _WORDS = re.compile(rb"\w+")
 _LISTED = re.compile(rb"\w+(?: as \w+)?,")  # a name in brackets over several lines
 _INCLUDE = re.compile(rb"\s*#\s*include\b")
-_CXX = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 LONGEST = 88  # columns, where a line of names gets longer than it was
 
 
@@ -48,7 +48,7 @@ class Source(Struct, frozen=True):
 
 def is_import_line(line: bytes, language: str) -> bool:
     """Return whether a line is, or begins, an import of Python or an `#include` of C or C++."""
-    if language in _CXX:
+    if language in CXX_LANGUAGES:
         return bool(_INCLUDE.match(line))
     return language == "Python" and line.startswith((b"import ", b"from "))
 
@@ -124,7 +124,7 @@ def needed_imports(
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
         return _python(theirs, home, names)
-    if home.language in _CXX:
+    if home.language in CXX_LANGUAGES:
         old = {line.strip() for line in base.lines}
         new = [n for n in sorted(import_lines(theirs)) if theirs.lines[n].strip() not in old]
         return tuple(_includes(home, [theirs.lines[n] for n in new]))

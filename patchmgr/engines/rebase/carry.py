@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import checked
 from patchmgr.engines.absorption.proposal import Proposal, with_proposals
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.conflicts import collision, proposed
 from patchmgr.engines.rebase.ladder import (
@@ -379,7 +380,6 @@ _IMPORT = re.compile(
 )
 _TOP_IMPORT = re.compile(_IMPORT.pattern.replace(rb"^[ \t]*", b"^", 1), re.MULTILINE)
 _WORD = re.compile(rb"[^\W\d]\w*")
-_PYTHON = (".py", ".pyi")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
@@ -388,7 +388,7 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
     Lines of the patch that upstream already has do not count as new.
     """
     entry, theirs = merged.entry, step.theirs
-    if not home.endswith(_PYTHON) or entry in (None, sides.ours, theirs):
+    if not home.endswith(PYTHON) or entry in (None, sides.ours, theirs):
         return merged
     if any(e is None or e.mode not in FILE_MODES for e in (entry, theirs, sides.ours)):
         return merged

@@ -21,6 +21,7 @@ from keyword import kwlist
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import new_fault
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.guards_lines import (
     LONGEST_SHOWN,
     Growths,
@@ -37,7 +38,6 @@ Suspect = Callable[[Texts, str, str], tuple[str, ...]]
 """Return warnings about a merge, given its three texts, the merged text and the path."""
 SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
 
-_PYTHON = (".py", ".pyi")
 _QUOTED = re.compile(r"`([^`]+)`")
 
 
@@ -57,7 +57,7 @@ def check_merged(
     suspects = [
         path
         for path in texts
-        if path.endswith(_PYTHON) and is_worth_a_look(texts[path], counted[path])
+        if path.endswith(PYTHON) and is_worth_a_look(texts[path], counted[path])
     ]
     asked = suspect_all([(texts[path], merges[path], path) for path in suspects])
     found = {path: _outdated(texts[path], merges[path], counted[path]) for path in texts}

@@ -15,6 +15,7 @@ from itertools import product
 
 from msgspec import Struct
 
+from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.rebase.formatting_cxx import is_sound
 from patchmgr.engines.series.placement import split_lines
@@ -27,8 +28,6 @@ from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
 STABLE = 0.9  # share of upstream's lines that a formatter leaves alone if it is upstream's own
-PYTHON = (".py", ".pyi")
-CXX = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh", ".inl")
 
 _DOCSTRING_WORD = re.compile(r"\w+")
 _COMMENT = re.compile(

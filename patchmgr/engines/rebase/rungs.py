@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.conflicts.memory import replay, whole_sides
+from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.rebase.formatting import may_be_layout, merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
@@ -34,7 +35,6 @@ from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.model.snapshot import Entry
 
-_PYTHON = (".py", ".pyi")
 _ANSWERS: dict[How, Answer] = {
     How.RECORDED: SOLVED,
     How.FORMAT: FORMATTED,
@@ -173,7 +173,7 @@ def climb_on(
     marked, (base, ours, theirs) = collided.marked, collided.texts
     assert sides.ours is not None
     assert sides.theirs is not None
-    is_python = sides.path.endswith(_PYTHON)
+    is_python = sides.path.endswith(PYTHON)
     is_kept = sides.base is not None and sides.ours.mode != sides.base.mode
     mode = sides.ours.mode if is_kept else sides.theirs.mode
     found = climb(Open(marked, base, ours, theirs, sides.path), tools, rungs)
