@@ -15,9 +15,9 @@ from itertools import product
 
 from msgspec import Struct
 
+from patchmgr.engines.audit.syntax import new_fault
 from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.engines.merge.languages import cxx_tokens
-from patchmgr.engines.rebase.formatting_cxx import is_sound
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.structure.guards import suspect
 from patchmgr.engines.structure.python_tree import compiles, parse_anew
@@ -127,7 +127,7 @@ def _cxx(text: str) -> tuple[list[str], list[str]]:
 
 
 def _is_sound_cxx(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
-    return is_sound(_text(merged), Texts(_text(base), _text(upstream), _text(fork)))
+    return new_fault(CXX[0], (upstream, fork), merged) is None
 
 
 def _text(content: bytes) -> str:
