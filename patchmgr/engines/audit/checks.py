@@ -7,7 +7,7 @@ from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
-from patchmgr.engines.audit.new_files import gone_paths, lonely_files
+from patchmgr.engines.audit.new_files import gone_paths, lonely_files, unbuilt_files
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     syntax,
     undone_patches,
     lonely_files,
+    unbuilt_files,
     gone_paths,
     changed_meaning,
     cxx_faults,

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import partial
 from posixpath import normpath
 
 from patchmgr.engines.audit.places import added_lines
-from patchmgr.engines.audit.states import States, Told
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
 
+_BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.build|Makefile)")
+_PATTERN = re.compile(rb"[\w./${}()\-]*\*[\w./*\-]*\.\w+")
 _PATH = re.compile(rb"[\w.+/-]*\w\.\w+")
 _QUOTED = re.compile(rb"""(?<=["'])%b(?=["'])""" % _PATH.pattern)
+_VARIABLE = re.compile(r".*[})]/?")
 
 
 def _new_files(states: States) -> Iterator[tuple[str, str]]:
@@ -45,6 +50,39 @@ def _gone_folder(path: str, states: States) -> str:
     while folder and not states.base.tree.is_directory(folder):
         folder = folder.rpartition("/")[0]
     return "" if states.onto.tree.is_directory(folder) else folder
+
+
+def unbuilt_files(states: States) -> Iterator[Told]:
+    """Find new files that a build file's pattern matched before the merge, and none matches now."""
+    changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
+    for name, path in _new_files(states) if changed else ():
+        is_source = path.endswith(CXX)
+        was = [build for build in changed if is_source and _takes(states.written, build, path)]
+        if not was:
+            continue
+        folders = path.split("/")[:-1]
+        lists = ("/".join((*folders[:n], "CMakeLists.txt")) for n in range(len(folders) + 1))
+        builds = sorted({*changed, *lists, *states.carriers})
+        if not any(_takes(states.merged, build, path) for build in builds):
+            text = f"{was[0]} no longer has the pattern by which this new file was built"
+            commit = states.commit_since(was[0], partial(_lacks, path=path))
+            yield name, AuditFinding("unbuilt", False, path, 0, None, text, commit)
+
+
+def _takes(files: Files, build: str, path: str) -> bool:
+    """Return whether a build file contains the name of a file, or a pattern that matches it."""
+    content = files.read(build) if _BUILD.fullmatch(build) else None
+    name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
+    return content is not None and (name in content or not _lacks(content, path))
+
+
+def _lacks(content: bytes | None, path: str) -> bool:
+    """Return whether a build file has no pattern that matches a file."""
+    for found in _PATTERN.findall(content or b""):
+        pattern = _VARIABLE.sub("", found.decode("utf-8", "surrogateescape")).removeprefix("./")
+        if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):
+            return False
+    return True
 
 
 def gone_paths(states: States) -> Iterator[Told]:
