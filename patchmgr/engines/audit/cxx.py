@@ -20,6 +20,7 @@ from patchmgr.engines.languages.cxx_declarations import (
     CxxFile,
     Declaration,
     Use,
+    arguments_of_object,
     is_number,
     uses,
 )
@@ -87,6 +88,35 @@ class CxxUse(Struct, frozen=True):
         text = f"{what} is in nothing that this file includes"
         return self._removed(text, old[0], lambda now: not now, is_certain=is_certain)
 
+    def _enumerator(self, old: Declared, new: Declared) -> Found:
+        """Check `Kind::A`, where `Kind` still exists but no longer has an enumerator `A`."""
+        owner = self.use.owner
+
+        def within(some: Declared) -> list[Declaration]:
+            return [one for one in some if owner and one.owners[-1:] == (owner,)]
+
+        if within(new) or "enumerator" not in {one.kind for one in within(old)}:
+            return None
+        if [one.kind for _, one in self.now.declared(self.path, owner)] != ["type"]:
+            return None
+        text = f"`{owner}` has no `{self.use.name}` any more"
+        return self._removed(text, within(old)[0], lambda now: not within(now), is_certain=True)
+
+    def _method(self, old: Declared, new: Declared) -> Found:
+        """Check a call of a method whose type has none of that name, though a parameter has it."""
+        use, code = self.use, self.now.code(self.provider)
+        if new or code is None or not (use.is_call and use.before in (".", "->")):
+            return None
+        owners = {one.owners[-1:] for one in old}
+        types = [one for one in code.declarations if (one.name,) in owners and one.kind == "type"]
+        if len(types) != len(owners) or any(one.bases for one in types):
+            return None
+        # A macro may define the method: `FIELD(count)`.
+        if any(t.text == use.name and b.text in ("(", ",") for b, t in pairwise(code.tokens)):
+            return None
+        text = f"`{types[0].name}` has no `{use.name}` any more"
+        return self._removed(text, old[0], lambda now: not now)
+
     def _scoped(self, old: Declared, new: Declared) -> Found:
         """Check an unqualified enumerator `A` whose enumeration became an `enum class`."""
         is_scoped = bool(new) and all(one.is_scoped for one in new)
@@ -144,6 +174,34 @@ class CxxUse(Struct, frozen=True):
         after = "".join(t.text for t in self.code.tokens[self.use.at + 1 : self.use.at + 2])
         return after not in ("(", "{", "::") and self.use.before not in ("class", "struct", "using")
 
+    def _constructor(self, old: Declared, new: Declared) -> Found:
+        """Check an object made with a number of arguments that no constructor takes any more."""
+        name, made = self.use.name, arguments_of_object(self.code, self.use)
+        was, now = (
+            [one for one in some if one.kind == "function" and one.owners[-1:] == (name,)]
+            for some in (old, new)
+        )
+        if made is None or not was or not now:
+            return None
+        if any("initializer_list" in p.type for one in now for p in one.parameters or ()):
+            return None
+        if not _takes(was, made, made) or _takes(now, made, made):
+            return None
+        text = f"`{name}` is made with {_counted(made)} here; it takes {_wanted(now)}"
+        return self._changed(text, lambda some: not _takes(some, made, made))
+
+    def _abstract(self, old: Declared, new: Declared) -> Found:
+        """Check a type that does not define a method that is now pure virtual in its base."""
+        was, now = ({pure for one in some for pure in one.pure} for some in (old, new))
+        for mine in self.code.declarations if now - was else ():
+            if self.use.name not in mine.bases or mine.line not in self.lines:
+                continue
+            own = {one.name for one in self.code.declarations if one.owners[-1:] == (mine.name,)}
+            if lacks := min(now - was - own, default=""):
+                text = f"`{mine.name}` has no `{lacks}`, which `{self.use.name}` asks for now"
+                return self._changed(text, lambda some: any(lacks in one.pure for one in some))
+        return None
+
     def _owner(self, old: Declared, new: Declared) -> Found:
         """Check a name that moved to another namespace, into a class, or out of a class."""
         use, is_part = self.use, self.use.before in (".", "->")
@@ -167,6 +225,25 @@ class CxxUse(Struct, frozen=True):
             return None
         text = f"`{use.name}` is `{'::'.join((*after, use.name))}` now"
         return self._removed(text, old[0], lambda some: {one.owners for one in some} == now)
+
+    def _type(self, old: Declared, new: Declared) -> Found:
+        """Check a variable or result whose type changed, and a constant that is no longer one."""
+        was, now, name = old[0], new[0] if new else old[0], self.use.name
+        if not _is_same_one(old, new) or was.kind != now.kind:
+            return None
+        is_made = self.use.is_call and self.use.before not in (";", "{", "}", ")", "else")
+        if was.kind != "variable" and not (was.kind == "function" and is_made):
+            return None
+        if was.is_constant and not now.is_constant and self.use.before in ("<", "[", "case"):
+            text = f"`{name}` is no longer a constant, and is used as one here"
+        else:
+            if was.type == now.type or not (was.type and now.type):
+                return None
+            if is_number(was.type) and is_number(now.type):
+                return None
+            does = "returns" if was.kind == "function" else "is of type"
+            text = f"`{name}`, which is used here, {does} `{now.type}` now (it was `{was.type}`)"
+        return self._changed(text, lambda some: [one.type for one in some] == [now.type])
 
     def _of_definition(self, mine: Declaration) -> Found:
         """Check a function definition whose declaration has another signature now."""
@@ -239,7 +316,10 @@ class CxxUse(Struct, frozen=True):
         return likely.pop() if len(likely) == 1 else None
 
 
-_CHECKS = (CxxUse._scoped, CxxUse._call, CxxUse._template, CxxUse._owner)
+_CHECKS = (
+    CxxUse._enumerator, CxxUse._method, CxxUse._scoped, CxxUse._call, CxxUse._template,
+    CxxUse._constructor, CxxUse._abstract, CxxUse._owner, CxxUse._type,
+)  # fmt: skip
 
 
 def _takes(some: Declared, least: int, most: int) -> bool:
@@ -493,5 +573,5 @@ def _by_name(
     for one in declarations:
         if one.name.encode("utf-8", "replace") in names:
             shape = one.kind, one.owners, one.parameters, one.is_scoped
-            found.setdefault(one.name, set()).add(shape)
+            found.setdefault(one.name, set()).add((*shape, one.type, one.is_constant, one.pure))
     return found

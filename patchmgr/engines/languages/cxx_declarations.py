@@ -49,6 +49,11 @@ _FIELD = re.compile(  # in a macro, as `void* queue[2];` of `UV_HANDLE_FIELDS`
 )
 _WORD = re.compile(r"[^\W\d]\w*")
 
+_SPECIFIERS = frozenset(
+    {"__device__", "__forceinline__", "__global__", "__host__", "const", "constexpr", "explicit"}
+    | {"extern", "inline", "mutable", "static", "virtual", "volatile", "&", "typename", "struct"}
+)
+
 MOST_TOKENS = 400_000  # of a file
 _LONGEST = 200  # tokens between the angle brackets of a use
 
@@ -74,7 +79,10 @@ class Declaration(Struct, frozen=True):
     elsewhere, as in `using std::max`). `parameters` are those of a function, a macro or a template
     of a type, or None if they are not known; `is_open` says whether any number of further arguments
     is accepted. `is_member` says whether the declaration is in a type, and `is_scoped` whether an
-    enumerator must be qualified by its type.
+    enumerator must be qualified by its type. `type` is the type of a variable or the return type of
+    a function, or empty if it is not known. `is_constant` says whether the value of a variable may
+    be known at compile time. `bases` are the base types of a type, and `pure` the functions that
+    types derived from it must define.
     """
 
     name: str
@@ -86,7 +94,11 @@ class Declaration(Struct, frozen=True):
     is_open: bool = False
     is_definition: bool = False
     is_scoped: bool = False
+    type: str = ""
+    is_constant: bool = False
     is_override: bool = False
+    bases: tuple[str, ...] = ()
+    pure: tuple[str, ...] = ()
 
     def takes(self, least: int, most: int) -> bool:
         """Return whether a call with `least` to `most` arguments fits the declaration."""
@@ -161,7 +173,13 @@ def _declared(
 ) -> tuple[Declaration, ...]:
     kept = _Scan(found, closing)
     kept.scope(0, len(found), (), is_member=False)
-    return (*kept.found, *_macros(text))
+    declared = (
+        replace(one, pure=tuple(kept.pure.get((*one.owners, one.name), ())))
+        if kept.pure and one.kind == "type"
+        else one
+        for one in kept.found
+    )
+    return (*declared, *_macros(text))
 
 
 class _Bodies:
@@ -229,6 +247,7 @@ class _Scan:
 
     def __init__(self, found: Sequence[Token], closing: Mapping[int, int]) -> None:
         self.found: list[Declaration] = []
+        self.pure: dict[tuple[str, ...], list[str]] = {}  # by the names of the type
         self._tokens = found
         self._said = [*(token.text for token in found), "{"]  # the last one is for -1
         self._closing = closing
@@ -303,14 +322,15 @@ class _Scan:
         if not TYPE_KEYS.isdisjoint(texts) and "=" not in texts:
             key = next(n for n, text in enumerate(texts) if text in TYPE_KEYS)
             rest = texts[key + 1 :]
-            rest = rest[: rest.index(":")] if ":" in rest else rest
+            colon = rest.index(":") if ":" in rest else len(rest)
+            bases = tuple(text for text in rest[colon:] if _is_name(text))
+            rest = rest[:colon]
             names = [t for t in rest if _is_name(t) and not _is_attribute(t)]
             if "<" in rest:  # a specialization, which declares nothing new
                 return tuple(names[:1]), True
             if names:
-                self.found.append(
-                    Declaration(names[-1], "type", line, owners, is_member, *template)
-                )
+                one = Declaration(names[-1], "type", line, owners, is_member, *template)
+                self.found.append(replace(one, bases=bases))
             return tuple(names[-1:]), True
         return None
 
@@ -408,7 +428,14 @@ class _Scan:
                 Declaration(name, "type", line, owners, is_member, *template) for name in names
             ]
         else:
-            self._note(_declarators(texts), "variable", items, owners, is_member)
+            names = _declarators(texts)
+            kind = _type(texts[: texts.index(names[0])]) if names else ""
+            is_constant = not {"const", "constexpr"}.isdisjoint(texts)
+            first = len(self.found)
+            self._note(names, "variable", items, owners, is_member)
+            self.found[first:] = [
+                replace(one, type=kind, is_constant=is_constant) for one in self.found[first:]
+            ]
 
     def _function(
         self,
@@ -432,6 +459,8 @@ class _Scan:
         read = self._parameters(open_ + 1, self._closing[open_])
         line = self._tokens[items[start - 1]].line + 1
         tail = self._texts(items[start + 1 :])
+        if tail[-2:] == ["=", "0"]:
+            self.pure.setdefault(owners, []).append(texts[start - 1])
         self.found.append(
             Declaration(
                 texts[start - 1],
@@ -442,6 +471,7 @@ class _Scan:
                 None if read is None else read[0],
                 read is not None and read[1],
                 body is not None,
+                type=_type(texts[:at]),
                 is_override=not {"override", "final"}.isdisjoint(tail),
             )
         )
@@ -510,6 +540,15 @@ def _parameter(texts: list[str]) -> Parameter:
     return Parameter(" ".join(kind), name, has_default)
 
 
+def _type(texts: Sequence[str]) -> str:
+    """Return a type without the specifiers that callers can ignore, or empty if it is not plain."""
+    if not {"auto", "decltype", "operator", "(", "[", "{", "~"}.isdisjoint(texts):
+        return ""
+    if any(text.isupper() and len(text) <= 2 for text in texts):
+        return ""  # a template's own, mostly: `T`
+    return " ".join(t for t in texts if t not in _SPECIFIERS and not t.isupper())
+
+
 def _declarators(texts: Sequence[str]) -> list[str]:
     """Return the variables that a declaration without a parameter list declares."""
     found: list[str] = []
@@ -557,6 +596,33 @@ def uses(file: CxxFile, names: frozenset[str]) -> Iterator[Use]:
             template=_template_arguments(file, number + 1),
             at=number,
         )
+
+
+def arguments_of_object(file: CxxFile, use: Use) -> int | None:
+    """Return with how many arguments a use of a C++ type's name constructs an object, or None.
+
+    Returns None if the use constructs no object, or if the object may be a copy of another one.
+    """
+    texts = [token.text for token in file.tokens[use.at + 1 : use.at + 3]]
+    if len(texts) < 2 or use.before in (*TYPE_KEYS, "~"):
+        return None
+    if texts[0] in ("(", "{"):
+        open_ = use.at + 1
+    elif _is_name(texts[0]) and texts[1] in ("(", "{"):
+        if any((one.name, one.line) == (texts[0], use.line) for one in file.declarations):
+            return None  # a function that returns such a one
+        open_ = use.at + 2
+    elif texts == [">", "("] and file.tokens[use.at - 2].text in ("make_shared", "make_unique"):
+        open_ = use.at + 2
+    else:
+        return None
+    close = file.closing.get(open_)
+    if close is None:
+        return None
+    parts = [*_split(file.tokens, file.closing, open_ + 1, close)]
+    if len(parts) == 1 and not (parts[0][0][0].isdigit() or parts[0][0][0] in "\"'"):
+        return None
+    return len(parts)
 
 
 def _template_arguments(file: CxxFile, start: int) -> int | None:
