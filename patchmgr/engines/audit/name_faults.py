@@ -1,4 +1,4 @@
-"""Find uses of names that no longer exist: in imports and as attributes.
+"""Find uses of names that no longer exist: in imports, as attributes, and in strings.
 
 Also find classes whose base classes or overridden members have changed.
 """
@@ -29,6 +29,7 @@ from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.engines.structure.python_tree import walk
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
 _DEEPEST = 8  # imports of all names, one behind the other
 _MOST_CLASSES = 50  # that are looked through for the one that a base is now
@@ -162,10 +163,12 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 
 
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault if the attribute that an expression reads is gone or has changed.
+    """Yield a fault if the attribute that an expression reads or sets is gone or has changed.
 
     For example, a method has become a property.
     """
+    if isinstance(node.ctx, ast.Store):
+        yield from _set_faults(node, at)
     if not isinstance(node.ctx, ast.Load):
         return
     new = at.new(node)
@@ -211,6 +214,58 @@ def is_literal(node: ast.AST | None) -> bool:
     return isinstance(value, _PLAIN_VALUES) and not is_none
 
 
+def _set_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault for setting an attribute that no longer exists or cannot be set any more."""
+    owner = at.now.made(node.value, at.use.scopes)
+    if owner.what not in ("instance", "module", "class"):
+        return
+    new = at.now.state.attribute(owner, node.attr)
+    was = at.then.made(node.value, at.use.scopes)
+    if at.is_same(owner) and new.what != "gone":
+        return
+    old, said = at.then.state.attribute(was, node.attr), ast.unparse(node)
+    if new.what == "gone" and is_lost(old, new, at):
+        text = f"`{said}` is set, and {_where(new)} has no `{node.attr}` any more."
+        yield at.gone(text, said, old, replace(new, is_inferred=True))
+    elif owner.what == "instance" and new.is_property and old.what == "value":
+        setters = members_of(new.owner.node if new.owner else None).get(node.attr, ())
+        if len(setters) == 1 and not old.is_property:
+            text = f"`{said}` is set, and is a property without a setter now."
+            yield at.misused(text, said, old, new)
+    elif owner.what == was.what == "instance" and (
+        _is_frozen(owner.node) and not _is_frozen(was.node)
+    ):
+        yield at.misused(f"`{said}` is set, and its class is frozen now.", said, was, owner)
+
+
+def _is_frozen(node: ast.AST | None) -> bool:
+    return any("frozen=True" in ast.unparse(each) for each in getattr(node, "decorator_list", ()))
+
+
+def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault if a call such as `setattr(owner, "name", x)` names a lost attribute."""
+    last = last_name(node.func)
+    match node.args:
+        case [owner_node, ast.Constant(value=str(name)), *rest]:
+            if last not in ("setattr", "object", "delattr", "getattr") or (
+                last == "getattr" and rest
+            ):
+                return
+        case _:
+            return
+    owner = at.new(owner_node)
+    if owner.what not in ("module", "class"):
+        return
+    new = at.now.state.attribute(owner, name)
+    if new.what != "gone":
+        return
+    old = at.then.state.attribute(at.old(owner_node), name)
+    if is_lost(old, new, at):
+        symbol = f"{ast.unparse(owner_node)}.{name}"
+        text = f"`{symbol}` is named, and {_where(new)} has no `{name}` any more."
+        yield at.misused(text, symbol, old, new, kind="removed")
+
+
 def is_lost(old: Entity, new: Entity, pair: Pair) -> bool:
     """Return whether a name existed before the merge and certainly does not exist after it.
 
@@ -244,6 +299,38 @@ def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
         if isinstance(found.node, ast.ClassDef) and found.node.name == old.owner.node.name:
             return found
         todo += [base for _, base in pair.now.state.bases(found) if base.what == "class"]
+    return None
+
+
+def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
+    """Yield a fault if a string is the dotted name of something that no longer exists.
+
+    Such strings are passed to `mock.patch` and to registries.
+    """
+    if not isinstance(node.value, str) or not _DOTTED.fullmatch(node.value):
+        return
+    value = node.value
+    names = value.replace(":", ".").split(".")
+    old = _by_path(names, at.then)
+    if old is None or old.what not in _THERE:
+        return
+    new = _by_path(names, at.now)
+    if new is None or new.what == "gone":
+        text = f"`{value}`, which the text names, no longer exists."
+        yield at.misused(text, value, old, new or Entity("absent", value), kind="removed")
+
+
+def _by_path(names: list[str], reader: Reader) -> Entity | None:
+    """Return what a dotted name stands for, or None if no part of it is a module."""
+    for end in range(len(names), 0, -1):
+        found = reader.state.imported(reader.path, ".".join(names[:end]))
+        if found.what == "absent":
+            continue
+        if end == len(names) and not found.module:
+            return None  # a folder is not what a text means
+        for name in names[end:]:
+            found = reader.state.attribute(found, name)
+        return found if end > 1 or found.what != "gone" else None
     return None
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.outline import BEGINS, DEFINES, blocks, is_among, parts_of
 from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
-from patchmgr.engines.structure.python_tree import children, parse_python, walk
+from patchmgr.engines.structure.python_tree import children, parse_anew, parse_python, walk
 
 LARGEST = 1_000_000  # bytes of a module that is read
 MOST_READ = 64_000_000  # bytes in all, for one audit
@@ -253,6 +253,28 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
         for child in getattr(node, name, ()):
             yield child
             yield from _statements_in(child)
+
+
+@lru_cache(maxsize=4096)
+def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
+    """Return a class equal to one made by `namedtuple`, or None for any other statement."""
+    call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
+    if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
+        return None
+    if last_name(call.func) != "namedtuple" or len(call.args) != 2:
+        return None
+    try:
+        fields = ast.literal_eval(call.args[1])
+    except (ValueError, TypeError, SyntaxError):
+        return None
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else list(fields)
+    lines = [f"    {name}: object" for name in names] or ["    pass"]
+    made = parse_anew("\n".join([f"class {target.id}(NamedTuple):", *lines, ""]))
+    if made is None or not isinstance(made.body[0], ast.ClassDef):
+        return None
+    for child in walk(made):
+        ast.copy_location(child, node)
+    return made.body[0]
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:

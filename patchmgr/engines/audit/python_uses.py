@@ -16,8 +16,8 @@ from patchmgr.engines.structure.python_tree import children
 _MISSING = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"})
 _ASKING = frozenset({"hasattr", "getattr", "find_spec"})
 _USES = (
-    ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Assign, ast.AnnAssign, ast.Try,
-    *Definition,
+    ast.ImportFrom, ast.Import, ast.Call, ast.Attribute, ast.Constant, ast.Assign,
+    ast.AnnAssign, ast.With, ast.For, ast.Subscript, ast.Try, *Definition, ast.Lambda,
 )  # fmt: skip
 
 

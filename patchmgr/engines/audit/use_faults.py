@@ -21,8 +21,10 @@ from patchmgr.engines.audit.name_faults import (
     base_faults,
     import_faults,
     is_literal,
+    named_faults,
     override_faults,
     star_faults,
+    text_faults,
 )
 from patchmgr.engines.audit.new_names import new_name, since_gone, since_signed
 from patchmgr.engines.audit.places import patch_of_line, source_path, waiting_paths
@@ -30,8 +32,11 @@ from patchmgr.engines.audit.python_modules import Function, Parser, is_named, me
 from patchmgr.engines.audit.python_names import Entity, PythonState
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse, Use, uses_of
 from patchmgr.engines.audit.result_faults import (
+    arity_faults,
     handler_faults,
+    protocol_faults,
     result_faults,
+    type_faults,
 )
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.structure.guards_calls import misfit
@@ -83,6 +88,9 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     if not any(misfit(node, before.arguments, before.is_method, said)):
         if texts := list(misfit(node, after.arguments, after.is_method, said)):
             yield at.misused(" ".join(texts), said, old, new, is_certain=is_certain)
+        elif name := _by_place_only(node, before, after):
+            text = f"`{said}` is called with `{name}`, which it takes by its place only now."
+            yield at.misused(text, said, old, new, is_certain=is_certain)
         elif swapped := _swapped(node, before, after):
             yield at.misused(f"`{said}` is called {swapped}.", said, old, new)
         else:
@@ -184,6 +192,13 @@ def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
         if was != now and was in named:
             return f"with its argument for `{was}` at the place of `{now}`"
     return ""
+
+
+def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
+    """Return a parameter that a call passes by name but that is positional-only now, or empty."""
+    was, now = ({a.arg for a in s.arguments.posonlyargs} for s in (before, after))
+    given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
+    return "" if after.arguments.kwarg is not None else min(given, default="")
 
 
 def _other_defaults(
@@ -291,10 +306,15 @@ _CHECKS = (
     ((ast.Attribute,), attribute_faults),
     ((ast.Call,), call_faults),
     ((ast.Call,), result_faults),
+    ((ast.Call,), type_faults),
+    ((ast.Call, ast.With, ast.For, ast.Subscript), protocol_faults),
+    ((ast.Call,), named_faults),
+    ((ast.Constant,), text_faults),
     ((ast.ClassDef,), base_faults),
     ((ast.ClassDef,), abstract_faults),
     (Function, override_faults),
     ((ast.ClassDef, *Function), decorator_faults),
+    ((ast.Assign,), arity_faults),
     ((ast.Assign, ast.AnnAssign), attribute_override_faults),
     ((ast.Try,), handler_faults),
 )

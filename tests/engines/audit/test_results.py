@@ -18,6 +18,8 @@ ERRORS = "class E(Exception):\n    pass\n\n\nclass D(E):\n    pass\n\n\n"
 RAISES = ERRORS + "def f(a):\n    if a:\n        raise D(a)\n"
 TRIES = "from m import D, E, f\n\ntry:\n    f(1)\nexcept E:\n    pass\n"
 TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[name]\n"
+CLASS = "class f:\n    pass\n"
+FUNCTION = "def f():\n    return 1\n"
 
 
 @table(
@@ -39,6 +41,8 @@ TABLE = "_ALL = {'f': 1, 'g': 2}\n\n\ndef __getattr__(name):\n    return _ALL[na
             "@f\ndef g():\n    pass", BARE, BARE.replace("(g)", "(g, h)"),
             "`f` is called without `h`", id="decorator-of-two",
         ),
+        pytest.param("isinstance(1, f)", CLASS, FUNCTION, "`f` is asked about", id="isinstance"),
+        pytest.param("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None, id="class"),
         pytest.param(
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
             "leaves out `a`: its default was `True`, and is `False`.", id="default",
@@ -122,9 +126,75 @@ def assert_said(text: str, old: str, new: str, words: str | None) -> None:
     assert words is None or words in said[0]
 
 
-LIMIT = "class C:\n    def __init__(self):\n        self.limit = 1\n"
+LEN = (
+    "class C:\n    def __init__(self):\n        self.limit = 1\n\n"
+    "    def __len__(self):\n        return 1\n"
+)
+MADE = "from collections import namedtuple\n\nP = namedtuple('P', 'x y')\n"
+ENUM = "from enum import Enum\n\n\nclass M(Enum):\n    FAST = 'fast'\n"
+ROWS = "T = {'a': 1, 'b': 2}\n"
+WITH = "from contextlib import contextmanager\n\n\n@contextmanager\ndef f():\n    yield 1\n"
 NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        return c.limit\n"
 
 
-def test_a_name_has_the_class_that_isinstance_asks_for() -> None:
-    assert_said(NARROW, LIMIT, LIMIT.replace("limit", "most"), "`c.limit` finds")
+@table(
+    ("text", "old", "new", "words"),
+    [
+        pytest.param(
+            "from m import C\n\nlen(C())\n", LEN, LEN.replace("__len__", "size"), "`__len__`",
+            id="length",
+        ),
+        pytest.param(
+            "from m import C\n\nlen(C())\n", LEN, LEN.replace("limit", "most"), None, id="has-it"
+        ),
+        pytest.param(
+            "from m import C\n\nc = C()\nc.limit = 5\n", LEN, LEN.replace("limit", "most"),
+            "`c.limit` is set", id="set",
+        ),
+        pytest.param(
+            "from m import C\n\nc = C()\nc.own = 5\n", LEN, LEN.replace("limit", "most"), None,
+            id="set-of-its-own",
+        ),
+        pytest.param(NARROW, LEN, LEN.replace("limit", "most"), "`c.limit` finds", id="narrowed"),
+        pytest.param(
+            "from m import P\n\n\ndef g(p: P):\n    return p.x\n", MADE, MADE.replace("x y", "u y"),
+            "`P` has no `x`", id="namedtuple",
+        ),
+        pytest.param(
+            "from m import P\n\n\ndef g(p: P):\n    return p.y\n", MADE, MADE.replace("x y", "u y"),
+            None, id="other-field",
+        ),
+        pytest.param(
+            "from m import M\n\nM('fast')\n", ENUM, ENUM.replace("'fast'", "'quick'"),
+            "`M` has no `fast`", id="value-of-an-enumeration",
+        ),
+        pytest.param(
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'"), "`T` has no `a`",
+            id="row",
+        ),
+        pytest.param(
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'") + "T['a'] = 3\n", None,
+            id="row-that-is-set-below",
+        ),
+        pytest.param(
+            "from m import f\n\nwith f():\n    pass\n", WITH, "def f():\n    return 1\n",
+            "no context manager", id="with",
+        ),
+        pytest.param(
+            "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "`m.f` is",
+            id="named-by-a-text",
+        ),
+        pytest.param(
+            "import m\n\ngetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), None,
+            id="asked-with-a-default",
+        ),
+        pytest.param(
+            "from m import f\n\nf(g=1)\n", BARE, BARE.replace("(g)", "(g, /)"),
+            "by its place only", id="by-place-only",
+        ),
+    ],
+)  # fmt: skip
+def test_statements_are_held_to_what_a_class_and_a_table_have(
+    text: str, old: str, new: str, words: str | None
+) -> None:
+    assert_said(text, old, new, words)
