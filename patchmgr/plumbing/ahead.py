@@ -1,14 +1,22 @@
-"""Run a function in a second thread while git works."""
+"""Run a function in a second thread while git works, or in a process of its own."""
 
 from __future__ import annotations
 
+import atexit
+import gc
+import os
+import pickle
+import signal
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from contextlib import suppress
+from typing import Generic, NoReturn, TypeVar
 
 from patchmgr.plumbing.closing import Closing
 
 T = TypeVar("T")
+FEW = 8
+"""Up to this many values are not worth a process."""
 
 
 class Ahead(Closing, Generic[T]):
@@ -42,3 +50,44 @@ class Ahead(Closing, Generic[T]):
     def close(self) -> None:
         """Wait for the function to end, and ignore any error that it raised."""
         self._thread.join()
+
+
+def beside(find: Callable[[], T]) -> Callable[[], T]:
+    """Start computing a value in a forked process, and return a function that waits for the value.
+
+    The value must be picklable. If another thread is running, or there is only one core, the value
+    is computed in this process when it is requested, and also if the forked process fails. If this
+    process ends before, so does the other.
+    """
+    if (os.cpu_count() or 1) < 2 or threading.active_count() > 1:
+        return find
+    source, sink = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(source)
+        _send(find, sink)
+    os.close(sink)
+
+    def end() -> None:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
+
+    def found() -> T:
+        with open(source, "rb") as file:
+            answer = file.read()
+        atexit.unregister(end)
+        value: T = find() if os.waitpid(process, 0)[1] else pickle.loads(answer)
+        return value
+
+    atexit.register(end)
+    return found
+
+
+def _send(find: Callable[[], object], sink: int) -> NoReturn:
+    """Write what is found, and end this process. If it fails, the one that waits will, too."""
+    gc.disable()
+    code = 1
+    with suppress(BaseException), open(sink, "wb") as file:
+        file.write(pickle.dumps(find()))
+        code = 0
+    os._exit(code)

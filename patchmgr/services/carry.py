@@ -41,13 +41,13 @@ from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
+from patchmgr.plumbing.ahead import FEW, beside
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
 from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
-from patchmgr.plumbing.in_parallel import FEW, beside
 from patchmgr.plumbing.isolated import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
