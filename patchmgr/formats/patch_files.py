@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.binary import apply_binary, apply_delta
+from patchmgr.formats.mail_text import is_cut
 from patchmgr.formats.mailbox import read_header
 from patchmgr.formats.reader import PatchReader, split_lines, unmangled_lines
 from patchmgr.formats.sections import (
@@ -145,6 +146,12 @@ def _check_header(reader: PatchReader) -> None:
 
 def _is_binary_notice(line: bytes) -> bool:
     return line.startswith((b"Binary files ", b"Files ")) and line.endswith(b" differ\n")
+
+
+def is_in_diff(line: bytes) -> bool:
+    """Return whether a message's line would be read as its end, or as a part of the diff."""
+    is_marker = is_cut(line) or line.startswith(b"--- ") or is_hunk_head(line)
+    return is_marker or bool(_CONTEXT_DIFF.match(line)) or _is_binary_notice(line + b"\n")
 
 
 def _read_files(reader: PatchReader) -> tuple[FilePatch, ...]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from patchmgr.engines.series.linear import Changes
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.mboxes import split_mbox
+from patchmgr.formats.patch_files import is_in_diff
 from patchmgr.formats.patch_package import PLACES, Stack, read_stack
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Author
@@ -196,12 +197,26 @@ def range_patches(repository: Path, commits: str) -> tuple[list[bytes], dict[str
 def range_mails(git_dir: Path, *revisions: str) -> list[bytes]:
     """Return commits as mails, oldest first, without merges and empty commits.
 
-    The first line of each mail contains the commit id.
+    The first line of each mail contains the commit id. A line of a message that would be read as
+    the message's end or as a part of the diff begins with `> `.
     """
     # Away from the current directory, which git would take for the work tree, attributes and all.
     line = ["format-patch", *_FORM, *revisions, "--"]
     box = git_process.output(line, git_dir=git_dir, cwd=git_dir)
-    return [_QUOTED.sub(rb"\1", mail) for mail in split_mbox(box) if mail.strip()]
+    mails = [_QUOTED.sub(rb"\1", mail) for mail in split_mbox(box) if mail.strip()]
+    line = ["rev-list", "--no-walk=unsorted", "--no-commit-header", "--format=%b%x00", "--stdin"]
+    ids = b"".join(mail.split(b" ", 2)[1] + b"\n" for mail in mails)
+    texts = git_process.output(line, git_dir=git_dir, data=ids).split(b"\0\n")
+    return list(map(_with_quoted_text, mails, texts))
+
+
+def _with_quoted_text(mail: bytes, text: bytes) -> bytes:
+    """Return a mail without lines of a diff in the commit's message, which has this text."""
+    size = len(text.rstrip().split(b"\n")) if text.strip() else 0
+    head, gap, rest = mail.partition(b"\n\n")
+    lines = rest.split(b"\n")
+    lines[:size] = (b"> " + line if is_in_diff(line) else line for line in lines[:size])
+    return head + gap + b"\n".join(lines)
 
 
 def range_ends(commits: str) -> tuple[str, str]:

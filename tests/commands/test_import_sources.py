@@ -299,3 +299,15 @@ def test_a_message_that_looks_like_a_mail(empty: Stage, quote: str) -> None:
     assert f"\n\nWhy.\n\n{line}\n\nmore\n\nImported-From: {head}\n" in raw
     empty.run("branch", "--repo", empty.upstream.root, "--name", "built")
     assert f"\n{line}\n" in empty.upstream.git("log", "-1", "--format=%B", "built")
+
+
+def test_a_message_with_a_rule_and_a_diff(empty: Stage) -> None:
+    lines = ["", "---", "@@ -1,2 +1,2 @@", "-x", "", "diff --git a/g b/g", "--- a/g", "+++ b/g"]
+    text_of = "\n".join([*lines, "", "Signed-off-by: A <a@b>"])
+    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, f"one\n{text_of}"))
+    empty.run("import", "--git", empty.upstream.root, f"main..{head}", "--series", "s")
+    empty.run("branch", "--repo", empty.upstream.root, "--name", "built")
+    built = empty.upstream.git("log", "-1", "--format=%b", "built").splitlines()
+    assert [line.removeprefix("> ") for line in built[:9]] == [*lines[1:], "", built[8]]
+    assert [at for at, line in enumerate(built[:9]) if line[:2] == "> "] == [0, 1, 4, 5]
+    assert built[8] == "Signed-off-by: A <a@b>"
