@@ -155,9 +155,14 @@ class Workspace:
         raw = self.find(path)
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
-    def is_free(self, series: str, name: str) -> bool:
-        """Return whether no file, listed or not, is where a new patch of a series would be."""
-        return not os.path.lexists(self.root / f"series/{series}/{name}")
+    def is_free(self, series: str, name: str, content: bytes | None = None) -> bool:
+        """Return whether no file, listed or not, is where a new patch of a series would be.
+
+        A file with the patch's own `content` does not count.
+        """
+        place = self.root / f"series/{series}/{name}"
+        is_same = content is not None and place.is_file() and place.read_bytes() == content
+        return not os.path.lexists(place) or (is_same and not place.is_symlink())
 
     def require_free(self, series: str, name: str) -> None:
         """Raise PatchmgrError "usage" if a new patch of a series would replace a file."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -142,7 +143,7 @@ def _named(
     A patch from the same commit as one in the series is left out. Raises PatchmgrError
     "changed-patch" if their changes differ.
     """
-    names, is_free = {*present.names(), "series", "series.toml"}, session.workspace.is_free
+    names = {*present.names(), "series", "series.toml"}
     commits = {patch.says(IMPORTED_FROM): patch for patch in known}
     lines: list[SeriesLine] = []
     patches: list[Patch] = []
@@ -166,7 +167,7 @@ def _named(
                 )
             session.say(f"Left out {item.label}: {shown(patch.name)} is from {commit[:12]}.")
             continue
-        name = _name(item, draft, lambda name: name in names or not is_free(series, name))
+        name = _name(item, draft, partial(_is_taken, session, series, names, item.raw))
         names.add(name)
         lines.append(item.listed(name))
         patches.append(parse_listed(item.raw, lines[-1]))
@@ -183,6 +184,10 @@ def _name(item: SourcePatch, draft: Patch, is_taken: Callable[[str], bool]) -> s
     if item.line is not None and item.wish is not None and not is_taken(item.wish):
         return item.wish
     return _free_name(item.wish or f"{slug(draft.subject)}.patch", is_taken)
+
+
+def _is_taken(session: Session, series: str, names: Set[str], raw: bytes, name: str) -> bool:
+    return name in names or not session.workspace.is_free(series, name, raw)
 
 
 def _free_name(wish: str, is_taken: Callable[[str], bool]) -> str:

@@ -311,3 +311,15 @@ def test_a_message_with_a_rule_and_a_diff(empty: Stage) -> None:
     assert [line.removeprefix("> ") for line in built[:9]] == [*lines[1:], "", built[8]]
     assert [at for at, line in enumerate(built[:9]) if line[:2] == "> "] == [0, 1, 4, 5]
     assert built[8] == "Signed-off-by: A <a@b>"
+
+
+def test_a_file_that_the_series_no_longer_lists_is_listed_again(empty: Stage) -> None:
+    up = empty.upstream
+    head = commits(empty, ({"pkg/a.py": text(l1="x\n")}, "one"), ({"pkg/b.py": "y\n"}, "two"))
+    folder = empty.root / "series/s"
+    take(empty, "--git", up.root, f"main..{head}")
+    (folder / "series").write_text("")
+    (folder / "two.patch").write_text("notes\n")
+    take(empty, "--git", up.root, f"main..{head}")
+    assert (folder / "series").read_text() == "one.patch\ntwo-2.patch\n"
+    assert (folder / "two.patch").read_text() == "notes\n"
