@@ -63,14 +63,17 @@ class Effect(Struct, frozen=True):
     wider: Set[HunkId]
 
 
-def effect(weave: Weave, ours: bytes | None) -> Effect:
+def effect(weave: Weave, ours: bytes | None, *, known: int | None = None) -> Effect:
     """Return, for each line that a series adds or removes, whether an upstream file has the change.
 
-    `ours` is the content of that file, or None if upstream deleted the file.
+    `ours` is the content of that file, or None if upstream deleted the file. `known` is the patch
+    after which the series has the same content, if there is one.
     """
     lines = split_lines(ours or b"")
     keys = normal_lines(ours or b"")[: len(lines)]
-    pairs = _paired(weave, keys)
+    alive = [] if known is None else weave.alive(known)
+    is_same = known is not None and [weave.nodes[n].key for n in alive] == keys
+    pairs = dict(zip(alive, range(len(keys)), strict=True)) if is_same else _paired(weave, keys)
     words, matched = weave.words, set(pairs.values())
     fates: dict[Change, Fate] = {}
     places: dict[Run, tuple[int, int]] = {}

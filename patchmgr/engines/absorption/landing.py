@@ -86,6 +86,8 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
         ours = series.text(entry)
         if ours is None or entry == step.theirs or series.is_state(path, at, hunk[0]):
             return False
+        if not series.count(hunk, at).total:  # a later patch undoes it: its lines show nothing
+            return False
         first, seen = hunk[1] - number, series.effect_at(path, at)
         drop = Drop(
             path, base, ours, hunks[number], step.positions[number],

@@ -109,7 +109,12 @@ class Series:
             for path, versions in self._versions.items()
             if len(versions) > 1 or way.target.get(path) != versions[BASE]
         }
-        self._effect = cache(lambda path, entry: effect(self.weave(path), self.text(entry)))
+        states = {(step.change.path, step.theirs): by[0] for by, (step, _) in self.steps.items()}
+        self._effect = cache(
+            lambda path, entry: effect(
+                self.weave(path), self.text(entry), known=states.get((path, entry))
+            )
+        )
         self.wanted = cache(self._wanted)
         self._sizes = cache(self._sizes_in)
         self.count_patch = cache(self._count_patch)

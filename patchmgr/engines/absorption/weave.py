@@ -75,7 +75,7 @@ class Weave:
 
         `first` is the index, within the patch, of the first hunk in `hunks`.
         """
-        alive = [-1, *self._alive(patch - 1)]
+        alive = [-1, *self.alive(patch - 1)]
         for number, (hunk, position) in reversed([*enumerate(zip(hunks, positions, strict=True))]):
             self._apply_hunk(alive[position] + 1, hunk, (patch, first + number))
         self.last = patch
@@ -114,11 +114,11 @@ class Weave:
 
     def take_out(self, by: HunkId) -> None:
         """Record that a patch deletes the file or moves it to another path."""
-        for at in self._alive(by[0] - 1):
+        for at in self.alive(by[0] - 1):
             self.nodes[at].events.append(by)
         self.last = by[0]
 
-    def _alive(self, patch: int) -> list[int]:
+    def alive(self, patch: int) -> list[int]:
         """Return the indices of the nodes whose lines exist after a patch (-1: in the base)."""
         nodes = enumerate(self.nodes)
         return [n for n, node in nodes if (node.is_alive(patch) if node.events else node.is_base)]
@@ -126,7 +126,7 @@ class Weave:
     @property
     def is_deleted(self) -> bool:
         """Whether no line of the file is left after the whole series."""
-        return not self._alive(self.last)
+        return not self.alive(self.last)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
@@ -177,7 +177,7 @@ class Weave:
     @cached_property
     def ends(self) -> tuple[tuple[Sequence[int], Sequence[bytes]], ...]:
         """The lines of the file after the whole series and in the base, with their indices."""
-        states = map(self._alive, (self.last, -1))
+        states = map(self.alive, (self.last, -1))
         return tuple((state, [self.nodes[n].key for n in state]) for state in states)
 
     @cached_property

@@ -69,6 +69,11 @@ def test_each_line_of_a_hunk_has_a_fate(
     assert [found[patch, 0] for patch in range(len(counts))] == counts
 
 
+def test_a_state_of_the_series_is_compared_line_by_line() -> None:
+    weave = woven([["it", "it", "so", "so"], ["it", "so"], ["it"]])
+    assert effect(weave, content(["it", "so"]), known=0).counts[0, 0] == Count(found=2)
+
+
 @table(("is_made", "fate"), [(True, Count(open=6)), (False, Count(taken=1))])
 def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fate: Count) -> None:
     states = [[], ADDED] if is_made else [AROUND, ADDED]

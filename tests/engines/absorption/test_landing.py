@@ -35,6 +35,8 @@ OTHER = swap(BASE, ("stay_28", "other_28"))
 THEIRS = BOTH.replace(b"ours_", b"theirs_")
 RELEASE = " ".join(f"release_{n}x" for n in range(12))
 FOUR = swap(BASE, ("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
+SHUT = swap(BASE, ("stay_10", ""), ("stay_20", "}"))
+OPENED = swap(BASE, ("stay_20", "} }"))
 THREE = FOUR.replace(b"ours_two\n", b"")
 REWORDED = swap(BASE, ("stay_05", "stay_05 ours_one ours_two other_three other_four"))
 
@@ -564,6 +566,16 @@ SERIES = {
     "undone-neither-landed": (tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"]),
     "undone-first-landed": (tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"]),
     "undone-both-landed": (tale(a(FIRST, BASE), *on_a(FIRST, BASE)), ["landed c0 exact", "-"]),
+    "undone-with-one-that-landed": (
+        tale(
+            [{"a": SHUT}, {"a": OPENED, "b": FIRST}],
+            *on_a(SHUT),
+            ("Second", {"b": FIRST}),
+            *on_a(OPENED),
+            base={"a": OPENED, "b": BASE},
+        ),
+        ["landed c0 exact", "landed c2 range"],
+    ),
     "undone-behind-one-that-landed": (
         tale(a(LATE, BOTH, LATE), *on_a(LATE)),
         ["landed c0 exact", "landed c0 range", "landed c0 range"],
