@@ -102,6 +102,17 @@ def test_the_tree_is_that_of_git_rebase_and_branch_and_patch_files_follow(scene:
     assert again["series"][0]["head"] == head
 
 
+def test_a_revert_that_landed_after_its_patch_is_named(scene: Scene) -> None:
+    fork(scene, {"a": text(l10="fix\n")}, {"a": text()}, on={"a": text()})
+    scene.upstream.commit({"a": text(l10="fix\n")}, "The fix (#1)")
+    scene.upstream.commit({"a": text()}, 'Revert "The fix" (#2)')
+    scene.upstream.commit({"a": text(l8="x\n")}, "Beside it (#3)")
+    answer = scene.rebase("s", "--onto", "upstream/main")
+    assert verdicts(answer) == ["absorbed", "absorbed"]
+    patches = answer["series"][0]["patches"]
+    assert [[e["pull"] for e in patch["evidence"]] for patch in patches] == [[1], [2]]
+
+
 def test_an_upstreamed_patch_is_dropped_with_evidence(scene: Scene) -> None:
     fork(
         scene,

@@ -215,8 +215,14 @@ class FileHistory(Struct, frozen=True, dict=True):
     def has(
         self, number: int, wanted: Collection[Answer], versions: Sequence[Version]
     ) -> list[bool]:
-        """Return, for each version, whether a hunk merges into it with a wanted answer."""
-        texts = self.texts(versions)
+        """Return, for each version, whether a hunk merges into it with a wanted answer.
+
+        Earlier patches count only if the target needs them: upstream may have taken them all.
+        """
+        target = self.upstream.text_of(self.versions[-1].entry)
+        is_enough = target is not None and self._judged(number, [target])[target] in wanted
+        plain = [self.upstream.text_of(version.entry) for version in versions]
+        texts = plain if is_enough else self.texts(versions)
         answers = self._judged(number, [ours for ours in texts if ours is not None])
         return [answers.get(ours) in wanted for ours in texts]
 
