@@ -10,18 +10,19 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.formats.mail_text import is_blank, is_cut
 from patchmgr.formats.paths import decode_path, refusal
 from patchmgr.formats.reader import split_lines
 from patchmgr.model.ids import ZERO_ID
 
-_OURS = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$", re.MULTILINE)
+_OURS = late_pattern(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$", re.MULTILINE)
 # What git mailsplit takes for a mail program's line: a time and a year (mailsplit.c, is_from_line).
 _ANY = rb"From \S[^\n]* \d{1,2}:\d\d:\d\d (?:\S+ )?(?:19|20)\d\d(?: \S+)?\r?\n"
 _HEADER = rb"(?=[!-9;-~]+:)"
-_FIRST = re.compile(rb"\s*(?!From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001)" + _ANY + _HEADER)
-_NEXT = re.compile(rb"(?<=\n)\r?\n(" + _ANY + _HEADER + rb")")
-_TALK = re.compile(
+_FIRST = late_pattern(rb"\s*(?!From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001)" + _ANY + _HEADER)
+_NEXT = late_pattern(rb"(?<=\n)\r?\n(" + _ANY + _HEADER + rb")")
+_TALK = late_pattern(
     rb"^subject:[ \t]*(?:(?:\[[^]\n]*\][ \t]*)*re:|(?:\[[^]\n]*\][ \t]*)*\[[^]\n]*\b0+/\d+)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -73,8 +74,8 @@ def is_talk(mail: bytes) -> bool:
 
 
 # gbp.scripts.common.pq, parse_gbp_commands; `Gbp-Pq-Topic:` is the form of old releases.
-_TAG = re.compile(rb"gbp(?:-pq)?:\s*([a-z-]+)(?:\s+(\S.*?))?\s*$", re.IGNORECASE)
-_OLD_TOPIC = re.compile(rb"gbp-pq-topic:\s*(\S.*?)\s*$", re.IGNORECASE)
+_TAG = late_pattern(rb"gbp(?:-pq)?:\s*([a-z-]+)(?:\s+(\S.*?))?\s*$", re.IGNORECASE)
+_OLD_TOPIC = late_pattern(rb"gbp-pq-topic:\s*(\S.*?)\s*$", re.IGNORECASE)
 _KNOWN = (b"topic", b"name", b"ignore")
 
 

@@ -6,27 +6,28 @@ import re
 from collections.abc import Iterator, Mapping
 
 from patchmgr.errors import PatchmgrError
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
 from patchmgr.model.stance import Stance, Standing
 
 STATUS = "Upstream-Status"
 MAINLINE = "Patch-mainline"
-_COMMIT = re.compile(r"(?<![\w./-])[0-9a-f]{7,40}(?![\w-])")
+_COMMIT = late_pattern(r"(?<![\w./-])[0-9a-f]{7,40}(?![\w-])")
 _VERSION = r"v?\d+(?:\.\d+)+\S*"
-_STATUS = re.compile(r"(?P<word>[A-Za-z-]+)\s*[\[(,:-]?\s*(?P<detail>.*?)[\])]?", re.DOTALL)
-_STRICT = re.compile(rf"(?P<word>{'|'.join(s.value for s in Stance)})(?: \[(?P<detail>.+)\])?")
+_STATUS = late_pattern(r"(?P<word>[A-Za-z-]+)\s*[\[(,:-]?\s*(?P<detail>.*?)[\])]?", re.DOTALL)
+_STRICT = late_pattern(rf"(?P<word>{'|'.join(s.value for s in Stance)})(?: \[(?P<detail>.+)\])?")
 _OLD_WORDS = {"accepted": Stance.BACKPORT}  # Yocto's word until 2023
 # scripts/git_sort and suse_git/header.py of kernel-source: the words, and what stands with them.
 _MAINLINE = (
-    (re.compile(rf"(?P<detail>{_VERSION}(?: or .+\(next release\))?)"), Stance.BACKPORT),
-    (re.compile(r"(?P<detail>Queued\b.*)"), Stance.BACKPORT),
-    (re.compile(r"Submitted,?\s+(?P<detail>.+)"), Stance.SUBMITTED),
-    (re.compile(r"(?:Not yet|No),?\s+(?P<detail>.+)"), Stance.PENDING),
-    (re.compile(r"(?P<detail>Depends on\s+.+)"), Stance.PENDING),
-    (re.compile(r"Never,?\s+(?P<detail>.+)"), Stance.INAPPROPRIATE),
+    (late_pattern(rf"(?P<detail>{_VERSION}(?: or .+\(next release\))?)"), Stance.BACKPORT),
+    (late_pattern(r"(?P<detail>Queued\b.*)"), Stance.BACKPORT),
+    (late_pattern(r"Submitted,?\s+(?P<detail>.+)"), Stance.SUBMITTED),
+    (late_pattern(r"(?:Not yet|No),?\s+(?P<detail>.+)"), Stance.PENDING),
+    (late_pattern(r"(?P<detail>Depends on\s+.+)"), Stance.PENDING),
+    (late_pattern(r"Never,?\s+(?P<detail>.+)"), Stance.INAPPROPRIATE),
 )
-_NO_MORE_THAN_YES = re.compile(r"yes\b[,;\s]*", re.IGNORECASE)
+_NO_MORE_THAN_YES = late_pattern(r"yes\b[,;\s]*", re.IGNORECASE)
 
 
 def standing_of(patch: Patch) -> Standing:
@@ -139,9 +140,9 @@ def _status_problems(text: str) -> Iterator[str]:
 
 
 _REASONS = {
-    Stance.INAPPROPRIATE: (re.compile(r"\S"), "a reason in [ ]"),
-    Stance.BACKPORT: (re.compile(r"\S"), "a commit or a version in [ ]"),
-    Stance.INACTIVE: (re.compile(r"last ?(?:commit|release)"), "[lastcommit: … lastrelease: …]"),
+    Stance.INAPPROPRIATE: (late_pattern(r"\S"), "a reason in [ ]"),
+    Stance.BACKPORT: (late_pattern(r"\S"), "a commit or a version in [ ]"),
+    Stance.INACTIVE: (late_pattern(r"last ?(?:commit|release)"), "[lastcommit: … lastrelease: …]"),
 }
 
 

@@ -15,41 +15,42 @@ from patchmgr.engines.languages.names import OTHER, language
 from patchmgr.engines.languages.words import BRACED, indentation
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.telling import bare
+from patchmgr.formats.late_patterns import late_pattern
 
-PIECE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
+PIECE = late_pattern(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
 """Matches strings, numbers, names and other signs, but no white space."""
 
 OPENERS = {b")": b"(", b"]": b"[", b"}": b"{"}
 _STRING = r"""(?P<string>"{3}.*?"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
-_PYTHON = re.compile(rf"{_STRING}|\#[^\n]*|[\n(\[{{)\]}}]".encode(), re.S)
-_BRACES = re.compile(
+_PYTHON = late_pattern(rf"{_STRING}|\#[^\n]*|[\n(\[{{)\]}}]".encode(), re.S)
+_BRACES = late_pattern(
     rf"{_STRING}|//[^\n]*|/\*.*?\*/|[\n(\[)\]]"
     r"|(?P<opens>\{|^[ \t]*#[ \t]*if)|(?P<closes>\}|^[ \t]*#[ \t]*endif)".encode(),
     re.S | re.M,
 )
-_LINE_FEED = re.compile(rb"\n")
+_LINE_FEED = late_pattern(rb"\n")
 # What stands before a list whose use proves that it has no order.
-_ANY_ORDER = re.compile(rb"(?:\b__all__\s*(?::[^=]*)?\+?=|\bin|\b(?:frozen)?set\(|\bimport)\s*\Z")
-_DEFINED = re.compile(rb"\b(?:def|class)\s+\w+\s*\Z")
-_CALLED = re.compile(rb"[\w\])]\s*\Z")
-_ENUM = re.compile(rb"\benum\b[^;{}]*\Z")
-_NAMED = re.compile(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
+_ANY_ORDER = late_pattern(rb"(?:\b__all__\s*(?::[^=]*)?\+?=|\bin|\b(?:frozen)?set\(|\bimport)\s*\Z")
+_DEFINED = late_pattern(rb"\b(?:def|class)\s+\w+\s*\Z")
+_CALLED = late_pattern(rb"[\w\])]\s*\Z")
+_ENUM = late_pattern(rb"\benum\b[^;{}]*\Z")
+_NAMED = late_pattern(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
 
 # Lines that begin a block without a brace: of the lines behind them, or of the next one alone.
-_LABEL = re.compile(rb"\s*(?:#\s*el|(?:case\b.*|default|public|private|protected)\s*:)")
-_COVERS_NEXT = re.compile(
+_LABEL = late_pattern(rb"\s*(?:#\s*el|(?:case\b.*|default|public|private|protected)\s*:)")
+_COVERS_NEXT = late_pattern(
     rb"\s*(?:\}?\s*else(?:\s+if\b.*\))?|(?:if|for|while)\b.*\)|#!?\[.*\])\s*$"
 )
 _HEADING = {"INI": rb"\[", "Markdown": rb"#{1,6}\s", "TOML": rb"\[.*\]\s*(?:#.*)?$"}
 # What opens and closes a block or a comment in other languages; a fence does both.
 _FENCE = rb"```|~~~|\"{3}|'{3}"
-_OPENS = re.compile(
+_OPENS = late_pattern(
     rb"\s*(?:(?:if|for|while|until|case|function|macro|foreach|ifn?def|ifn?eq|def|begin|do)\b"
     rb"|#\s*if|#\[\[|--\[\[|/\*|<!--|<\w|\{%-?\s*\w|\{#|"
     + _FENCE
     + rb")|.*(?:[{(\[]|<<-?\s*\S+)\s*$"
 )
-_CLOSES = re.compile(
+_CLOSES = late_pattern(
     rb"\s*(?:(?:fi|done|esac|end\w*)\b|#\s*endif|[\])}]|\*/|-->|</|\{%-?\s*(?:end|el)|#\}"
     rb"|[A-Z_]{3,}\s*$|" + _FENCE + rb")"
 )

@@ -42,15 +42,16 @@ from patchmgr.engines.languages.words import (
 )
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, Run, changed_blocks, matched_lines, runs_of
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.patch import Hunk
 
-_GUARD = re.compile(
+_GUARD = late_pattern(
     r"^(?:\} *)?(?:else +)?(?:el)?if\b((?:(?!:\s*\n|[;{]).){0,999}?)[:)]\s*\{?\s*"
     r"((?:continue|break|return|goto)\b[^;}\n]*|(?:raise|throw)\s+[\w.:]+)",
     re.M | re.S,
 )
-_CONSTANT = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\b\d[\w.]*\b|\b[A-Z][A-Z0-9_]+\b")
-_NEGATION = re.compile(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
+_CONSTANT = late_pattern(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\b\d[\w.]*\b|\b[A-Z][A-Z0-9_]+\b")
+_NEGATION = late_pattern(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
 
 
 class Likeness(Struct, frozen=True):

@@ -16,14 +16,15 @@ from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.languages.names import CXX, language
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
 
 _NOT_CODE = frozenset({
     "CSS", "HTML", "INI", "Jinja", "JSON", "Jupyter", "Markdown", "Patch", "Python",
     "reStructuredText", "SQL", "Text", "TOML", "XML", "YAML", "other",
 })  # fmt: skip
-_WORD = re.compile(rb"[^\W\d]\w{2,}")
-_DEFINED = re.compile(
+_WORD = late_pattern(rb"[^\W\d]\w{2,}")
+_DEFINED = late_pattern(
     rb"""^[ \t]*(?:[a-z]+(?:\([^)\n]*\))?[ \t]+)*?
     (?:class|enum|fn|func|function|interface|macro|macro_rules!|message|mod|module|option
     |proc|protocol|rpc|service|struct|sub|trait|type|union)\b
@@ -32,15 +33,15 @@ _DEFINED = re.compile(
     |^(?:export[ \t]+)?(\w{3,})[ \t]*(?:[?:+]?=(?!=)|\(\)[ \t]*\{)""",
     re.MULTILINE | re.VERBOSE,
 )
-_LOCAL = re.compile(
+_LOCAL = late_pattern(
     rb"""^[ \t]+(?:[}(]?[ \t]*(?:if|for|else|switch|while)\b[ \t(]*)*
     (?:(?:const|let|local|my|val|var)[ \t]+(?:mut[ \t]+)?)?
     (\w+(?:,[ \t]*\w+)*)[ \t]*(?::[^=\n]+)?:?=(?!=)""",
     re.MULTILINE | re.VERBOSE,
 )
-_PARAMETER = re.compile(rb"[(,][ \t]*(?:mut[ \t]+)?(\w{3,})(?=[ \t:])")
-_TEXT = re.compile(rb"\"[^\"$\n]*\"|'[^'$\n]*'")
-_REMARK = re.compile(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
+_PARAMETER = late_pattern(rb"[(,][ \t]*(?:mut[ \t]+)?(\w{3,})(?=[ \t:])")
+_TEXT = late_pattern(rb"\"[^\"$\n]*\"|'[^'$\n]*'")
+_REMARK = late_pattern(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
 _MOST_BESIDE = 200  # files of a folder that are read for a name
 
 

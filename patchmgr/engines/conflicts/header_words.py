@@ -8,35 +8,36 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from patchmgr.engines.rebase.rebase import Judged
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Likely, PatchOutcome, Reliability, Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Named
 
 NAMED_CONFIDENCE = 0.5  # of a commit that only the header names: nobody compared any text
-_PULL_URL = re.compile(
+_PULL_URL = late_pattern(
     r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/(?:-/)?(?:pull|merge_requests)/([0-9]{1,9})\b"
 )
-_PULL = re.compile(r"(?<![\w/#&])#([0-9]{1,9})\b")
-_COMMIT = re.compile(r"(?<![\w./-])[0-9a-f]{12,40}(?![\w-])")
-_RELEASE = re.compile(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[\w.]*):\s+(?=\S*(?:/pull/|#)[0-9])")
-_OWNER = re.compile(r"[:/]([^:/\s]+/[^:/\s]+?)(?:\.git)?/?$")
+_PULL = late_pattern(r"(?<![\w/#&])#([0-9]{1,9})\b")
+_COMMIT = late_pattern(r"(?<![\w./-])[0-9a-f]{12,40}(?![\w-])")
+_RELEASE = late_pattern(r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+[\w.]*):\s+(?=\S*(?:/pull/|#)[0-9])")
+_OWNER = late_pattern(r"[:/]([^:/\s]+/[^:/\s]+?)(?:\.git)?/?$")
 # Fields that say that upstream has the patch, and those that do so in some words only.
 # What says so goes before what may. A bug that a patch is about says nothing of who has mended it.
 _ALWAYS = None
 _FIELDS = {
     "applied-upstream": _ALWAYS,
-    "upstream-status": re.compile(r"\s*(?:backport|accepted|submitted|pending)\b", re.IGNORECASE),
+    "upstream-status": late_pattern(r"\s*(?:backport|accepted|submitted|pending)\b", re.IGNORECASE),
     "git-commit": _ALWAYS,
     "patch-mainline": _ALWAYS,
-    "origin": re.compile(r"\s*(?:upstream|backport)\b", re.IGNORECASE),
+    "origin": late_pattern(r"\s*(?:upstream|backport)\b", re.IGNORECASE),
     "drop-when": _ALWAYS,
     "forwarded": _ALWAYS,
 }
 _REFERENCE = rf"(?:{_PULL_URL.pattern}|{_PULL.pattern}|{_COMMIT.pattern})"
 # `it is there upstream (0.24.0: #7, in other words)`, `#7 is merged`: the reference is what has
 # it. `Words. #7 only moves the two sites` is a remark about the reference, and so is all else.
-_ANSWER = re.compile(rf"\((?:[^():#]*:\s+)?{_REFERENCE}\s*(?:,[^().;]*)?\)\s*\.?\s*\Z")
-_LANDED = re.compile(
+_ANSWER = late_pattern(rf"\((?:[^():#]*:\s+)?{_REFERENCE}\s*(?:,[^().;]*)?\)\s*\.?\s*\Z")
+_LANDED = late_pattern(
     rf"\s*(?:upstream\s+(?:has|takes|merges)\s+)?{_REFERENCE}"
     r"(?:\s+(?:is|was|has been|lands?|landed)\b(?:\s+(?:in|merged|released|there|upstream))*)?"
     r"\s*\.?\s*\Z"

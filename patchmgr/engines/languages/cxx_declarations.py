@@ -19,6 +19,7 @@ from patchmgr.engines.languages.cxx_tokens import (
     match_brackets,
     tokens,
 )
+from patchmgr.formats.late_patterns import late_pattern
 
 _CLOSERS = frozenset(PAIRS.values())
 _BUILT_IN = frozenset(
@@ -42,12 +43,12 @@ _LEADS = frozenset(  # words in front of a call that are not types
     {"return", "else", "case", "co_return", "co_await", "co_yield", "throw", "do", "not", "and"}
     | {"or", "goto"}
 )
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.MULTILINE)
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
-_FIELD = re.compile(  # in a macro, as `void* queue[2];` of `UV_HANDLE_FIELDS`
+_MACRO = late_pattern(r"^[ \t]*#[ \t]*define[ \t]+([^\W\d]\w*)(\([^()]*\))?", re.MULTILINE)
+_DIRECTIVE = late_pattern(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_FIELD = late_pattern(  # in a macro, as `void* queue[2];` of `UV_HANDLE_FIELDS`
     r"^[ \t]*(\w+)\b[\w \t*]*[ \t*]([^\W\d]\w*)(?:\[[^]\n]*\])?;[ \t]*\\?$", re.MULTILINE
 )
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = late_pattern(r"[^\W\d]\w*")
 
 _SPECIFIERS = frozenset(
     {"__device__", "__forceinline__", "__global__", "__host__", "const", "constexpr", "explicit"}

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
+from patchmgr.formats.late_patterns import late_pattern
+
 
 class Token(Struct, frozen=True, gc=False):
     """A C++ word, punctuator or directive (`#if`, `#else`, `#endif`), with its line (from 0)."""
@@ -40,7 +42,7 @@ _NUMBER = r"\.?\d(?:[eEpP][+-]|'?[\w.])*"
 _PLAIN_WORD = r"[^\W\d]\w*(?![\w\"'])"  # which is no prefix of a string: most of a text
 _SIGN = r"::|->|[<>=!]=|<<"
 _FLAGS = re.DOTALL | re.MULTILINE
-_TOKEN = re.compile(
+_TOKEN = late_pattern(
     # At each of them the rest would be tried. There is an end, as where they lead to no sign.
     rf"[ \n]{{0,40}}(?P<plain>{_PLAIN_WORD}|{_SIGN}|[^\s\w\"'#./])"
     rf"|(?P<directive>^[ \t]*#(?:\\\n|{_COMMENT}|{_STRING}|[^\n])*)"
@@ -53,10 +55,10 @@ _WITHOUT = (
     rf"(?:[^\"'#/\n%s]+(?![\w\"'])|\n(?![ \t]*#)|[^\w\"'#/\n%s]|{_COMMENT}|{_TEXT}|{_CHARACTER}"
     rf"|{_NUMBER}|{_PLAIN_WORD}|/(?![/*]))*"
 )
-_WITHIN = re.compile(_WITHOUT % (r"{}", r"{}"), _FLAGS)
-_BETWEEN = re.compile(_WITHOUT % (r"(){}\[\]", r"(){}\[\]"), _FLAGS)
+_WITHIN = late_pattern(_WITHOUT % (r"{}", r"{}"), _FLAGS)
+_BETWEEN = late_pattern(_WITHOUT % (r"(){}\[\]", r"(){}\[\]"), _FLAGS)
 _PLAIN, _COMMENTED = (_TOKEN.groupindex[kind] for kind in ("plain", "comment"))
-_BRANCH = re.compile(r"[ \t]*#[ \t]*(if|el|end)")
+_BRANCH = late_pattern(r"[ \t]*#[ \t]*(if|el|end)")
 _DIRECTIVES = {"if": "#if", "el": "#else", "end": "#endif"}
 _NESTING = frozenset({*PAIRS, *_CLOSERS, *_DIRECTIVES.values()})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from patchmgr.formats.late_patterns import late_pattern
 
 OTHER = "other"
 
@@ -84,15 +84,15 @@ _COMPILED = frozenset(
 )
 _BUILD_FILES = frozenset({"cargo.lock", "cargo.toml", "pyproject.toml", "setup.cfg", "setup.py"})
 
-_TEST_FOLDER = re.compile(r"(?:[a-z0-9]+_)*(?:tests?|testing|unittests?)")
-_TEST_FILE = re.compile(
+_TEST_FOLDER = late_pattern(r"(?:[a-z0-9]+_)*(?:tests?|testing|unittests?)")
+_TEST_FILE = late_pattern(
     r"conftest\.py|(?:test_.*|.*_tests?)\.(?:py|cc?|cpp|cxx|cuh?|hip|go|rs)|.*\.(?:test|spec)\.[jt]sx?"
 )
 _THIRD_PARTY = frozenset(
     {"3rd_party", "3rdparty", "_vendor", "_vendored", "node_modules", "third-party"}
     | {"third_party", "thirdparty", "vendor", "vendored"}
 )
-_SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?(?:\S*/)?([a-z]+)")
+_SHEBANG = late_pattern(rb"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?(?:\S*/)?([a-z]+)")
 
 
 def language(path: str, content: bytes | None = None) -> str:

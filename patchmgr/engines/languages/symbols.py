@@ -14,19 +14,20 @@ from msgspec import Struct
 
 from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.names import language
+from patchmgr.formats.late_patterns import late_pattern
 
 _COMMENT = r"//[^\n]*|/\*(?:[^*/]|\*(?!/)|/(?!\*))*\*/"
-_BOUNDARY = re.compile(r"[{};]")
-_ENDLESS = re.compile(r"/\*|\"")
+_BOUNDARY = late_pattern(r"[{};]")
+_ENDLESS = late_pattern(r"/\*|\"")
 _BRACKETS = (("(", ")"), ("[", "]"))
 _DEEPEST = 100  # blocks in each other; nobody reads deeper ones, and names grow with them
-_ANGLES = re.compile(r"<[^<>]*>")
-_RUST = re.compile(
+_ANGLES = late_pattern(r"<[^<>]*>")
+_RUST = late_pattern(
     r"\b(?:fn|struct|enum|union|trait|mod|macro_rules!)\s+(?P<name>\w+)"
     r"|^[ \t]*(?:unsafe\s+|default\s+)?impl\b(?P<of>[^{]*)",
     re.MULTILINE,
 )
-_GO = re.compile(
+_GO = late_pattern(
     r"^func\s+(?:\(\s*(?:\w+\s+)?\*?(?P<of>\w+)[^)]*\)\s*)?(?P<name>\w+)"
     r"|^type\s+(?P<type>\w+)(?:\[[^\n]*\])?\s+(?:struct|interface)\b",
     re.MULTILINE,
@@ -121,7 +122,7 @@ def _go_name(found: re.Match[str]) -> str:
 
 
 RUST = Braces(
-    re.compile(
+    late_pattern(
         rf"""{_COMMENT}|b?r(?P<hash>\#*)".*?"(?P=hash)|b?"(?:\\.|[^"\\])*\"
         |b?'(?:\\(?:u\{{[^}}]*\}}|x..|.)|[^'\\])'""",
         re.DOTALL | re.VERBOSE,
@@ -132,7 +133,7 @@ RUST = Braces(
     ends_statements=True,
 )
 GO = Braces(
-    re.compile(rf"""{_COMMENT}|`[^`]*`|"(?:\\.|[^"\\\n])*"|'(?:\\[^']+|[^'\\\n])'"""),
+    late_pattern(rf"""{_COMMENT}|`[^`]*`|"(?:\\.|[^"\\\n])*"|'(?:\\[^']+|[^'\\\n])'"""),
     _GO,
     _go_name,
     ".",
@@ -140,7 +141,7 @@ GO = Braces(
 )
 
 
-_ATOM = re.compile(
+_ATOM = late_pattern(
     rb'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*"""'
     rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*'''"
     rb'|"(?!"")[^"\\\n]*(?:\\.[^"\\\n]*)*"'
@@ -149,7 +150,7 @@ _ATOM = re.compile(
     rb"|[\"']",
     re.DOTALL,
 )
-_HEADER = re.compile(rb"(?:async\s+def|def|class)\s+([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
+_HEADER = late_pattern(rb"(?:async\s+def|def|class)\s+([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
 _HEADS = (b"def", b"class", b"async")
 _OPEN = b"([{"
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))

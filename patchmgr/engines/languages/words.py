@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from patchmgr.formats.late_patterns import late_pattern
+
 NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 BLANKED = bytes(c if c in NAMES else 32 for c in range(256))  # leaves names, for `translate`
 SIGN = "'"  # in front of a sign that stands in a string
@@ -34,13 +36,13 @@ KEYWORDS = frozenset(
 OPERATORS = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
 
 _STRING = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
-_WORD = re.compile(
+_WORD = late_pattern(
     rf"(?P<string>{_STRING})|(?P<word>[^\W\d]\w*|\d[\w.]*)|(?P<sign>[<>=!]=|[<>]|&&|\|\|)"
 )
-_IN_STRING = re.compile(r"\\.|\w+(?:-\w+)*|[^\w\s]")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_BEFORE_HASH = re.compile(rf"(?:[^#\"']|{_STRING}|[\"'])*?(?=\s*#|$)")
-_BEFORE_SLASHES = re.compile(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|\s*/\*|$)")
+_IN_STRING = late_pattern(r"\\.|\w+(?:-\w+)*|[^\w\s]")
+_PART = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_BEFORE_HASH = late_pattern(rf"(?:[^#\"']|{_STRING}|[\"'])*?(?=\s*#|$)")
+_BEFORE_SLASHES = late_pattern(rf"(?:[^/\"']|{_STRING}|/(?![/*])|[\"'])*?(?=\s*//|\s*/\*|$)")
 
 
 def code_of(line: bytes, language: str) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.conflicts.header_words import named_in
 from patchmgr.formats.header_edits import IMPORTED_FROM
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.formats.stances import standing_of
 from patchmgr.model.patch import Patch
 from patchmgr.model.stance import FollowUp, Stance
 
 SHORT = 7  # hexadecimal digits that name a commit, at least
-_TOLD = re.compile(
+_TOLD = late_pattern(
     r"""^[ \t*-]*\(?(?:(?P<fixes>fix(?:e[sd])?)|(?P<reverts>(?:this[ ])?reverts)
     |(?P<brings>cherry[ -]picked[ ]from)):?[ \t]+(?:(?:commit|PR|pull[ ]request):?[ \t]+)?
     (?:https?://\S+?/(?P<home>[\w.-]+/[\w.-]+)/(?:-/)?(?:commit|pull|merge_requests)/)?
@@ -21,8 +22,8 @@ _TOLD = re.compile(
     """,
     re.MULTILINE | re.IGNORECASE | re.VERBOSE,
 )
-_REVERT = re.compile(r'(?:\[[^\]]*\]\s*)?Revert "(?P<title>.*)"', re.IGNORECASE)
-_PICKED = re.compile(rb"^\(cherry picked from commit ([0-9a-f]{7,40})", re.MULTILINE)
+_REVERT = late_pattern(r'(?:\[[^\]]*\]\s*)?Revert "(?P<title>.*)"', re.IGNORECASE)
+_PICKED = late_pattern(rb"^\(cherry picked from commit ([0-9a-f]{7,40})", re.MULTILINE)
 
 
 def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
