@@ -213,7 +213,7 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
 def _show_table(outcomes: Sequence[TargetOutcome], form: str, view: View) -> None:
     text = render.plans.targets_text(outcomes, form, view)
     value = [
-        {"onto": one.onto, "series": [*map(render.machine.series_value, one.series)]}
+        {"onto": one.onto, "series": [*map(render.machine.series_document, one.series)]}
         for one in outcomes
     ]
     answer("rebase", None, text, dry_run=True, targets=value)
@@ -227,16 +227,7 @@ def show_rebase(
 ) -> None:
     """Print the result of a rebase, and end the run with its exit code."""
     if Given.wants_json:
-        show(
-            render.machine.rebase_document(
-                result.series,
-                is_dry_run=result.is_dry_run,
-                replayed=[render.recorded.replayed_value(one) for one in result.replayed],
-                learned=[render.recorded.recorded_value(one) for one in result.learned],
-                checkout=None if result.checkout is None else str(result.checkout),
-                resolver=asked,
-            )
-        )
+        show(render.machine.document("rebase", render.recorded.rebase_document(result, asked)))
     else:
         for outcome in result.series:
             show(render.terminal.rebase_text(outcome, view))

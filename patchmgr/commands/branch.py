@@ -259,7 +259,7 @@ def _old_head(
     """
     if old in (None, head) and place.clone is None:
         syncs = read_syncs(session.workspace, series)
-        old = next((row["old_head"] for row in syncs if not row["dry_run"]), None)
+        old = next((one.old_head for one in syncs if not one.is_dry_run), None)
     if old is None or old == head:
         return None
     with ObjectReader(place.git_dir) as reader:

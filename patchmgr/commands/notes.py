@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +21,7 @@ from patchmgr.engines.report.sync_facts import (
     warnings_of,
 )
 from patchmgr.errors import PatchmgrError, UsageError
+from patchmgr.model.documents import SyncDocument
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
@@ -37,9 +37,8 @@ from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
 from patchmgr.services.session import Fetching, Session, make_pin, pinned_state, subject_of
-from patchmgr.services.syncs import ends_of, keep_syncs, read_syncs, sync_facts
+from patchmgr.services.syncs import keep_syncs, read_syncs, sync_document
 
-Row = Mapping[str, Any]
 TRACKED = "upstream/main"
 
 
@@ -54,17 +53,17 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     record = session.workspace.series_record(name)
     side = session.side_of(record)
     ends = _ends(session, record, side, start, end)
-    rows = _chain(read_syncs(session.workspace, name), ends[0].commit, ends[1].commit)
-    if not rows and ends[0].commit == record.pin.commit:
-        rows = [_dry_run(session, record, ends[1])]
-    if rows:
-        patches, is_complete = carried_of(rows), True
-        paths = touched_by(rows)
+    syncs = _chain(read_syncs(session.workspace, name), ends[0].commit, ends[1].commit)
+    if not syncs and ends[0].commit == record.pin.commit:
+        syncs = [_dry_run(session, record, ends[1])]
+    if syncs:
+        patches, is_complete = carried_of(syncs), True
+        paths = touched_by(syncs)
     else:
-        rows, is_complete = [], False
+        syncs, is_complete = [], False
         patches = _of_lock(session, record, ends)
         paths = tuple(p for patch in session.workspace.patches(name) for p in patch.paths())
-    return _Writer(session, record, side, ends, rows, is_complete).note(patches, paths)
+    return _Writer(session, record, side, ends, syncs, is_complete).note(patches, paths)
 
 
 def note_on(
@@ -74,14 +73,14 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return one note on several rebases in a row, from the first start to the last end.
+    """Return one note on several rebases in a sync, from the first start to the last end.
 
     `known` are the conflicts that were resolved by recorded resolutions.
     """
     record = session.workspace.series_record(name)
-    rows = [sync_facts(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
-    writer = _Writer(session, record, session.side_of(record), ends, rows, True)
-    return writer.note(carried_of(rows), touched_by(rows))
+    syncs = [sync_document(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
+    writer = _Writer(session, record, session.side_of(record), ends, syncs, True)
+    return writer.note(carried_of(syncs), touched_by(syncs))
 
 
 def _ends(
@@ -121,33 +120,31 @@ def _by_commit(
     """Resolve a name; a state of a saved rebase keeps the ref and archive that it had then."""
     if name == record.pin.commit or name == record.pin.ref:
         return pinned_state(side, record.pin)
-    for row in read_syncs(session.workspace, record.name):
-        for key in ("base", "onto"):
-            pin = row["outcome"][key]
-            if name in (pin["commit"], pin["ref"]):
-                archive, digest = pin.get("archive"), pin.get("sha256")
-                return pinned_state(side, Pin(pin["ref"], pin["commit"], "", archive, digest))
+    for sync in read_syncs(session.workspace, record.name):
+        for pin in (sync.outcome.base, sync.outcome.onto):
+            if name in (pin.commit, pin.ref):
+                return pinned_state(side, Pin(pin.ref, pin.commit, "", pin.archive, pin.sha256))
     found = side.resolve(name)
     return Resolved(shown, found.commit, found.archive, found.sha256, found.version)
 
 
-def _chain(rows: Sequence[Row], start: str, end: str) -> list[Row]:
+def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocument]:
     """Return the saved rebases that lead from one commit to another.
 
     A dry run counts only if it leads there directly.
     """
-    direct = [row for row in rows if ends_of(row) == (start, end)]
+    direct = [sync for sync in syncs if sync.outcome.ends == (start, end)]
     if direct:
         return direct[:1]
-    done = {ends_of(row)[0]: row for row in reversed(rows) if not row["dry_run"]}
-    chain: list[Row] = []
+    done = {sync.outcome.ends[0]: sync for sync in reversed(syncs) if not sync.is_dry_run}
+    chain: list[SyncDocument] = []
     while start != end and start in done and len(chain) <= len(done):
         chain.append(done[start])
-        start = ends_of(done[start])[1]
+        start = done[start].outcome.ends[1]
     return chain if start == end else []
 
 
-def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> Row:
+def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDocument:
     """Rebase a series in a dry run; save the facts and return them."""
     loaded = load_series(session, record.name)
     with rebase_run(session, loaded.side.store, CarryOptions(wants_detail=True)) as run:
@@ -184,7 +181,7 @@ class _Writer(Struct, frozen=True):
     record: SeriesRecord
     side: Side
     ends: tuple[Resolved, Resolved]
-    rows: Sequence[Row]
+    syncs: Sequence[SyncDocument]
     is_complete: bool
 
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
@@ -196,7 +193,7 @@ class _Writer(Struct, frozen=True):
         parts = self._subsystems(onto, paths)
         same, other = self._files(onto, head)
         tags = self._tags(head)
-        dropped = tuple(dropped_of(self.rows)) if self.rows else self._dropped()
+        dropped = tuple(dropped_of(self.syncs)) if self.syncs else self._dropped()
         is_git = isinstance(history, GitHistory)
         landed = {by.commit for one in dropped for by in one.by} if is_git else set[str]()
         return SyncNote(
@@ -208,7 +205,7 @@ class _Writer(Struct, frozen=True):
             unit="commit" if is_git else "release",
             head=head,
             old_head=old_head,
-            is_dry_run=bool(self.rows) and bool(self.rows[-1]["dry_run"]),
+            is_dry_run=bool(self.syncs) and self.syncs[-1].is_dry_run,
             is_complete=self.is_complete,
             patches=patches,
             solved=self._solved(),
@@ -220,7 +217,7 @@ class _Writer(Struct, frozen=True):
             gates=self._gates(onto),
             preview=tags.tag if tags else None,
             fallback=tags.fallback if tags else None,
-            warnings=warnings_of(self.rows),
+            warnings=warnings_of(self.syncs),
         )
 
     def _solved(self) -> tuple[Solved, ...]:
@@ -238,15 +235,14 @@ class _Writer(Struct, frozen=True):
                 edits = () if found is None else structure.edits_of_hunks(found)
                 return replace(one, edits=tuple(map(str, edits)))
 
-            return tuple(map(told, solved_of(self.rows)))
+            return tuple(map(told, solved_of(self.syncs)))
 
     def _heads(self) -> tuple[str | None, str | None]:
         store = self.side.store
         branch = f"{BRANCHES}{self.record.name}"
         known = references(store, self.session.workspace.ref_at(store, branch)).get("")
-        if self.rows:
-            outcome = self.rows[-1]["outcome"]
-            return outcome["head"], self.rows[0]["old_head"]
+        if self.syncs:
+            return self.syncs[-1].outcome.head, self.syncs[0].old_head
         return str(self.record.result.get("head", "")) or known, None
 
     def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
@@ -260,7 +256,7 @@ class _Writer(Struct, frozen=True):
 
         If the head is known, files that are the same as upstream's are left out.
         """
-        same, other = files_by_change(self.rows)
+        same, other = files_by_change(self.syncs)
         reader = self.side.reader
         if head is None or reader.commit(head) is None:
             return same, other

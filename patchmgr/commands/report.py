@@ -93,16 +93,13 @@ def _review(
 def _moments(session: Session, series: str) -> tuple[Moment, ...]:
     """Return the saved rebases of a series, oldest first."""
     found = []
-    for row in reversed(read_syncs(session.workspace, series)):
-        outcome = row["outcome"]
-        verdicts = tuple((str(p["name"]), str(p["verdict"])) for p in outcome["patches"])
-        ref, is_dry = str(outcome["onto"]["ref"]), bool(row["dry_run"])
-        sure = tuple(
-            (str(p["name"]), reliabilities([*p["evidence"], *p.get("likely", ())]))
-            for p in outcome["patches"]
-        )
+    for sync in reversed(read_syncs(session.workspace, series)):
+        one = sync.outcome
+        verdicts = tuple((patch.name, patch.verdict.value) for patch in one.patches)
+        sure = ((p.name, reliabilities((*p.evidence, *p.likely))) for p in one.patches)
         known = tuple((name, kinds) for name, kinds in sure if kinds)
-        found.append(Moment(ref, int(outcome["upstream_commits"]), is_dry, verdicts, known))
+        moment = Moment(one.onto.ref, one.upstream_commits, sync.is_dry_run, verdicts, known)
+        found.append(moment)
     return tuple(found)
 
 

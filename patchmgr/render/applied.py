@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import Verdict
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields, patch_value
+from patchmgr.render.machine import fields, patch_document
 from patchmgr.render.recorded import replayed_text, replayed_value
 from patchmgr.render.terminal import listed
 from patchmgr.render.view import View
@@ -57,7 +57,7 @@ def application_value(done: Application, *, is_dry_run: bool) -> dict[str, Any]:
     return {
         "applied": not (done.has_conflicts or is_dry_run),
         "changed": done.is_new,
-        "patches": [patch_value(*pair) for pair in zip(done.patches, done.commits, strict=True)],
+        "patches": [patch_document(*pair) for pair in zip(done.patches, done.commits, strict=True)],
         "replayed": [replayed_value(one) for one in done.replayed],
         **fields(done, "series", "target", "head", "paths"),
     }
@@ -189,7 +189,7 @@ def package_value(done: PackageApplication, *, is_dry_run: bool) -> dict[str, An
 
 def _carried_value(carried: PackageResult) -> dict[str, Any]:
     beyond = [{"patch": name or None, "path": path} for name, path in carried.unreachable]
-    patches = [patch_value(patch, None) for patch in carried.outcome.patches]
+    patches = [patch_document(patch, None) for patch in carried.outcome.patches]
     return {"patches": patches, "out_of_reach": beyond, "notes": carried.notes}
 
 

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from patchmgr.model.check import Checked, Gate, Problem, Standing
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields, finding_value
+from patchmgr.render.machine import fields, finding_document, keys
 from patchmgr.render.terminal import painted
 from patchmgr.render.view import View
 
@@ -198,7 +198,9 @@ def audited_text(results: Sequence[Audited], view: View) -> str:
 
 def audited_value(audited: Audited) -> dict[str, Any]:
     """Return the findings of an audit as JSON data."""
-    found = [{"patch": patch or None, **finding_value(one)} for patch, one in audited.findings]
+    found = [
+        {"patch": patch or None, **keys(finding_document(one))} for patch, one in audited.findings
+    ]
     return {"name": audited.name, "sound": audited.is_sound, "findings": found}
 
 

@@ -13,7 +13,7 @@ from patchmgr.model.series import GraphPatch, Need
 from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Upstream
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields, pin_value
+from patchmgr.render.machine import fields, pin_document
 from patchmgr.render.terminal import short_ref
 from patchmgr.render.view import View
 
@@ -79,7 +79,7 @@ def series_value(view: SeriesView) -> dict[str, Any]:
         "name",
         "upstream",
         "on",
-        base=pin_value(record.pin),
+        base=pin_document(record.pin),
         patches=[_patch_value(patch) for patch in view.patches],
     )
 
@@ -298,7 +298,7 @@ def status_value(status: Status) -> dict[str, Any]:
     """Return the status as JSON data."""
     series = [
         fields(row, "name", "upstream", "patches", "follow_ups", "last_sync",
-               base=pin_value(row.pin), behind=row.distance.count, unit=row.distance.unit,
+               base=pin_document(row.pin), behind=row.distance.count, unit=row.distance.unit,
                tip=row.distance.tip)
         for row in status.series
     ]  # fmt: skip

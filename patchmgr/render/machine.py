@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
 
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding
+from patchmgr.model.documents import (
+    CandidateDocument,
+    CauseDocument,
+    ConflictDocument,
+    EventDocument,
+    EvidenceDocument,
+    FindingDocument,
+    HunkDocument,
+    LedgerDocument,
+    PatchDocument,
+    PinDocument,
+    SeriesDocument,
+    WordingDocument,
+)
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Suggestion, Verdict
 from patchmgr.model.upstream import Pin
 from patchmgr.render.clean import escaped_json
 
 FORMAT = 1
+S = TypeVar("S", bound=Struct)
 
 
 def document(command: str, value: Struct | None = None, **content: Any) -> str:
@@ -49,66 +64,55 @@ def fields(value: Struct, *names: str, **more: Any) -> dict[str, Any]:
     return {**{name: getattr(value, name) for name in names}, **more}
 
 
-def rebase_document(outcomes: Iterable[SeriesOutcome], *, is_dry_run: bool, **more: Any) -> str:
-    """Return the JSON document of `rebase`, with the keys in `more` added."""
-    series = [series_value(outcome) for outcome in outcomes]
-    return document("rebase", dry_run=is_dry_run, series=series, **more)
+def document_of(kind: type[S], value: Struct, **more: Any) -> S:
+    """Return a document of this kind, from the fields of `value` with its names, and `more`."""
+    names = (name for name in kind.__struct_fields__ if name not in more)
+    return kind(**{name: getattr(value, name) for name in names}, **more)
 
 
-def pin_value(pin: Pin) -> dict[str, Any]:
-    """Return a pin as JSON data: its ref and commit, and the archive if it is a release."""
-    value: dict[str, Any] = {"ref": pin.ref, "commit": pin.commit}
-    if pin.archive is not None:
-        value |= {"archive": pin.archive, "sha256": pin.sha256}
-    return value
+def pin_document(pin: Pin) -> PinDocument:
+    """Return the document of a pin."""
+    return document_of(PinDocument, pin)
 
 
-def series_value(outcome: SeriesOutcome) -> dict[str, Any]:
-    """Return the outcome of a rebase for one series as JSON data."""
+def series_document(outcome: SeriesOutcome) -> SeriesDocument:
+    """Return the document of the outcome of a rebase for one series."""
     pairs, ledger = zip(outcome.patches, outcome.commits, strict=True), outcome.ledger
-    value = fields(
+    return document_of(
+        SeriesDocument,
         outcome,
-        *("name", "upstream", "upstream_commits", "commits_back", "head", "tree"),
-        base=pin_value(outcome.base),
-        onto=pin_value(outcome.onto),
+        base=pin_document(outcome.base),
+        onto=pin_document(outcome.onto),
         summary={verdict: outcome.count(verdict) for verdict in Verdict},
-        patches=[patch_value(patch, commit) for patch, commit in pairs],
-        ledger=ledger and fields(ledger, "added", "removed", balanced=ledger.is_balanced),
+        patches=tuple(patch_document(patch, commit) for patch, commit in pairs),
+        ledger=ledger and document_of(LedgerDocument, ledger),
     )
-    plain: dict[str, Any] = to_builtins(value)
-    return plain
 
 
-def finding_value(finding: AuditFinding) -> dict[str, Any]:
-    """Return a finding of the audit as JSON data."""
-    names = ("kind", "path", "line", "symbol", "text", "commit", "proposal", "accepted")
-    return fields(finding, *names, certain=finding.is_certain, id=finding.id or None)
+def finding_document(finding: AuditFinding) -> FindingDocument:
+    """Return the document of a finding of the audit."""
+    return document_of(FindingDocument, finding, id=finding.id or None)
 
 
-_SIGHTING = ("commit", "subject", "pull", "paths")
-
-
-def patch_value(patch: PatchOutcome, commit: str | None) -> dict[str, Any]:
-    """Return a patch's outcome in a rebase, and the id of its new commit, as JSON data."""
-    open_findings = [_without_text(finding) for finding in patch.open_findings]
-    return fields(
+def patch_document(patch: PatchOutcome, commit: str | None) -> PatchDocument:
+    """Return the document of a patch's outcome in a rebase; `commit` is its new commit."""
+    return document_of(
+        PatchDocument,
         patch,
-        *("name", "subject", "verdict", "likely", "now_in", "warnings", "reason"),
-        *("description", "drop_when"),
         commit=commit,
-        evidence=[fields(s, *_SIGHTING, "how", "reliability") for s in patch.evidence],
-        cause=[fields(s, *_SIGHTING, "author") for s in patch.cause],
-        conflicts=[*map(_conflict, patch.conflicts), *open_findings],
-        history=[{"commit": commit, "event": event} for commit, event in patch.history],
-        superseded=[
-            {"path": w.path, "upstream": _text(w.upstream), "patch": _text(w.patch)}
-            for w in patch.superseded
-        ],
-        findings=list(map(finding_value, patch.findings)),
-        hunks=[
-            {**to_builtins(hunk), "rule": hunk.reliability and hunk.reliability.rule}
-            for hunk in patch.hunks
-        ],
+        evidence=tuple(document_of(EvidenceDocument, one) for one in patch.evidence),
+        cause=tuple(document_of(CauseDocument, one) for one in patch.cause),
+        conflicts=(*map(_conflict, patch.conflicts), *map(_without_text, patch.open_findings)),
+        history=tuple(EventDocument(*one) for one in patch.history),
+        superseded=tuple(
+            WordingDocument(one.path, _text(one.upstream), _text(one.patch))
+            for one in patch.superseded
+        ),
+        findings=tuple(map(finding_document, patch.findings)),
+        hunks=tuple(
+            document_of(HunkDocument, one, rule=one.reliability and one.reliability.rule)
+            for one in patch.hunks
+        ),
     )
 
 
@@ -116,27 +120,29 @@ def _text(content: bytes) -> str:
     return content.decode("utf-8", "backslashreplace")
 
 
-def _conflict(conflict: FileConflict) -> dict[str, Any]:
-    return fields(
+def _conflict(conflict: FileConflict) -> ConflictDocument:
+    return document_of(
+        ConflictDocument,
         conflict,
-        *("id", "path", "new_path", "reason", "proposal"),
-        shown=[None if one is None else one.commit for one in conflict.shown],
-        candidates=suggestions_value(conflict.suggestions),
+        shown=tuple(one and one.commit for one in conflict.shown),
+        candidates=candidates(conflict.suggestions),
     )
 
 
-def suggestions_value(regions: Sequence[Sequence[Suggestion]]) -> list[list[dict[str, Any]]]:
+def candidates(
+    regions: Sequence[Sequence[Suggestion]],
+) -> tuple[tuple[CandidateDocument, ...], ...]:
     """Return the candidate resolutions of each conflict region, the likeliest first."""
-    return [
-        [
-            fields(one, "reliability", text=_text(one.text), rule=one.reliability.rule)
+    return tuple(
+        tuple(
+            document_of(CandidateDocument, one, text=_text(one.text), rule=one.reliability.rule)
             for one in region
-        ]
+        )
         for region in regions
-    ]
+    )
 
 
-def _without_text(finding: AuditFinding) -> dict[str, Any]:
+def _without_text(finding: AuditFinding) -> ConflictDocument:
     """Return an open finding as a conflict without text."""
     path = finding.path or None
-    return fields(finding, "id", "proposal", path=path, new_path=path, reason=finding.text)
+    return ConflictDocument(finding.id, path, path, finding.text, finding.proposal)

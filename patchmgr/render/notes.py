@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
 from patchmgr.model.upstream import Pin
 from patchmgr.render.clean import counted, measured_text, reliability_text
-from patchmgr.render.machine import pin_value
+from patchmgr.render.machine import pin_document
 from patchmgr.render.markdown_text import code, fitting, text
 
 
@@ -21,7 +21,7 @@ def note_value(note: SyncNote) -> dict[str, Any]:
     tags = {name: value.pop(name) for name in ("preview", "fallback")}
     for key in ("identical", "changed"):
         value[key] = [{"path": path, "language": language} for path, language in value[key]]
-    return {**value, "tags": tags, "base": pin_value(note.base), "onto": pin_value(note.onto)}
+    return {**value, "tags": tags, "base": pin_document(note.base), "onto": pin_document(note.onto)}
 
 
 LIMIT = 60_000

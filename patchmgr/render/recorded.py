@@ -8,10 +8,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.decision import Decision
+from patchmgr.model.documents import RebaseDocument
 from patchmgr.model.outcome import How
 from patchmgr.model.recorded import Kind, Recalled, Recorded
 from patchmgr.render.clean import clean, counted, reliability_text
-from patchmgr.render.machine import fields, suggestions_value
+from patchmgr.render.machine import candidates, fields, keys, series_document
 from patchmgr.render.terminal import content_lines, header_lines
 from patchmgr.render.view import View
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from patchmgr.commands.merge_file import MergedFile
     from patchmgr.commands.mergetool import ToolResult
     from patchmgr.commands.rebase import RebaseResult
+    from patchmgr.commands.resolver import Asked
     from patchmgr.model.audit import Accepted
     from patchmgr.model.patch import Patch
     from patchmgr.services.decisions import ListedFinding
@@ -212,6 +214,18 @@ def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
+def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocument:
+    """Return the document of a rebase; `asked` are the results of its `--resolver`."""
+    return RebaseDocument(
+        result.is_dry_run,
+        tuple(map(series_document, result.series)),
+        None if result.checkout is None else str(result.checkout),
+        tuple(map(replayed_value, result.replayed)),
+        tuple(map(recorded_value, result.learned)),
+        tuple(map(keys, asked)),
+    )
+
+
 def replayed_value(recalled: Recalled) -> dict[str, Any]:
     """Return a replayed resolution, and the patches that used it, as JSON data."""
     return {**recorded_value(recalled.recorded), "patches": recalled.places}
@@ -351,7 +365,7 @@ def merged_value(merged: MergedFile) -> dict[str, Any]:
         solved=merged.is_solved,
         recorded=merged.used,
         rules=[known.rule for known in merged.reliability],
-        candidates=suggestions_value(merged.suggestions),
+        candidates=candidates(merged.suggestions),
     )
 
 

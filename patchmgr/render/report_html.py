@@ -301,7 +301,7 @@ def timeline(review: Review) -> Chart | None:
 def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = ()) -> str:
     """Return one HTML page with a section per series, and one for the open work orders."""
     names = ", ".join(f.series for f in footprints)
-    return _page().render(
+    page = _page().render(
         title=f"Change footprint of {names}" if names else "Change footprint",
         sections=list(map(_section, footprints)),
         orders=[
@@ -309,6 +309,7 @@ def report_html(footprints: Sequence[Footprint], orders: Sequence[WorkOrder] = (
             for key, of_patch in groupby(orders, lambda one: (one.series, one.patch))
         ],
     )
+    return page.lstrip() + "\n"  # the macros leave empty lines before the page
 
 
 def _page() -> Template:

@@ -20,7 +20,7 @@ from patchmgr.model.footprint import (
 from patchmgr.model.review import Moment, Part, Reach, Review
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import document, fields, keys, pin_value
+from patchmgr.render.machine import document, fields, keys, pin_document
 from patchmgr.render.markdown_text import code, fenced, text
 from patchmgr.render.publishing import comparison_lines, comparison_sums
 from patchmgr.render.report_markdown import LIMIT, Page
@@ -38,7 +38,7 @@ def footprint_value(footprint: Footprint) -> dict[str, Any]:
         footprint,
         *("kinds", "areas", "builds", "languages", "folders", "passing"),
         name=footprint.series,
-        base=pin_value(footprint.pin),
+        base=pin_document(footprint.pin),
         total=fields(footprint.total, *_COUNTS, "binaries"),
         by_patch={"added": footprint.patch_added, "removed": footprint.patch_removed},
         files=[_file(file) for file in footprint.files],
@@ -168,7 +168,7 @@ def _size(footprint: Footprint | None) -> dict[str, Any] | None:
     if footprint is None:
         return None
     total = fields(footprint.total, *_COUNTS, "binaries")
-    return {"base": pin_value(footprint.pin), "patches": len(footprint.patches), "total": total}
+    return {"base": pin_document(footprint.pin), "patches": len(footprint.patches), "total": total}
 
 
 def _value(place: Touched) -> dict[str, Any]:

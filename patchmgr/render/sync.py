@@ -12,7 +12,7 @@ from patchmgr.model.sync import Proposal, PullCheck, Standing, Sync
 from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import WorkOrder
 from patchmgr.render.clean import clean, counted
-from patchmgr.render.machine import fields, keys, series_value
+from patchmgr.render.machine import fields, keys, series_document
 from patchmgr.render.markdown_text import code, fenced, fitting, text
 from patchmgr.render.notes import note_markdown
 from patchmgr.render.plans import plan_markdown, plan_text
@@ -209,6 +209,6 @@ def sync_value(found: Sync) -> dict[str, Any]:
         **keys(proposal.plan),
         **fields(found, "branches", "pull_request", "warnings", "checks"),
         "state": sync_state(proposal),
-        "outcomes": [[series_value(one) for one in step] for step in proposal.outcomes],
+        "outcomes": [[series_document(one) for one in step] for step in proposal.outcomes],
         "orders": [order_value(one) for one in proposal.orders],
     }

@@ -10,7 +10,7 @@ from msgspec import Struct, to_builtins
 
 from patchmgr.model.work_order import OrderedRegion, Proposed, SideText, UpstreamChange, WorkOrder
 from patchmgr.render.clean import clean, reliability_text
-from patchmgr.render.machine import keys, pin_value
+from patchmgr.render.machine import keys, pin_document
 from patchmgr.render.markdown_text import fenced
 from patchmgr.render.markdown_text import text as escaped
 
@@ -36,7 +36,7 @@ Section = tuple[str, list[Line | Code]]
 
 def order_value(order: WorkOrder) -> dict[str, Any]:
     """Return a work order as JSON data."""
-    whole = {**keys(order), "base": pin_value(order.base), "onto": pin_value(order.onto)}
+    whole = {**keys(order), "base": pin_document(order.base), "onto": pin_document(order.onto)}
     plain: dict[str, Any] = to_builtins({**whole, "fields": dict(order.fields)})
     return plain
 

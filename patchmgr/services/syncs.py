@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
+from patchmgr.model.documents import SolutionDocument, SyncDocument
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.recorded import Recalled, Recorded
-from patchmgr.render.machine import series_value
+from patchmgr.render.machine import series_document
 from patchmgr.store import PRIVATE, Workspace
 
 FOLDER = f"{PRIVATE}/syncs"
 MOST = 12
-FORMAT = 1
 
 
 def keep_syncs(
@@ -25,66 +23,46 @@ def keep_syncs(
     is_dry_run: bool,
     old_heads: Mapping[str, str | None],
     known: Sequence[Recorded | Recalled],
-) -> list[dict[str, Any]]:
+) -> list[SyncDocument]:
     """Save the results of a rebase, replacing those of a rebase between the same states.
 
     `old_heads` maps each series to its previous head, and `known` lists the conflicts with a
     resolution. A failed write is ignored, because the results can be computed again. Returns the
-    results of each series in the form of `read_syncs`.
+    results of each series.
     """
-    found: list[dict[str, Any]] = []
+    found: list[SyncDocument] = []
     for outcome in outcomes:
         old_head = old_heads.get(outcome.name)
-        ends = outcome.base.commit, outcome.onto.commit
-        rest = [row for row in read_syncs(workspace, outcome.name) if ends_of(row) != ends]
-        found.append(sync_facts(outcome, is_dry_run=is_dry_run, old_head=old_head, known=known))
+        sync = sync_document(outcome, is_dry_run=is_dry_run, old_head=old_head, known=known)
+        saved = read_syncs(workspace, outcome.name)
+        rest = [one for one in saved if one.outcome.ends != sync.outcome.ends]
+        found.append(sync)
         with suppress(OSError):
-            workspace.keep(f"{FOLDER}/{outcome.name}.json", (found[-1], *rest[: MOST - 1]))
+            workspace.keep(f"{FOLDER}/{outcome.name}.json", (sync, *rest[: MOST - 1]))
     return found
 
 
-def sync_facts(
+def sync_document(
     outcome: SeriesOutcome,
     *,
     is_dry_run: bool,
     old_head: str | None,
     known: Sequence[Recorded | Recalled],
-) -> dict[str, Any]:
-    """Return the results of a rebase as the JSON value that `keep_syncs` saves."""
-    value = {
-        "format": FORMAT,
-        "dry_run": is_dry_run,
-        "old_head": old_head,
-        "outcome": series_value(outcome),
-        "solutions": dict(_solution(one) for one in known),
-    }
-    facts: dict[str, Any] = json.loads(json.dumps(value, default=str))
-    return facts
+) -> SyncDocument:
+    """Return the results of a rebase in the form that `keep_syncs` saves."""
+    solutions = dict(map(_solution, known))
+    return SyncDocument(is_dry_run, old_head, series_document(outcome), solutions)
 
 
-def _solution(one: Recorded | Recalled) -> tuple[str, dict[str, str]]:
+def _solution(one: Recorded | Recalled) -> tuple[str, SolutionDocument]:
     recorded = one.recorded if isinstance(one, Recalled) else one
     where = recorded.seen or recorded.path
-    return recorded.id, {"path": recorded.path, "seen": where, "solution": solved_as(recorded)}
+    return recorded.id, SolutionDocument(recorded.path, where, solved_as(recorded))
 
 
-def ends_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the commit ids of the start and the target of a saved rebase."""
-    outcome = row["outcome"]
-    return str(outcome["base"]["commit"]), str(outcome["onto"]["commit"])
-
-
-def read_syncs(workspace: Workspace, series: str) -> list[dict[str, Any]]:
+def read_syncs(workspace: Workspace, series: str) -> list[SyncDocument]:
     """Return the saved rebases of a series, newest first, or none if the file is unreadable."""
-    try:
-        rows = workspace.kept(f"{FOLDER}/{series}.json", list[dict[str, Any]]) or []
-        kept = [row for row in rows if row["format"] == FORMAT]
-        for row in kept:
-            ends_of(row)
-            assert isinstance(row["outcome"]["patches"], list)
-    except (KeyError, TypeError, AssertionError):
-        return []
-    return kept
+    return workspace.kept(f"{FOLDER}/{series}.json", list[SyncDocument]) or []
 
 
 OPEN = "not solved yet"

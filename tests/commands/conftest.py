@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer.main
+from msgspec import convert
+from msgspec.json import decode, encode
 
 from patchmgr import cli
+from patchmgr.model.documents import RebaseDocument
 from patchmgr.plumbing import clones
 from tests.commands.constructed import FORMS, Story
 from tests.commands.shared_process import (
@@ -115,8 +118,11 @@ class Scene:
         return once(key, self.root.parent, SCENE, make)
 
     def rebase(self, *arguments: str, code: int = 0) -> Any:
-        """Rebase and return the JSON document."""
-        return self.call("rebase", *arguments, "--json", code=code).json
+        """Rebase and return the JSON document, which has all keys of its class, and no other."""
+        found = self.call("rebase", *arguments, "--json", code=code).json
+        if "series" in found:  # no error, no table of targets
+            assert decode(encode(convert(found, RebaseDocument))) == found
+        return found
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -16,7 +16,7 @@ from patchmgr.model.outcome import (
     Verdict,
 )
 from patchmgr.model.patch import Author
-from patchmgr.render.machine import patch_value
+from patchmgr.render.machine import patch_document
 from patchmgr.render.recorded import decided_text, decided_value, decisions_text
 from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
 from patchmgr.render.view import View
@@ -114,7 +114,7 @@ def test_a_nearer_text_is_said_to_be_of_its_commit() -> None:
 
 
 def test_likely_commits_are_in_the_document() -> None:
-    assert decode(encode(patch_value(outcome(pull=None), None)))["likely"] == [
+    assert decode(encode(patch_document(outcome(pull=None), None)))["likely"] == [
         {
             "commit": "1" * 40,
             "subject": "Fix it (#7)",
@@ -142,5 +142,5 @@ def test_a_proposal_says_how_often_such_a_one_was_right(
     patch = replace(outcome(), likely=(likely,))
     lines = [line.strip() for line in patch_lines(patch, View())]
     assert lines[2] == f"likely absorbed by {'1' * 12} Fix it  {told}"
-    (value,) = to_builtins(patch_value(patch, None))["likely"]
+    (value,) = to_builtins(patch_document(patch, None))["likely"]
     assert value["reliability"] == (None if reliability is None else to_builtins(reliability))

@@ -22,7 +22,7 @@ from patchmgr.model.outcome import (
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import conflicts_text
-from patchmgr.render.machine import patch_value
+from patchmgr.render.machine import patch_document
 from patchmgr.render.terminal import after_rebase, patch_lines, rebase_text
 from patchmgr.render.view import Detail, View
 from tests.tables import table
@@ -104,7 +104,7 @@ def test_evidence_says_how_often_such_a_verdict_was_right(
     patch = replace(PATCH, evidence=(sighting,))
     _, line = patch_lines(patch, View())
     assert line.strip() == f"in #7 111111111111 Do it{told}"
-    (value,) = to_builtins(patch_value(patch, None))["evidence"]
+    (value,) = to_builtins(patch_document(patch, None))["evidence"]
     assert value["reliability"] == (None if reliability is None else to_builtins(reliability))
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import convert
+
 from patchmgr.commands.report import words_of
 from patchmgr.engines.gating.sites import Texts
 from patchmgr.engines.report.review import Judge, hotspots
 from patchmgr.engines.report.sync_facts import carried_of, dropped_of, solved_of
+from patchmgr.model.documents import SyncDocument
 from patchmgr.model.footprint import Area, Kind, PatchFile, PatchFootprint, Touch
 from patchmgr.model.outcome import Reliability
 from tests.tables import table
@@ -15,24 +18,29 @@ from tests.tables import table
 Row = dict[str, Any]
 
 
-def hunk(how: str | None = None, verdict: str = "carried", symbol: str | None = None) -> Row:
-    return {"path": "f", "new_path": "f", "how": how, "verdict": verdict, "symbol": symbol}
+def hunk(how: str | None = None, verdict: str = "modified", symbol: str | None = None) -> Row:
+    place = {"path": "f", "new_path": "f", "line": 1}
+    return {**place, "how": how, "verdict": verdict, "symbol": symbol}
 
 
 def patch(verdict: str, *hunks: Row, **more: Any) -> Row:
-    plain: Row = {"reason": None, "conflicts": [], "cause": [], "evidence": []}
-    return {
-        "name": "p",
-        "subject": "Do p",
-        "verdict": verdict,
-        "hunks": list(hunks),
-        **plain,
-        **more,
+    plain: Row = {"reason": None, "conflicts": [], "cause": [], "evidence": [], "commit": None}
+    return {"name": "p", "subject": "Do p", "verdict": verdict, "hunks": hunks, **plain, **more}
+
+
+def row(*patches: Row, solutions: Row | None = None) -> SyncDocument:
+    pin = {"ref": "v1", "commit": "b" * 40}
+    state = {
+        "base": pin,
+        "onto": pin,
+        "upstream_commits": 1,
+        "head": None,
+        "tree": "",
+        "summary": {},
     }
-
-
-def row(*patches: Row, solutions: Row | None = None) -> Row:
-    return {"outcome": {"name": "s", "patches": list(patches)}, "solutions": solutions or {}}
+    outcome = {"name": "s", "upstream": "u", "patches": patches, **state}
+    whole = {"dry_run": False, "old_head": None, "outcome": outcome, "solutions": solutions or {}}
+    return convert(whole, SyncDocument)
 
 
 @table(
@@ -51,13 +59,16 @@ def row(*patches: Row, solutions: Row | None = None) -> Row:
             "conflict", ("text",)),
     },
 )  # fmt: skip
-def test_several_syncs_are_one_fact(rows: list[Row], verdict: str, how: tuple[str, ...]) -> None:
+def test_several_syncs_are_one_fact(
+    rows: list[SyncDocument], verdict: str, how: tuple[str, ...]
+) -> None:
     (carried,) = carried_of(rows)
     assert (carried.verdict, carried.how) == (verdict, how)
 
 
 def conflict(proposal: str | None) -> Row:
-    return {"path": "f", "new_path": "f", "reason": "both changed it", "proposal": proposal}
+    told = {"reason": "both changed it", "proposal": proposal}
+    return {"id": "1", "path": "f", "new_path": "f", **told}
 
 
 @table(
@@ -94,11 +105,15 @@ def test_what_is_dropped_says_how_often_such_verdicts_were_right(
     assert [dropped.reliability for dropped in dropped_of(rows)] == [kinds]
 
 
+LIKELY: Row = {"commit": "c", "subject": "s", "pull": None, "confidence": 0.8, "paths": [],
+               "reliability": KNOWN}  # fmt: skip
+
+
 @table(("proposal", "known"), [("absorbed", Reliability("history", 9, 10)), (None, None)])
 def test_a_proposal_says_how_often_such_proposals_were_right(
     proposal: str | None, known: Reliability | None
 ) -> None:
-    stuck = patch("conflict", conflicts=[conflict(proposal)], likely=[{"reliability": KNOWN}])
+    stuck = patch("conflict", conflicts=[conflict(proposal)], likely=[LIKELY])
     (solved,) = solved_of([row(stuck)])
     assert solved.reliability == known
 
@@ -111,7 +126,7 @@ def told(solution: str, *, path: str = "f", seen: str = "other/p") -> Row:
     ("hows", "solutions", "words"),
     {
         "rule": (["structural"], {}, "merged by structure, both changes are in"),
-        "another way": (["other"], {}, "other"),
+        "another way": (["syntax"], {}, "syntax"),
         "by hand": (["recorded"], {}, "solved as a person did before"),
         "as told": (["recorded", "moved"], {"a": told("took both"), "b": told("no", path="g")},
             "took both; re-homed to where upstream moved the code"),

@@ -1,0 +1,191 @@
+"""The JSON document of `rebase`, as it is written, saved for `notes`, and read again.
+
+`docs/rebase.schema.json` is made from these classes. Keys may be added; to remove or redefine one
+is a new format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from patchmgr.model.audit import Sums
+from patchmgr.model.outcome import How, Likely, Reliability, Verdict
+
+
+class PinDocument(Struct, frozen=True, omit_defaults=True):
+    """An upstream state; of a release, also its archive."""
+
+    ref: str
+    commit: str
+    archive: str | None = None
+    sha256: str | None = None
+
+
+class EvidenceDocument(Struct, frozen=True):
+    """An upstream commit or release that shows why hunks are absorbed."""
+
+    commit: str
+    subject: str
+    pull: int | None
+    paths: tuple[str, ...]
+    how: How | None = None
+    reliability: Reliability | None = None
+
+
+class CauseDocument(Struct, frozen=True):
+    """The first upstream commit or release after which hunks no longer apply as they did."""
+
+    commit: str
+    subject: str
+    pull: int | None
+    paths: tuple[str, ...]
+    author: str = ""
+
+
+class CandidateDocument(Struct, frozen=True):
+    """A text that may resolve a region in conflict."""
+
+    text: str
+    rule: str
+    reliability: Reliability
+
+
+class ConflictDocument(Struct, frozen=True):
+    """A conflict; one of a finding has no regions, so `shown` and `candidates` are absent."""
+
+    id: str
+    path: str | None
+    new_path: str | None
+    reason: str
+    proposal: str | None
+    shown: tuple[str | None, ...] | UnsetType = UNSET
+    candidates: tuple[tuple[CandidateDocument, ...], ...] | UnsetType = UNSET
+
+
+class EventDocument(Struct, frozen=True):
+    """What an upstream commit did to a change: landed, evolved, gone or reverted."""
+
+    commit: str
+    event: str
+
+
+class WordingDocument(Struct, frozen=True):
+    """A part of a patch that upstream landed in a different form, with both texts."""
+
+    path: str
+    upstream: str
+    patch: str
+
+
+class FindingDocument(Struct, frozen=True, rename={"is_certain": "certain"}):
+    """A finding of the audit or the ledger; one that is certain has an id."""
+
+    kind: str
+    is_certain: bool
+    path: str
+    line: int
+    symbol: str | None
+    text: str
+    commit: str | None
+    proposal: str | None
+    accepted: str | None
+    id: str | None
+
+
+class HunkDocument(Struct, frozen=True):
+    """The verdict on a hunk, and how it was reached."""
+
+    path: str
+    new_path: str
+    line: int
+    symbol: str | None
+    verdict: Verdict
+    how: How | None
+    evidence: str | None = None
+    reliability: Reliability | None = None
+    rule: str | None = None
+
+
+class PatchDocument(Struct, frozen=True):
+    """The verdict on a patch, and what the rebase found out about it."""
+
+    name: str
+    subject: str
+    verdict: Verdict
+    commit: str | None
+    reason: str | None
+    hunks: tuple[HunkDocument, ...]
+    evidence: tuple[EvidenceDocument, ...]
+    cause: tuple[CauseDocument, ...]
+    conflicts: tuple[ConflictDocument, ...]
+    history: tuple[EventDocument, ...] = ()
+    now_in: str | None = None
+    superseded: tuple[WordingDocument, ...] = ()
+    likely: tuple[Likely, ...] = ()
+    warnings: tuple[str, ...] = ()
+    findings: tuple[FindingDocument, ...] = ()
+    description: str | None = None
+    drop_when: str | None = None
+
+
+class LedgerDocument(Struct, frozen=True, rename={"is_balanced": "balanced"}):
+    """The number of added and removed lines of all patches, by what became of them."""
+
+    added: Sums
+    removed: Sums
+    is_balanced: bool
+
+
+class SeriesDocument(Struct, frozen=True):
+    """The result of a rebase for a series; `head` is null if conflicts are left."""
+
+    name: str
+    upstream: str
+    base: PinDocument
+    onto: PinDocument
+    upstream_commits: int
+    head: str | None
+    tree: str
+    summary: Mapping[Verdict, int]
+    patches: tuple[PatchDocument, ...]
+    commits_back: int = 0
+    ledger: LedgerDocument | None = None
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Return the commit ids of the old and the new upstream state."""
+        return self.base.commit, self.onto.commit
+
+
+class RebaseDocument(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """The document that `rebase --json` prints."""
+
+    is_dry_run: bool
+    series: tuple[SeriesDocument, ...]
+    checkout: str | None = None
+    replayed: tuple[Mapping[str, Any], ...] = ()
+    learned: tuple[Mapping[str, Any], ...] = ()
+    resolver: tuple[Mapping[str, Any], ...] = ()
+    format: Literal[1] = 1
+    command: Literal["rebase"] = "rebase"
+
+
+class SolutionDocument(Struct, frozen=True):
+    """How a conflict was resolved, in words, and where it was seen first."""
+
+    path: str
+    seen: str
+    solution: str
+
+
+class SyncDocument(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
+    """A rebase as the workspace saves it for `notes`; `solutions` maps ids of conflicts."""
+
+    is_dry_run: bool
+    old_head: str | None
+    outcome: SeriesDocument
+    solutions: Mapping[str, SolutionDocument] = {}
+    format: Literal[1] = 1
