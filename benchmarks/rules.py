@@ -145,9 +145,7 @@ RULES = (
     _proof(
         "coincidence", "a number that both sides change alike is no evidence for lines beside it"
     ),
-    _proof("order", "lines in another place do not count where order has a meaning"),
-    _proof("white space", "white space has a meaning inside strings and between two names"),
-    _proof("block", "lines in another branch, section, comment or similar function do not count"),
+    _proof("place", "lines in another order, block, comment or string do not count"),
 )
 
 

@@ -1,33 +1,21 @@
-"""Recognise that upstream added what a hunk adds, in the same place, and more.
-
-A hunk that removes nothing is in upstream if, in every conflict region, the patch's side is
-contained in upstream's side in the same order, as lines of a block or members of a set, list or
-call.
-"""
+"""Recognise that upstream added what a hunk adds, in the same place, and more."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
 
-from patchmgr.engines.absorption.layout import OPENERS, PIECE
 from patchmgr.engines.conflicts.ids import conflict_regions, resolved_to_ours
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.patch import Hunk
 
-Row: TypeAlias = "list[bytes | list[Row]]"
-"""The pieces between two commas. An opening bracket is followed by the rows in the brackets."""
-
-Rows: TypeAlias = list[Row]
+PIECE = late_pattern(rb"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\d[\w.]*|\w+|[^\w\s]", re.DOTALL)
+"""Matches strings, numbers, names and other signs, but no white space."""
 
 
 def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
-    """Return whether upstream has everything that a hunk adds.
-
-    `marked` is the merge of that hunk with conflict markers. Outside of the conflict regions, the
-    merge must be equal to upstream's text.
-    """
+    """Return whether upstream has everything that a hunk adds."""
     regions = conflict_regions(marked)
     if not regions or not hunk.added() or resolved_to_ours(marked) != ours:
         return False
@@ -42,55 +30,38 @@ def is_superset(ours: bytes, marked: bytes, hunk: Hunk) -> bool:
 
 
 def _adds_members(base: bytes, ours: bytes, theirs: bytes) -> bool:
-    """Return whether theirs only adds list members to base, and ours has all of them."""
-    old, more, new = (read_rows(PIECE.findall(side)) for side in (base, ours, theirs))
-    if not old or not new or not more:
+    """Return whether theirs only adds members between the brackets of base, and ours has them."""
+    (brackets, old), (others, more), (wanted, new) = map(_members, (base, ours, theirs))
+    open_ones = b"".join(brackets)
+    for _ in brackets:
+        open_ones = re.sub(rb"\(\)|\[\]|\{\}", b"", open_ones)
+    if not base.strip() or open_ones or not brackets == others == wanted:
         return False
-    return _is_among(old, new) and _is_among(new, more)
-
-
-def read_rows(pieces: Sequence[bytes]) -> Rows | None:
-    """Return tokens split at commas and nested by brackets, or None if the brackets do not match.
-
-    The empty row after a trailing comma is left out.
-    """
-    opened: list[Rows] = [[[]]]
-    for piece in pieces:
-        if piece == b",":
-            opened[-1].append([])
-        elif piece not in OPENERS:
-            opened[-1][-1].append(piece)
-            opened += [[[]]] if piece in OPENERS.values() else []
-        else:
-            rows = opened.pop()
-            if not opened or opened[-1][-1][-1] != OPENERS[piece]:
-                return None
-            opened[-1][-1].append(rows if rows[-1] else rows[:-1])
-    rows = opened.pop()
-    return None if opened else rows if rows[-1] else rows[:-1]
-
-
-def _is_among(less: Rows, more: Rows) -> bool:
-    """Return whether some rows occur among others in the same order."""
-    rest = iter(more)
-    return all(any(_is_same(row, other) for other in rest) for row in less)
-
-
-def _is_same(row: Row, other: Row) -> bool:
-    """Return whether a row equals another, except that the other may have more members in brackets.
-
-    Arguments of a call without a name must have the same index, and so must all parameters of a
-    definition.
-    """
-    for at, (one, more) in enumerate(zip(row, other, strict=False)):
-        if isinstance(one, bytes) or isinstance(more, bytes):
-            if one != more:
-                return False
-            continue
-        numbered: Rows = []
-        called = row[at - 2] if at > 1 and row[at - 1] == b"(" else b""
-        if isinstance(called, list) or re.match(rb"\w", called):
-            numbered = [x for x in one if b"def" in row or x[1:2] != [b"="]]
-        if not _is_among(one, more) or not all(map(_is_same, numbered, more)):
+    for number, (less, some, all_of_them) in enumerate(zip(old, new, more, strict=True)):
+        before = old[number - 1][-1:] if number and brackets[number - 1] == b"(" else []
+        if before and re.search(rb"\w\Z", before[0]) and not before[0].endswith(b"import"):
+            if some[: len(less)] != less or all_of_them[: len(some)] != some:
+                return False  # an argument has a number
+        elif not (_is_among(less, some) and _is_among(some, all_of_them)):
             return False
-    return len(row) == len(other)
+    return True
+
+
+def _members(text: bytes) -> tuple[list[bytes], list[list[bytes]]]:
+    """Return the brackets of a text, and the members that are between each two of them."""
+    brackets, groups = list[bytes](), [[b""]]
+    for piece in PIECE.findall(text):
+        if piece in (b"(", b")", b"[", b"]", b"{", b"}"):
+            brackets.append(piece)
+            groups.append([b""])
+        elif piece == b",":
+            groups[-1].append(b"")
+        else:
+            groups[-1][-1] += b" " + piece
+    return brackets, [[*filter(None, group)] for group in groups]
+
+
+def _is_among(less: Sequence[bytes], more: Sequence[bytes]) -> bool:
+    """Return whether some members occur among others in the same order."""
+    rest = iter(more)
+    return all(one in rest for one in less)

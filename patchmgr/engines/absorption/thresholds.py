@@ -19,4 +19,3 @@ NEAR = 6  # lines: git shows what is as near as that in one hunk
 # What bounds the work, and decides nothing of code that people write.
 LONGEST_LINE = 500  # bytes; what is longer is generated, or no code
 MOST_PAIRS = 4_000_000  # pairs of words that difflib compares: a generated page of uv took a minute
-FARTHEST = 200  # bytes before a bracket that say what it holds

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.absorption.layout import PIECE
-from patchmgr.engines.absorption.superset import is_superset, read_rows
+from patchmgr.engines.absorption.superset import is_superset
 from patchmgr.engines.conflicts.ids import conflict_regions
 from patchmgr.engines.rebase.ladder import judge_hunk
 from patchmgr.model.outcome import How
@@ -50,9 +49,6 @@ def row(*names: str, brackets: str = "{}") -> str:
         pytest.param(row(), row("BETA"), members("BETA", "GAMMA"), id="one-line-made-many"),
         pytest.param(members(), members("BETA"), row("BETA", "GAMMA"), id="many-made-one-line"),
         pytest.param(
-            "    f(ALPHA)\n", "    f(ALPHA, b=1)\n", "    f(ALPHA, c=2, b=1)\n", id="named-argument"
-        ),
-        pytest.param(
             "    f(ALPHA)\n", "    f(ALPHA, BETA)\n", "    f(ALPHA, BETA, GAMMA)\n", id="argument"
         ),
         pytest.param(
@@ -93,6 +89,7 @@ def test_what_is_among_more_is_a_superset(base: str, theirs: str, ours: str) -> 
         pytest.param("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = g(ALPHA)\n", id="wrapped"),
         pytest.param("    x = ALPHA\n", "    x = f(ALPHA)\n", "    x = f(ALPHA\n", id="unbalanced"),
         pytest.param("    x, y\n", "    x, z\n", "    x, y, z, u\n", id="we-replace"),
+        pytest.param("    x) {\n", "    x, y) {\n", "    z, x, y) {\n", id="a-list-begins-above"),
         pytest.param(
             "    one()\n",
             "    one()\n    two()\n    three()\n",
@@ -138,25 +135,3 @@ def test_the_rest_of_the_merge_must_be_upstreams_own(marked: bytes) -> None:
 def test_a_hunk_that_adds_nothing_is_none() -> None:
     marked = b"a\n<<<<<<< ours\nc\n||||||| base\nb\n=======\n>>>>>>> theirs\n"
     assert not is_superset(b"a\nc\n", marked, at(1, b" a\n", b"-b\n"))
-
-
-A, B = [b"A"], [b"B"]
-
-
-@table(
-    ("text", "rows"),
-    [
-        pytest.param("", [], id="empty"),
-        pytest.param("A, B", [A, B], id="bare"),
-        pytest.param("A,\nB,\n", [A, B], id="last-comma"),
-        pytest.param("x = {A, B}", [[b"x", b"=", b"{", [A, B]]], id="set"),
-        pytest.param("f(A)[B]", [[b"f", b"(", [A], b"[", [B]]], id="call"),
-        pytest.param("'a, b', 1.5", [[b"'a, b'"], [b"1.5"]], id="string-and-number"),
-        pytest.param("A]", None, id="closed-too-much"),
-        pytest.param("(A", None, id="not-closed"),
-        pytest.param("(A]", None, id="other-bracket"),
-        pytest.param("{(A]}", None, id="other-bracket-inside"),
-    ],
-)
-def test_rows_are_split_at_commas(text: str, rows: object) -> None:
-    assert read_rows(PIECE.findall(text.encode())) == rows
