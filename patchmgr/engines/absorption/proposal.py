@@ -1,13 +1,44 @@
-"""Propose to drop hunks that upstream seems to have in a different form. A person decides."""
+"""Propose to drop hunks that upstream seems to have in other words. A person decides.
+
+The words of a hunk are searched for, in order, among the words that upstream added since the base.
+A word that was rare in the file weighs more than a frequent one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from difflib import SequenceMatcher
+from functools import cached_property
+from math import fsum, log2
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
+from patchmgr.engines.absorption.thresholds import (
+    FEWEST_TELLING,
+    LIKE_IN_CLEAN,
+    LIKE_IN_CONFLICT,
+    LONGEST_LINE,
+    MOST_PAIRS,
+    NEAR,
+)
+from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.symbols import SymbolIndex
+from patchmgr.engines.languages.words import (
+    BLANKED,
+    KEYWORDS,
+    OPERATORS,
+    SIGN,
+    all_words,
+    code_of,
+    indentation,
+    is_code,
+    is_import,
+    parts_of,
+    words_of,
+)
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_REWORDED,
     CONFLICT,
@@ -17,19 +48,297 @@ from patchmgr.engines.rebase.ladder import (
     Sides,
 )
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.differences import Block, matched_lines, runs_of
-from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS, Clean
+from patchmgr.engines.text.differences import Block, Run, changed_blocks, matched_lines, runs_of
+from patchmgr.formats.late_patterns import late_pattern
+from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import How, Resemblance, Verdict
+from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Blobs, TextMerge
+
+_GUARD = late_pattern(
+    r"^(?:\} *)?(?:else +)?(?:el)?if\b((?:(?!:\s*\n|[;{]).){0,999}?)[:)]\s*\{?\s*"
+    r"((?:continue|break|return|goto)\b[^;}\n]*|(?:raise|throw)\s+[\w.:]+)",
+    re.M | re.S,
+)
+_CONSTANT = late_pattern(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\b\d[\w.]*\b|\b[A-Z][A-Z0-9_]+\b")
+_NEGATION = late_pattern(r"(?<!is )\bnot\b(?! in\b)|!(?!=)")
+
+
+class Likeness(Struct, frozen=True):
+    """A range of upstream lines (from 0, end exclusive) that seem to do what a hunk does."""
+
+    confidence: float
+    start: int
+    end: int
+    is_whole: bool = False
+
+
+Brought = tuple[int, str]
+"""The number of a line in upstream's file (from 0), and a word that upstream added to it."""
+
+
+class Wanted(Struct, frozen=True, dict=True):
+    """The words that a hunk adds, in order, to search for upstream, and the weight of each word."""
+
+    words: tuple[str, ...]
+    weights: dict[str, float]
+    lines: int
+
+    @cached_property
+    def telling(self) -> float:
+        """The total weight of the words that the hunk adds."""
+        return fsum(self.weights[word] for word in self.words)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often the hunk adds each word."""
+        return Counter(self.words)
+
+    def most(self, there: Sequence[Brought]) -> float:
+        """Return an upper bound of `share`, quick to compute as the order of words is ignored."""
+        found = Counter(word for _, word in there if word in self.weights)
+        said = (self.weights[word] * min(n, self.counts[word]) for word, n in found.items())
+        return fsum(said) / (self.telling or 1)
+
+    def share(self, there: Sequence[Brought]) -> float:
+        """Return the share, by weight, of the hunk's words that upstream has in the same order."""
+        found = _same(self.words, [word for _, word in there])
+        return fsum(self.weights[there[at][1]] for at in found) / (self.telling or 1)
+
+
+class _Guard(Struct, frozen=True):
+    """An `if` whose body only leaves: its lines (end exclusive), its exit and its condition."""
+
+    start: int
+    end: int
+    way_out: tuple[int, str]
+    names: frozenset[str]
+    constants: frozenset[str]
+
+    def is_like(self, other: _Guard) -> bool:
+        """Return whether two `if` statements have the same exit and test a common name."""
+        is_choice = self.constants and other.constants and not self.constants & other.constants
+        return self.way_out == other.way_out and bool(self.names & other.names) and not is_choice
+
+
+class Comparison:
+    """A file before (`base`) and after (`ours`) upstream's changes."""
+
+    def __init__(self, path: str, base: bytes, ours: bytes) -> None:
+        self.language = language(path, base)
+        self.base, self.ours = split_lines(base), split_lines(ours)
+        self._contents = base, ours
+        self._symbols = SymbolIndex(path, base), SymbolIndex(path, ours)
+        self._brought: dict[Block, list[Brought]] = {}
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The ranges of lines that upstream changed."""
+        return changed_blocks(self.base, self.ours)
+
+    def in_ours(self, line: int) -> int:
+        """Return the number of the upstream line that corresponds to a line of base."""
+        shift = 0
+        for block in self.blocks:
+            if block.old_start >= line:
+                break
+            if line < block.old_end:
+                return block.new_start
+            shift = block.new_end - block.old_end
+        return line + shift
+
+    def brought(self, blocks: Iterable[Block]) -> list[Brought]:
+        """Return the words that upstream added in the given ranges, with their line numbers."""
+        return [word for block in blocks for word in self._brought_by(block)]
+
+    def _brought_by(self, block: Block) -> list[Brought]:
+        if block not in self._brought:
+            old = self.base[block.old_start : block.old_end]
+            put = self._put(old, self.ours[block.new_start : block.new_end])
+            self._brought[block] = [(block.new_start + n, word) for n, word in put]
+        return self._brought[block]
+
+    def _put(self, old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Brought]:
+        """Yield the words of the new lines, with line numbers, that were not in the old lines."""
+        words = [(n, word) for n, line in enumerate(new) for word in self._words(line)]
+        kept = _same([w for line in old for w in self._words(line)], [word for _, word in words])
+        for at, (n, word) in enumerate(words):
+            if at not in kept and word not in KEYWORDS and word not in OPERATORS:
+                yield n, word
+
+    def _words(self, line: bytes) -> list[str]:
+        is_told = len(line) <= LONGEST_LINE and not is_import(line)
+        return words_of(line, self.language) if is_told else []
+
+    @cached_property
+    def _names(self) -> Counter[bytes]:
+        return Counter(self._contents[0].translate(BLANKED).split())
+
+    def count(self, word: str) -> int:
+        """Return how often a name or operator occurs in the file before upstream's changes."""
+        text = _encoded(word)
+        return self._contents[0].count(text) if word[0] == SIGN else self._names[text]
+
+    def most(self, wanted: Wanted) -> float:
+        """Return an upper bound of the confidence of a `passage` found for the given words."""
+        has = {word for word in wanted.weights if _encoded(word) in self._contents[1]}
+        return _confidence(wanted.most([(0, word) for word in wanted.words if word in has]))
+
+    def wanted(self, runs: Sequence[Run]) -> Wanted:
+        """Return the words that the given changes of a hunk add, with a weight for each."""
+        words = [word for run in runs for _, word in self._put(run.removed, run.added)]
+        counts = Counter(words)
+        weights = {word: 1 / (1 + log2(1 + self.count(word))) / n for word, n in counts.items()}
+        return Wanted(tuple(words), weights, sum(len(run.added) for run in runs))
+
+    def brought_to(self, runs: Sequence[Run], blocks: Iterable[Block]) -> list[Block]:
+        """Return the ranges that upstream changed in the same symbols as the given changes."""
+        around = [(run, self._symbol_around(run)) for run in runs]
+
+        def is_here(block: Block) -> bool:
+            there = self._symbols_in[block]
+            return any(
+                run.gap(block) <= NEAR if symbol is None or there == {None} else symbol in there
+                for run, symbol in around
+            )
+
+        return [*filter(is_here, blocks)]
+
+    def _symbol_around(self, run: Run) -> str | None:
+        lines = range(run.start + (not run.removed), run.end + 2)
+        around = (self._symbols[0].at(max(1, n)) for n in lines)
+        return next((symbol for symbol in around if symbol is not None), None)
+
+    @cached_property
+    def _symbols_in(self) -> Mapping[Block, Set[str | None]]:
+        at = self._symbols[1].at
+        return {b: {at(n + 1) for n in range(b.new_start, b.new_end)} for b in self.blocks}
+
+    def called(self, there: Sequence[Brought]) -> list[Brought]:
+        """Return the words of new upstream functions whose names are among the given words."""
+        base, ours = self._symbols
+        said = {word for _, word in there}
+        new = {s for s in ours.names() - base.names() if re.split(r"\.|::", s)[-1] in said}
+        return [b for b in self.brought(self.blocks) if ours.at(b[0] + 1) in new] if new else []
+
+    def guards(self, lines: Sequence[bytes]) -> Iterator[_Guard]:
+        """Yield each `if` in the given lines whose body only returns, raises or leaves a loop."""
+        code = "\n".join(code_of(line, self.language) for line in lines)
+        for found in _GUARD.finditer(code):
+            start, end = (code.count("\n", 0, at) for at in found.span())
+            names = words_of(found[1].encode("utf-8", "surrogateescape"), self.language)
+            yield _Guard(
+                start, end + 1, (indentation(lines[start]), found[2].strip()),
+                frozenset(name for name in names if name.isidentifier()) - KEYWORDS,
+                frozenset(_CONSTANT.findall(found[1])),
+            )  # fmt: skip
+
+    def passage(self, wanted: Wanted, there: Sequence[Brought], near: int) -> Likeness | None:
+        """Return the few upstream lines that contain most of the words that a hunk adds."""
+        words: dict[int, list[Brought]] = {}
+        for one in there:
+            words.setdefault(one[0], []).append(one)
+        lines = [n for n in words if any(word in wanted.weights for _, word in words[n])]
+        if not lines:
+            return None
+
+        def said(some: Sequence[int]) -> list[Brought]:
+            return [one for n in some for one in words[n]]
+
+        size = wanted.lines + NEAR
+        windows = ([n for n in lines[at : at + size] if n < m + size] for at, m in enumerate(lines))
+        best = max(windows, key=lambda w: (wanted.most(said(w)), -abs(w[0] - near)))
+        share = wanted.share(said(best))
+        while shorter := [w for w in (best[:-1], best[1:]) if wanted.share(said(w)) >= share]:
+            best = shorter[0]
+        start = best[0]
+        while start and self.ours[start - 1].rstrip().endswith((b"(", b"[")):
+            start -= 1
+        return Likeness(_confidence(share), start, best[-1] + 1)
+
+
+def find_likeness(
+    comparison: Comparison, hunk: Hunk, position: int, *, is_clean: bool
+) -> Likeness | None:
+    """Return the upstream lines that seem to do what a hunk does, or None if there are none."""
+    runs = [run for run in runs_of(hunk, position) if run.says_something]
+    near = (b for b in comparison.blocks if any(run.gap(b) <= NEAR for run in runs))
+    changed = [*near] if is_clean else comparison.blocks
+    if not runs or not changed:
+        return None
+    wanted, limit = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
+    says_much = wanted.telling >= FEWEST_TELLING
+    found = None
+    if comparison.most(wanted) >= limit if says_much else not is_clean:
+        blocks = comparison.brought_to(runs, changed)
+        lines = comparison.brought(blocks)
+        if blocks and not says_much:
+            lines = comparison.called(lines)
+            has_all = not Counter(wanted.words) - Counter(word for _, word in lines)
+            wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
+        found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
+    if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
+        return _doubled_guard(comparison, runs, changed, wanted) if is_clean else None
+    return replace(found, is_whole=not is_clean and _is_whole(comparison, runs, wanted, found))
+
+
+def _confidence(share: float) -> float:
+    return round(min(share, 0.99), 2)
+
+
+def _encoded(word: str) -> bytes:
+    return word.removeprefix(SIGN).encode("utf-8", "surrogateescape")
+
+
+def _is_whole(comparison: Comparison, runs: Sequence[Run], wanted: Wanted, found: Likeness) -> bool:
+    """Return whether upstream's lines are a later wording of what runs add."""
+    sides = [line for run in runs for line in run.added], comparison.ours[found.start : found.end]
+    added, ours = (b"".join(lines).decode("utf-8", "surrogateescape") for lines in sides)
+    words, there = (all_words(lines, comparison.language) for lines in sides)
+    if any(run.removed for run in runs) or wanted.telling < 3 * FEWEST_TELLING:
+        return False
+    if not is_code(comparison.language) or len(there) > 2 * len(words):
+        return False
+    rest = iter(there)
+    return (
+        all(word in rest for word in words)
+        and {*_CONSTANT.findall(added)} <= {*_CONSTANT.findall(ours)}
+        and len(_NEGATION.findall(added)) == len(_NEGATION.findall(ours))
+    )
+
+
+def _doubled_guard(
+    comparison: Comparison, runs: Sequence[Run], changed: Sequence[Block], wanted: Wanted
+) -> Likeness | None:
+    """Return upstream's guard with the cause and the exit of one in the patch, or None."""
+    mine = [guard for run in runs for guard in comparison.guards(run.added)]
+    new = {word for word in wanted.words if not comparison.count(word)}
+    parts = {part for word in new for part in parts_of(word)}
+    best = None
+    for block in comparison.brought_to(runs, changed) if mine else ():
+        for theirs in comparison.guards(comparison.ours[block.new_start : block.new_end]):
+            start, end = block.new_start + theirs.start - NEAR, block.new_start + theirs.end
+            lines = [line for line in comparison.brought([block]) if start <= line[0] < end]
+            said = {part for _, word in lines for part in parts_of(word)}
+            share = len(parts & said) / (len(parts) or 1)
+            if any(map(theirs.is_like, mine)) and share > (best.confidence if best else 0):
+                best = Likeness(_confidence(share), lines[0][0], end)
+    return best
+
+
+def _same(old: Sequence[str], new: Sequence[str]) -> frozenset[int]:
+    """Return the indices of the new words that match old words in the same order."""
+    if len(old) * len(new) > MOST_PAIRS:
+        return frozenset(at for _, at in matched_lines(old, new))
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks() if old else ()
+    return frozenset(n for block in blocks for n in range(block.b, block.b + block.size))
+
 
 REASON = "upstream seems to have this in other words"
 
 
 class Proposal(Struct, frozen=True):
-    """A hunk, given by its index in the file, that upstream seems to have in a different form.
-
-    `is_clean` says whether the hunk merged without a conflict.
-    """
+    """A hunk, given by its index in the file, that upstream seems to have in a different form."""
 
     hunk: int
     likeness: Likeness
@@ -39,11 +348,7 @@ class Proposal(Struct, frozen=True):
 def with_proposals(
     sides: Sides, merged: Merged | Collided, *, blobs: Blobs, text: TextMerge
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
-    """Find the hunks that upstream seems to have. Those that merged cleanly become conflicts.
-
-    Returns the merge with these conflicts, and all hunks found. If upstream has every hunk, at
-    least in a later wording, the merge is upstream's file.
-    """
+    """Find the hunks that upstream seems to have. Those that merged cleanly become conflicts."""
     is_binary = isinstance(merged, Collided) and merged.marked is None
     is_asked = not is_binary and sides.base and sides.ours and sides.base.blob != sides.ours.blob
     texts = sides.texts(blobs) if is_asked else None
@@ -95,53 +400,31 @@ def resemblances(
 def marked_spots(
     base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Block], text: TextMerge
 ) -> bytes | None:
-    """Merge three texts, and put conflict markers (zdiff3) around the given lines in any case.
-
-    Returns None if the file is binary.
-    """
-    sides = split_lines(base), split_lines(ours), split_lines(theirs)
-    ends = (0, 0, 0), (len(sides[0]), len(sides[1]), len(sides[2]))
-    regions = _regions(sides, spots, ends[1])
-    places = [ends[0], *(place for region in regions for place in region), ends[1]]
-    marked = b""
-    for number, (start, end) in enumerate(pairwise(places)):
-        cut = [b"".join(lines[a:b]) for lines, a, b in zip(sides, start, end, strict=True)]
-        if number % 2:
-            marked += _region(*cut)
-            continue
-        merge = text.merge(cut[0], cut[1], cut[2])
-        content = merge.content if isinstance(merge, Clean) else merge.marked
-        if content is None:
-            return None
-        marked += content
+    """Merge three texts, with conflict markers around the given lines in any case."""
+    lines = split_lines(base)
+    common = [(-1, -1), *matched_lines(lines, split_lines(ours))]
+    places = list[tuple[int, int]]()
+    for spot in spots:
+        start = max(i for i, j in common if i < spot.old_start and j < spot.new_start) + 1
+        after = (i for i, j in common if i >= spot.old_end and j >= spot.new_end)
+        places.append((start, next(after, len(lines))))
+    held = dict[bytes, bytes]()
+    for start, end in _joined(places):  # no side has the line that stands for these
+        mark = b"%d of %d lines\n" % (start, len(lines))
+        held[mark] = b"".join(line.rstrip(b"\n") + b"\n" for line in lines[start:end])
+        lines[start:end] = [mark]
+    merge = text.merge(b"".join(lines), ours, theirs)
+    marked = merge.content if isinstance(merge, Clean) else merge.marked
+    for mark, content in held.items():
+        marked = None if marked is None else marked.replace(mark, content)
     return marked
 
 
-_Place = tuple[int, int, int]
-"""Line numbers in base, ours and theirs that stand for the same place in all three."""
-
-
-def _regions(
-    sides: tuple[list[bytes], list[bytes], list[bytes]], spots: Sequence[Block], last: _Place
-) -> list[tuple[_Place, _Place]]:
-    """Return the regions around the spots, between common lines. Adjacent ones are joined."""
-    ours, theirs = (dict(matched_lines(sides[0], side)) for side in sides[1:])
-    common = [(line, ours[line], theirs[line]) for line in sorted(ours.keys() & theirs.keys())]
-    around: list[tuple[_Place, _Place]] = []
-    for spot in spots:
-        before = [c for c in common if c[0] < spot.old_start and c[1] < spot.new_start]
-        after = (c for c in common if c[0] >= spot.old_end and c[1] >= spot.new_end)
-        a, b, c = before[-1] if before else (-1, -1, -1)
-        around.append(((a + 1, b + 1, c + 1), next(after, last)))
-    found: list[tuple[_Place, _Place]] = []
-    for start, end in sorted(around):
-        is_new = not found or start > found[-1][1]
-        found.append((start, end) if is_new else (found[-1][0], max(found.pop()[1], end)))
+def _joined(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges of lines, last first, with those that meet joined."""
+    found = list[tuple[int, int]]()
+    for start, end in sorted(places, reverse=True):
+        if found and end >= found[-1][0]:
+            end = max(end, found.pop()[1])
+        found.append((start, end))
     return found
-
-
-def _region(*sides: bytes) -> bytes:
-    base, ours, theirs = (x if not x or x.endswith(b"\n") else x + b"\n" for x in sides)
-    return b"<<<<<<< %b\n%b||||||| %b\n%b=======\n%b>>>>>>> %b\n" % (
-        MARKER_OURS, ours, MARKER_BASE, base, theirs, MARKER_THEIRS,
-    )  # fmt: skip

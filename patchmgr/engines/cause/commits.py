@@ -19,8 +19,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
-from patchmgr.engines.absorption.proposal import Proposal
+from patchmgr.engines.absorption.proposal import Comparison, Likeness, Proposal, find_likeness
 from patchmgr.engines.absorption.verdict import Event
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.rebase.ladder import (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.likeness import Comparison
+from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from patchmgr.engines.absorption.likeness import Comparison, Likeness, find_likeness
+from patchmgr.engines.absorption.proposal import Comparison, Likeness, find_likeness
 from patchmgr.engines.series.placement import split_lines
 from tests.engines.series import hunks_between
 from tests.tables import table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.likeness import Comparison
+from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.conflicts.decisions import (
     change_digest,
     is_there,
