@@ -28,7 +28,7 @@ from msgspec import Struct, field
 from benchmarks.absorb_cases import CannotRebuild, KnownSeries, Target, read_cases, rebuild
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import Section, tell, write
-from patchmgr.engines.absorption import effect, landing, proof
+from patchmgr.engines.absorption import landing, proof, weave
 from patchmgr.engines.absorption.reliability import FILE, IN_PART, kind_of_proposals
 from patchmgr.engines.absorption.series import Folded, Series, Way
 from patchmgr.engines.absorption.verdict import Absorption
@@ -57,7 +57,7 @@ GROUPS = ("target is the squash", "later targets", "pinned", "stack", "multi", "
           "elsewhere", "false: never landed", "false: reverted", "false: undo",
           "false: partly absorbed")  # fmt: skip
 _NOBODY = Author("case", "case@localhost", "0 +0000")
-_last_landing, _in_other_words = landing._last_landing, effect._fates_in_other_words
+_last_landing, _in_other_words = landing._last_landing, weave._fates_in_other_words
 
 
 class Rule(Struct, frozen=True):
@@ -82,10 +82,10 @@ def _proof(name: str, reason: str) -> Rule:
 NEWS = Rule(
     "news",
     "where upstream wrote nothing, it has not taken a hunk in other words",
-    effect,
+    weave,
     "_fates_in_other_words",
-    lambda weave, run, pairs, absent, *, is_rewritten: _in_other_words(
-        weave, run, pairs, effect.Fate.TAKEN, is_rewritten=True
+    lambda of, run, pairs, absent, *, is_rewritten: _in_other_words(
+        of, run, pairs, weave.Fate.TAKEN, is_rewritten=True
     ),
 )
 RULES = (

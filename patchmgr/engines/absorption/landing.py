@@ -1,31 +1,112 @@
-"""Find which patches and hunks upstream already has, and which upstream commit brought them.
+"""Find which patches and hunks upstream has, which commit brought them, and what became of them.
 
-A patch landed with the first commit after which upstream's files contain most of its lines in the
-right places. Later commits may have changed, removed or reverted it.
+A patch landed with the first commit after which upstream has most of its lines in their places.
+Later commits may have changed, removed or reverted it.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
-from patchmgr.engines.absorption.effect import Count, Fate
-from patchmgr.engines.absorption.fate import at_step, event_of, restored, reversal
 from patchmgr.engines.absorption.proof import Drop, why_needed
 from patchmgr.engines.absorption.series import BASE, Series
 from patchmgr.engines.absorption.thresholds import (
     FEWEST_CAME,
     FEWEST_LINES,
+    FEWEST_REVERSED,
     MOST,
     MOST_OPEN,
 )
 from patchmgr.engines.absorption.verdict import Absorption, Event
-from patchmgr.engines.absorption.weave import CARRIED, HunkId
+from patchmgr.engines.absorption.weave import CARRIED, Count, Fate, HunkId
+from patchmgr.engines.cause.pulls import pull_number
+from patchmgr.engines.series.follow_ups import is_same, names_of
 from patchmgr.engines.text.telling import bare, is_telling
 from patchmgr.model.outcome import How, Wording
+
+Lines = Mapping[HunkId, Sequence[tuple[bool, Fate]]]
+"""Maps each hunk to its lines: whether it adds the line, and the line's fate."""
+
+_REVERT = re.compile(r"\brevert", re.IGNORECASE)
+
+
+def reversal(series: Series, patches: Collection[int], landed: int) -> int | None:
+    """Return the number of the upstream commit that reverted the given patches, or None."""
+    steps, later = series.way.steps, Counter[int]()
+    names = {steps[landed].commit, f"#{pull_number(steps[landed].subject)}"}
+    for patch in patches:
+        later.update({n: count for n, count in series.traffic[1][patch].items() if n > landed})
+        names |= names_of(series.folded[patch].patch, None)
+    named = [
+        number
+        for number in range(landed + 1, len(steps))
+        if any(is_same(one, name) for one in steps[number].reverts for name in names)
+    ]
+    most = sorted(later.items(), key=lambda item: (-item[1], item[0]))[:2]
+    for number in (*named, *(number for number, _ in most)):
+        is_named = number in named
+        if is_named or _REVERT.search(steps[number].subject) or _is_reverse(series, landed, number):
+            lines = (at_step(series, patch, landed, number) for patch in patches)
+            found = [line for one in lines for some in one.values() for line in some]
+            if is_named:
+                found = [line for line in found if line[0]] or found
+            gone = sum(f is Fate.OPEN or (is_named and f is Fate.TAKEN) for _, f in found)
+            if found and gone >= MOST * len(found):
+                return number
+    return None
+
+
+def at_step(series: Series, patch: int, landed: int, number: int) -> Lines:
+    """Return, by hunk, the lines that commit `landed` brought, with their fate after `number`."""
+    found = dict[HunkId, Sequence[tuple[bool, Fate]]]()
+    for hunk in series.hunks(patch):
+        then, now = (series.fates(hunk, n) for n in (landed, number))
+        changes = [change for change, fate in then.items() if fate is Fate.FOUND]
+        nodes = series.weave(series.path(hunk)).nodes if changes else ()
+        found[hunk] = [(nodes[at].puts_in(event), now[at, event]) for at, event in changes]
+        if hunk in series.wholes and not then and series.count(hunk, landed).found:
+            is_new = series.steps[hunk][0].change.old_path != series.path(hunk)
+            found[hunk] = [(is_new, series.fate_of_whole(hunk, number))]
+    return found
+
+
+def _is_reverse(series: Series, landed: int, number: int) -> bool:
+    """Return whether a commit undoes what commit `landed` did, and little else."""
+    added, removed = (series.news(landed, adds=adds) for adds in (True, False))
+    back, away = (series.news(number, adds=adds) for adds in (True, False))
+    undone = len(added & away) + len(removed & back)
+    other = len(back - removed) + len(away - added)
+    fewest = FEWEST_REVERSED if removed & back else 1
+    if undone < fewest * max(len(added) + len(removed), undone + other):
+        return False
+    width, most = (series.way.width(series.way.steps[n]) for n in (number, landed))
+    return MOST * width <= most
+
+
+def event_of(lines: Lines) -> Event:
+    """Return whether a landed patch is still in the target: in full, in part, or not at all."""
+    fates = [line for some in lines.values() for line in some]
+    if all(fate in (Fate.FOUND, Fate.REPLACED) for _, fate in fates):
+        return Event.LANDED
+    put_in = [fate for puts_in, fate in fates if puts_in] or [fate for _, fate in fates]
+    return Event.EVOLVED if Fate.FOUND in put_in else Event.GONE
+
+
+def restored(lines: Lines) -> set[HunkId]:
+    """Return the hunks of a landed patch that upstream has since undone."""
+    back = {
+        hunk
+        for hunk, some in lines.items()
+        if all(fate is Fate.OPEN for _, fate in some) and not all(puts_in for puts_in, _ in some)
+    }
+    is_most = sum(len(lines[hunk]) for hunk in back) >= MOST * sum(map(len, lines.values()))
+    return back if is_most else set()
+
 
 Landings = Mapping[int, Sequence[int]]
 """Maps a patch to the numbers of the upstream commits that landed it, in order."""
@@ -46,11 +127,7 @@ def find_absorbed(series: Series) -> dict[int, Absorption]:
 
 
 def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
-    """Return the hunks of an absorbed patch that a proof refutes.
-
-    If the other hunks suffice to recognise the landing as the patch's own, the result is empty:
-    then a refuted hunk is a part of the patch that landed in a different form.
-    """
+    """Return the hunks of an absorbed patch that a proof refutes."""
     landed = series.way.steps.index(one.step)
     found = {number: series.count((patch, number), landed).found for number in one.hunks}
     enough = max(MOST * series.count_patch(patch, landed).total, FEWEST_LINES)
@@ -66,12 +143,7 @@ def _refuted(series: Series, patch: int, one: Absorption) -> set[int]:
 
 
 def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
-    """Return whether a proof forbids a drop, both at the landing and at the target.
-
-    For a patch that only deletes, the target alone decides, as nothing else identifies its landing.
-    A hunk that adds lines and landed in a different form is not refuted: its counts decide
-    (S-fi-2777:i).
-    """
+    """Return whether a proof forbids a drop, both at the landing and at the target."""
     step, number = series.steps[hunk]
     base, path, hunks = series.text(step.base), step.change.path, step.change.hunks
     landed = series.way.steps.index(one.step)
@@ -99,106 +171,64 @@ def _is_refuted(series: Series, hunk: HunkId, one: Absorption) -> bool:
     return True
 
 
-def _landings(series: Series) -> Landings:
-    candidates = {
+def _candidates(series: Series) -> list[int]:
+    """Return the numbers of the upstream commits that may have landed a patch, in order."""
+    found = {
         number
         for patch, steps in enumerate(series.traffic[0])
         for number, count in steps.items()
         if count >= FEWEST_CAME * series.size(patch)
     }
     # Lines that the series moves within a file do not come, as they were there before.
-    candidates |= {
-        number
-        for path in series.paths
-        if series.is_state(path, series.way.end)
-        for number, _ in series.way.versions(path)
-        if series.is_state(path, number)
-    }
-    every = range(len(series.folded))
+    paths = (path for path in series.paths if series.is_state(path, series.way.end))
+    moved = ((path, number) for path in paths for number, _ in series.way.versions(path))
+    return sorted(found | {number for path, number in moved if series.is_state(path, number)})
+
+
+def _landings(series: Series) -> Landings:
+    every, candidates = range(len(series.folded)), _candidates(series)
     touching = [series.touching(patch) for patch in every] if candidates else []
-    brought = dict[int, set[int]]()
-    for number in sorted(candidates):
-        is_own = series.is_own(number)
-        brought[number] = {
-            patch
-            for patch in every
-            if number in touching[patch]
-            and _is_landed(series.count_patch(patch, number), is_own=is_own)
-            and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
-            and _has_added(series, patch, number)
-        }
-    if not any(brought.values()):
-        return {}
-    related = _related(series)
-    may_be_mute = {patch for patch in every if patch in related or not series.size(patch)}
     found: dict[int, list[int]] = {}
-    for number, landed in brought.items():
-        asked = may_be_mute - landed if landed else ()
+    for number in candidates:
+        is_own = series.is_own(number)
+        counts = {p: series.count_patch(p, number) for p in every if number in touching[p]}
+        landed = {
+            patch
+            for patch, count in counts.items()
+            if _is_landed(count, is_own=is_own)
+            and not _is_landed(series.count_patch(patch, number - 1), is_own=is_own)
+        }
+        if not landed:
+            continue
+        related = series.related
+        asked = (p for p in every if p not in landed and (p in related or not series.size(p)))
         mute = {patch for patch in asked if not series.count_patch(patch, number).total}
+        # Upstream has what a patch brings back before it has what the patch takes away.
+        known = landed | found.keys() | mute
+        landed = {
+            patch
+            for patch in landed
+            if counts[patch].found >= counts[patch].replaced
+            or all(one in known for one in related.get(patch, ()) if one < patch)
+        }
         for patch in (*landed, *_along(mute, landed, related, len(every))):
             found.setdefault(patch, []).append(number)
-    return _in_order(series, found)
-
-
-def _in_order(series: Series, landings: Landings) -> dict[int, Sequence[int]]:
-    """Leave out landings of a patch before the first one of a patch whose changes it undoes.
-
-    Upstream then has what the patch brings back, because nothing has taken it away yet. A patch of
-    which upstream has more than that is judged by the rest (R-fi-0.6.16:tip).
-    """
-    first = defaultdict[int, int](int)
-    for _, weave in series.weaves():
-        for earlier, (patch, _) in weave.replacements:
-            first[patch] = max(first[patch], landings.get(earlier, (0,))[0])
-    kept = dict[int, Sequence[int]]()
-    for patch, numbers in landings.items():
-        counts = {number: series.count_patch(patch, number) for number in numbers}
-        found = [n for n, c in counts.items() if n >= first[patch] or c.found >= c.replaced]
-        if found:
-            kept[patch] = found
-    return kept
+    return found
 
 
 def _is_landed(count: Count, *, is_own: bool) -> bool:
+    if count.adds and not count.came:
+        return False  # upstream lacks what the patch removes: it may have deleted all of that code
     if count.found == count.total:
         return count.total > 0
     fewest = MOST if is_own else 1 - MOST_OPEN
     return count.found >= max(FEWEST_LINES, fewest * count.total)
 
 
-def _has_added(series: Series, patch: int, number: int) -> bool:
-    """Return whether upstream has a line that a patch adds, or the patch adds no distinctive line.
-
-    If upstream merely lacks what the patch removes, it may have deleted all of that code.
-    """
-    added = set[Fate]()
-    for hunk in series.hunks(patch):
-        for (at, event), fate in series.fates(hunk, number).items():
-            nodes = series.weave(series.path(hunk)).nodes
-            if nodes[at].puts_in(event) and is_telling(nodes[at].key):
-                added.add(fate)
-    return not added or not added <= {Fate.OPEN, Fate.TAKEN}
-
-
-def _related(series: Series) -> Mapping[int, set[int]]:
-    """Map each patch to the patches that undo some of its changes or whose changes it undoes."""
-    found = defaultdict[int, set[int]](set)
-    for _, weave in series.weaves():
-        for one, (other, _) in weave.replacements:
-            found[one].add(other)
-            found[other].add(one)
-    return found
-
-
 def _along(
     mute: Set[int], landed: Set[int], related: Mapping[int, set[int]], size: int
 ) -> set[int]:
-    """Return those of the `mute` patches that landed together with the `landed` ones.
-
-    A patch is mute if other patches undo all its changes, so that no line shows whether it landed.
-    It goes along if all these patches landed or go along too. In addition, one of them must have
-    landed, or else the nearest other patches before and after it in the series.
-    """
+    """Return those of the `mute` patches that landed together with the `landed` ones."""
     while out := {p for p in mute if not related.get(p, set()) <= mute | landed}:
         mute -= out
     found = set[int]()
@@ -214,10 +244,7 @@ def _along(
 
 
 def _last_landing(series: Series, patch: int, landings: Landings) -> tuple[int, int | None]:
-    """Return the first landing of a patch that was not reverted, and None.
-
-    If all landings were reverted, return the last one and the commit that reverted it.
-    """
+    """Return the first landing of a patch that was not reverted, and None."""
     found = {number: series.count_patch(patch, number).found for number in landings[patch]}
     fewest = (1 - MOST_OPEN) * max(found.values())
     landed, back = landings[patch][0], None
@@ -363,15 +390,6 @@ def _with_undone(series: Series, found: Mapping[int, Absorption]) -> dict[int, A
     if not found:
         return {}
     undoes = defaultdict[int, defaultdict[int, set[str]]](lambda: defaultdict(set))
-    makers = defaultdict[str | None, list[int]](list)
-    for (patch, number), (step, _) in sorted(series.steps.items()):
-        change = step.change
-        is_leaving = change.new_path != change.old_path and not change.is_copy
-        for maker in makers[change.old_path] if is_leaving else ():
-            if maker not in found or not found[maker].is_whole:
-                undoes[patch][number].add(series.folded[maker].patch.name)
-        if step.base is None and change.new_path is not None:
-            makers[change.new_path].append(patch)
     for path, weave in series.weaves():
         for earlier, (patch, by) in weave.replacements:
             if earlier in found and found[earlier].is_whole:

@@ -31,10 +31,7 @@ def kind_of_proposals(outcome: PatchOutcome) -> str:
 
 
 def with_reliability(judged: Judged) -> Judged:
-    """Return the result of a patch, with the reliability of its evidence and proposals.
-
-    A decision by a person gets no rate. A kind that was not measured gets an empty one.
-    """
+    """Return the result of a patch, with the reliability of its evidence and proposals."""
 
     def reliability(rule: str) -> Reliability:
         return measured().get(rule, Reliability(rule))

@@ -9,9 +9,17 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.absorption.effect import Count, Effect, Fate, effect
 from patchmgr.engines.absorption.thresholds import MOST
-from patchmgr.engines.absorption.weave import CARRIED, Change, HunkId, Weave
+from patchmgr.engines.absorption.weave import (
+    CARRIED,
+    Change,
+    Count,
+    Effect,
+    Fate,
+    HunkId,
+    Weave,
+    effect,
+)
 from patchmgr.engines.series.fold import FileStep
 from patchmgr.engines.text.telling import is_telling, normal_lines
 from patchmgr.model.patch import Patch
@@ -43,11 +51,7 @@ class Folded(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """Upstream's files at the base and at the target, and the commits (or releases) between them.
-
-    `homes` maps a path to the file's path in the target, if upstream moved the file. `width`
-    returns the number of files that a commit touches, including files outside of the series.
-    """
+    """Upstream's files at base and target, those that moved (`homes`), and the commits between."""
 
     start: Versions
     target: Versions
@@ -61,10 +65,7 @@ class Way(Struct, frozen=True):
         return len(self.steps)
 
     def versions(self, path: str) -> Iterator[tuple[int, Entry | None]]:
-        """Yield the number of each upstream commit that touches a file, and the resulting file.
-
-        The file is None if the commit deletes it.
-        """
+        """Yield the number of each upstream commit that touches a file, and the resulting file."""
         home, has_moved = self.homes.get(path, path), False
         for number, step in enumerate(self.steps):
             if step.changes.get(home) is not None:
@@ -75,10 +76,7 @@ class Way(Struct, frozen=True):
 
 
 class Series:
-    """A series and the upstream versions to compare it with. Each result is computed only once.
-
-    Upstream commits are identified by their position between base and target.
-    """
+    """A series and the upstream versions to compare it with. Each result is computed only once."""
 
     def __init__(
         self, folded: Sequence[Folded], way: Way, blobs: Blobs, *, elsewhere: Elsewhere
@@ -155,10 +153,7 @@ class Series:
         return weave
 
     def weaves(self) -> Iterator[tuple[str, Weave]]:
-        """Yield the path and the weave of each text that the series changes.
-
-        Upstream leaves most files alone, and the weaves of those are not always needed.
-        """
+        """Yield the path and the weave of each text that the series changes."""
         return ((path, self.weave(path)) for path in self.paths)
 
     def text(self, entry: Entry | None) -> bytes | None:
@@ -182,10 +177,7 @@ class Series:
         return versions[max(at for at in versions if at <= number)]
 
     def is_state(self, path: str, number: int, patch: int = 0) -> bool:
-        """Return whether upstream's file, after a commit, is what the series makes of it.
-
-        That is its state after the given patch, or after a later one, unless it is also the base.
-        """
+        """Return whether upstream's file, after a commit, is what the series makes of it."""
         entry = self.version(path, number)
         return entry not in (None, self.way.start.get(path)) and any(
             by[0] >= patch and step.theirs == entry and step.change.path == path
@@ -225,25 +217,15 @@ class Series:
         return self._has_old_path(hunk, number)
 
     def _has_old_path(self, hunk: HunkId, number: int) -> bool:
-        """Return whether upstream still has the file at the path from which a patch moves it.
-
-        A file that the patch, or a later one, puts there is another file.
-        """
+        """Return whether upstream still has the file at the path from which a patch moves it."""
         step = self.steps[hunk][0]
         path = step.change.old_path
         if path is None or not step.change.is_rename or self.way.homes.get(path, path) != path:
             return False
-        is_replaced = any(
-            by[0] >= hunk[0] and other.theirs is not None and other.change.path == path
-            for by, (other, _) in self.steps.items()
-        )
-        return not is_replaced and self.version(path, number) is not None
+        return self.version(path, number) is not None
 
     def _count_whole(self, hunk: HunkId, entry: Entry | None) -> Count:
-        """Count the fate of a change without lines.
-
-        A state that another patch makes proves nothing.
-        """
+        """Count the fate of a change without lines."""
         step, path = self.steps[hunk][0], self.path(hunk)
         others = [(by, s.theirs) for by, (s, _) in self.steps.items() if s.change.path == path]
         before = {self.way.start.get(path), *(theirs for by, theirs in others if by[0] < hunk[0])}
@@ -253,11 +235,7 @@ class Series:
         return Count(replaced=1) if is_replaced else Count(open=1)
 
     def fate_of_whole(self, hunk: HunkId, number: int) -> Fate:
-        """Return what a later commit left of a change without lines that has landed.
-
-        If the change keeps the content (of a mode, of a move), later edits of the file do not
-        matter.
-        """
+        """Return what a later commit left of a change without lines that has landed."""
         step, path = self.steps[hunk][0], self.path(hunk)
         base = step.base if step.change.old_path == path else None
         is_kept = step.base and step.theirs and step.base.blob == step.theirs.blob
@@ -280,10 +258,7 @@ class Series:
         return {change: fates[change] for change in changes}
 
     def _wanted(self, path: str) -> Mapping[bool, Mapping[bytes, set[int]]]:
-        """Return the lines of a file by which landed patches are recognised, and who changes each.
-
-        The lines that patches add are under True, those that they remove under False.
-        """
+        """Return the telling lines of a file that patches add (True) or remove, and the patches."""
         found: dict[bool, dict[bytes, set[int]]] = {True: {}, False: {}}
         weave = self.weave(path)
         for (patch, hunk), changes in weave.telling.items():
@@ -304,11 +279,7 @@ class Series:
         return normal_lines(self.text(self.version(path, number)) or b"")
 
     def _news(self, number: int, *, adds: bool) -> Set[FileLine]:
-        """Return the distinctive lines that a commit adds to the series' files, or removes.
-
-        If there are none, all lines that are not empty are returned. Otherwise a commit with only
-        short lines, such as `x = x * 2`, would seem to add only lines of the series.
-        """
+        """Return the distinctive lines that a commit adds to the series' files, or removes."""
         found = set[FileLine]()
         for path in (path for path in self.paths if number in self._versions[path]):
             old, new = (set(self._lines(path, n)) for n in (number - 1, number))
@@ -322,8 +293,12 @@ class Series:
         for path in (path for path in self.paths if len(self._versions[path]) > 1):
             wanted = self.wanted(path)
             lines = set[bytes]().union(*wanted.values())
-            there = ((n, lines.intersection(self._lines(path, n))) for n in self._versions[path])
-            for (_, old), (number, new) in pairwise(there):
+            # A line that a patch removes may be elsewhere in the file: 4 patches of A-fi-1857.
+            counted = (
+                (n, Counter(filter(lines.__contains__, self._lines(path, n))))
+                for n in self._versions[path]
+            )
+            for (_, old), (number, new) in pairwise(counted):
                 for puts_in, owners in wanted.items():
                     counters = (came, gone) if puts_in else (gone, came)
                     for news, counts in zip((new - old, old - new), counters, strict=True):
@@ -336,12 +311,18 @@ class Series:
                     (came if now == theirs else gone)[hunk[0]][number] += 1
         return came, gone
 
-    def is_own(self, number: int) -> bool:
-        """Return whether the series adds at least half of the lines that an upstream commit adds.
+    @cached_property
+    def related(self) -> Mapping[int, set[int]]:
+        """The patches that undo some changes of each patch, or whose changes it undoes."""
+        found = defaultdict[int, set[int]](set)
+        for _, weave in self.weaves():
+            for one, (other, _) in weave.replacements:
+                found[one].add(other)
+                found[other].add(one)
+        return found
 
-        Only the series' files are compared. If the commit adds no lines to them, the lines that it
-        removes are compared instead.
-        """
+    def is_own(self, number: int) -> bool:
+        """Return whether most lines that an upstream commit adds to the files are the series'."""
         for adds in (True, False):
             if brought := self.news(number, adds=adds):
                 own = sum(line in self.wanted(path)[adds] for path, line in brought)

@@ -23,22 +23,15 @@ class Event(str, Enum):
 
 
 class Absorption(Struct, frozen=True):
-    """Which hunks of a patch upstream has, and the upstream commit that brought them.
-
-    `hunks` are indices over all files of the patch; a reverted patch has none. `step` is the commit
-    that brought them, `event` is what became of them, and `since` is the commit that reverted or
-    most changed them. `wordings` are the parts that landed in a different form. `undoes` maps a
-    hunk to the earlier patches whose lines it removes. `now_in` is the file to which upstream moved
-    the lines.
-    """
+    """Which hunks of a patch upstream has, and the upstream commit that brought them."""
 
     hunks: frozenset[int]
     step: Step
     event: Event
     is_whole: bool
-    since: Step | None = None
+    since: Step | None = None  # what reverted, or most changed, the hunks
     how: How = How.HISTORY
-    wordings: tuple[Wording, ...] = ()
+    wordings: tuple[Wording, ...] = ()  # the parts that landed in a different form
     undoes: Mapping[int, frozenset[str]] = field(default_factory=dict)
     now_in: str | None = None
 
@@ -53,10 +46,7 @@ class Absorption(Struct, frozen=True):
 def absorbed_before(
     kept: Kept, about: object, find: Callable[[], Mapping[int, Absorption]]
 ) -> Mapping[int, Absorption]:
-    """Return which hunks of each patch upstream has, from the cache or else as computed by `find`.
-
-    `about` holds everything that the result depends on; its `repr` is the key in the cache.
-    """
+    """Return what upstream has of each patch, from the cache of an `about`, or else by `find`."""
     question = ("absorbed", repr(about))
     known = kept.get(question)
     if known is not None:

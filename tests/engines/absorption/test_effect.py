@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from patchmgr.engines.absorption.effect import Count, effect
+from patchmgr.engines.absorption.weave import Count, effect
 from tests.engines.absorption.test_weave import content, woven
 from tests.tables import table
 
@@ -66,7 +66,12 @@ def test_each_line_of_a_hunk_has_a_fate(
     states: list[list[str]], upstream: list[str], counts: list[Count]
 ) -> None:
     found = effect(woven(states), content(upstream)).counts
-    assert [found[patch, 0] for patch in range(len(counts))] == counts
+    assert [without_sides(found[patch, 0]) for patch in range(len(counts))] == counts
+
+
+def without_sides(count: Count) -> Count:
+    """Return a count without what it says of added lines alone."""
+    return Count(count.found, count.open, count.taken, count.replaced)
 
 
 def test_a_state_of_the_series_is_compared_line_by_line() -> None:
@@ -79,4 +84,4 @@ def test_a_file_that_is_gone_was_never_made_or_was_taken_away(is_made: bool, fat
     states = [[], ADDED] if is_made else [AROUND, ADDED]
     weave = woven(states)
     weave.is_made = is_made
-    assert effect(weave, None).counts[0, 0] == fate
+    assert without_sides(effect(weave, None).counts[0, 0]) == fate

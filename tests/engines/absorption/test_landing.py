@@ -750,13 +750,6 @@ def test_a_move_says_whose_file_it_takes_away() -> None:
     assert told.absorbed()[1].undoes == {0: {"p0"}}
 
 
-def test_a_move_of_an_empty_file_says_whose_file_it_takes_away() -> None:
-    move = patch_of("p", moved("n", "m", b"", b""))
-    told = tale([{"n": b""}, move], ("Create", {"m": b""}))
-    assert told.verdicts() == ["-", "landed c0 exact"]
-    assert told.absorbed()[1].undoes == {0: {"p0"}}
-
-
 def test_lines_that_come_with_a_move_are_of_no_patch_before_it() -> None:
     move = patch_of("p", moved("a", "b", BASE, FIVE))
     told = tale([{"c": FIRST}, move], ("Move", {"a": None, "b": FIVE}), base={"a": BASE, "c": BASE})

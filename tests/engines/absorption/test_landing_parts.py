@@ -242,7 +242,7 @@ def test_the_same_layout_is_not_the_same_member() -> None:
         ),
         "a-line-that-stands-elsewhere-and-went-again": (
             tale(a(COMMON), *on_a(COMMON, swap(COMMON, BESIDE), TEN)),
-            ["-"],
+            ["reverted c0 by c2"],
         ),
     },
 )
