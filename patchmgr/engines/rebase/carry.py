@@ -374,11 +374,11 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     return None if obstacle is None else f"{obstacle} is in the way upstream"
 
 
+# After a line feed, as `^` is looked for twice as slowly.
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t][^\n]*?[ \t]import\b|import\b)(?:[ \t]*\([^)]*|(?:[^\n]*\\\n)*[^\n]*)",
-    re.MULTILINE,
+    rb"\n([ \t]*(?:from[ \t][^\n]*?[ \t]import\b|import\b)(?:[ \t]*\([^)]*|(?:[^\n]*\\\n)*[^\n]*))"
 )
-_TOP_IMPORT = re.compile(_IMPORT.pattern.replace(rb"^[ \t]*", b"^", 1), re.MULTILINE)
+_TOP_IMPORT = re.compile(_IMPORT.pattern.replace(rb"[ \t]*", b"", 1))
 _WORD = re.compile(rb"[^\W\d]\w*")
 
 
@@ -399,7 +399,8 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
     if not wanted or wanted <= _imported_words(blobs.read(sides.ours.blob)):
         return merged
     content = blobs.read(entry.blob)
-    brought = (x for x in _IMPORT.findall(blobs.read(theirs.blob)) if wanted & {*_WORD.findall(x)})
+    imports = _imports(blobs.read(theirs.blob))
+    brought = (each for each in imports if wanted & {*_WORD.findall(each)})
     if wanted <= _imported_words(content, _TOP_IMPORT) or all(x in content for x in brought):
         return merged
     from patchmgr.engines.moved.imports import missing_imports
@@ -427,6 +428,10 @@ def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozense
     return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
-def _imported_words(text: bytes, imports: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
+def _imports(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> list[bytes]:
+    return pattern.findall(b"\n" + text)
+
+
+def _imported_words(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
     """Return the words in all imports of a text, and a few more."""
-    return frozenset(w for found in imports.findall(text) for w in _WORD.findall(found))
+    return frozenset(w for found in _imports(text, pattern) for w in _WORD.findall(found))
