@@ -8,12 +8,12 @@ from functools import partial
 
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import patch_of_line, written_path
+from patchmgr.engines.audit.python_modules import Function
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
-Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -37,22 +37,17 @@ def check_collected(states: States) -> Iterator[Told]:
         )
         if merged is None or written is None:
             continue
-        text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
+        text = states.merged.text(path)
         ours, theirs = states.written.read(old), states.onto.read(path)
         sides = ((theirs, written), (ours, parsed_python(theirs) or written))
         for other, side in sides:
             for finding in _lost(states, path, merged, side, new_lines(text, other)):
-                yield _patch_of(states, path, finding), finding
+                yield patch_of_line(states, path, finding.line), finding
         lines = new_lines(text, theirs)
         for finding in _without_fixture(
             states, path, old, merged=merged, written=written, lines=lines
         ):
-            yield _patch_of(states, path, finding), finding
-
-
-def _patch_of(states: States, path: str, finding: AuditFinding) -> str:
-    lines = (states.merged.read(path) or b"").splitlines()
-    return patch_of_line(states, path, lines[finding.line - 1].strip())
+            yield patch_of_line(states, path, finding.line), finding
 
 
 def _is_test_file(path: str) -> bool:

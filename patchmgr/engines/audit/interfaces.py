@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, lost_names
 from patchmgr.engines.audit.places import source_path
-from patchmgr.engines.audit.states import Files, States, Told
+from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.languages.names import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.model.patch import Hunk
@@ -76,18 +76,13 @@ def _altered(states: States) -> Altered | None:
         return None
     states.base.read_ahead(paths)
     states.onto.read_ahead(paths)
-    pairs = [(text_of(states.base, path), text_of(states.onto, path)) for path in paths]
-    own = (text_of(states.merged, path) for path in states.carriers if path.endswith(PYTHON))
+    pairs = [(states.base.text(path), states.onto.text(path)) for path in paths]
+    own = (states.merged.text(path) for path in states.carriers if path.endswith(PYTHON))
     found = altered(pairs, own)
     for path, (old, new) in zip(paths, pairs, strict=True):
         if not (old and new):  # as a module
             found.names.update(path.rpartition(".")[0].split("/")[-2:])
     return found
-
-
-def text_of(files: Files, path: str) -> str:
-    """Return the content of a file as a string, or an empty string if the file does not exist."""
-    return (files.read(path) or b"").decode("utf-8", "surrogateescape")
 
 
 def _words(text: str, lines: Collection[int]) -> set[str]:
@@ -117,7 +112,7 @@ def _theirs(states: States) -> Iterator[Lines]:
 
 def _lost(states: States, path: str) -> set[str]:
     """Return the names in a module that the series may have removed or changed incompatibly."""
-    old, new = text_of(states.base, path), text_of(states.written, path)
+    old, new = states.base.text(path), states.written.text(path)
     lost = lost_names(old, new)
     if path.endswith("/__init__.py"):  # what another module imports is its own
         was, now = ({name for _, _, name in named_imports(text)} for text in (old, new))

@@ -56,8 +56,8 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
     files = ((states.base, before), (states.written, before), (states.onto, path))
     if len({*(side.blob(at) for side, at in files), states.merged.blob(path)} - {None}) != 4:
         return  # one of the two sides left it alone
-    base, written, onto = (_parts(_decoded(side.read(at))) for side, at in files)
-    merged = _parts(_decoded(states.merged.read(path)))
+    base, written, onto = (_parts(side.text(at)) for side, at in files)
+    merged = _parts(states.merged.text(path))
     changed = {
         name
         for name in merged.keys() & base.keys() & written.keys() & onto.keys()
@@ -82,10 +82,6 @@ def _since(states: States, path: str, before: str, line: str) -> str | None:
     if text in (states.base.read(before) or b""):
         return None
     return states.commit_since(path, lambda content: text in (content or b""))
-
-
-def _decoded(content: bytes | None) -> str:
-    return (content or b"").decode("utf-8", "surrogateescape")
 
 
 def _parts(text: str) -> dict[str, _Part]:

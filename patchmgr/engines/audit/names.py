@@ -64,7 +64,7 @@ def check_names(states: States) -> Iterator[Told]:
         for fault in found:
             if (fault.kind, fault.name) in moved:
                 continue
-            name = patch_of_line(states, path, fault.text.encode("utf-8", "surrogateescape"))
+            name = patch_of_line(states, path, fault.line)
             yield name, _finding(states, path, fault)
 
 

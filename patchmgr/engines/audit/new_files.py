@@ -94,7 +94,7 @@ def gone_paths(states: States) -> Iterator[Told]:
     }
     for path in states.carriers if gone else ():
         said = _QUOTED if path.endswith(PYTHON) else _PATH  # elsewhere it is a remark
-        lines = (states.merged.read(path) or b"").splitlines()
+        lines = states.merged.lines(path)
         for number, name in added_lines(states, path).items():
             for word in (found.decode() for found in said.findall(lines[number - 1])):
                 for old in sorted(gone.intersection((word, normpath(f"{path}/../{word}")))):

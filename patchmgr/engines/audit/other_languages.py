@@ -61,7 +61,7 @@ def check_other_languages(states: States) -> Iterator[Told]:
             yield added[line], AuditFinding("removed", False, path, line, name, text, commit)
     side = _Side(states, states.written, ours, _homes(states, states.written, ours, theirs))
     for path in theirs:
-        text = (states.merged.read(path) or b"").decode("utf-8", "surrogateescape")
+        text = states.merged.text(path)
         for line, name, home in side.lost(path, new_lines(text, states.written.read(path))):
             said = f"`{name}` is used here, and the series removes it from {home}."
             patch = states.carriers.get(home, "")

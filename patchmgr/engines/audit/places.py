@@ -52,12 +52,15 @@ def _patched_paths(states: States) -> frozenset[str | None]:
     )
 
 
-def patch_of_line(states: States, path: str, line: bytes, *, sign: bytes = b"+") -> str:
-    """Return the last patch that adds (or removes) a line, or else the last that changes the file.
+def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
+    """Return the last patch that adds a line of the result, or else the last of the file.
 
-    `line` has no surrounding white space. `sign` is `+` for an added and `-` for a removed line.
+    Lines count from 1. If `is_removed`, it is the last patch that removes a line of upstream's.
     """
-    return _authors(states, path, sign).get(line, states.carriers.get(path, ""))
+    lines = (states.onto if is_removed else states.merged).lines(path)
+    line = lines[number - 1].strip() if number else b""
+    authors = _authors(states, path, b"-" if is_removed else b"+")
+    return authors.get(line, states.carriers.get(path, ""))
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:

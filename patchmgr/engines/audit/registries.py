@@ -64,7 +64,7 @@ def _lines(states: States, path: str) -> Iterator[_Line]:
     if not path.endswith((*_TEXT, *CXX)):
         return
     added = added_lines(states, path)
-    texts = (states.merged.read(path) or b"").splitlines() if added else []
+    texts = states.merged.lines(path) if added else []
     for number, patch in added.items():
         yield _Line(path, number, patch, texts[number - 1])
 

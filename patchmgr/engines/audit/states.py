@@ -57,6 +57,14 @@ class Files(Struct, frozen=True):
         except PatchmgrError:
             return UNKNOWN
 
+    def text(self, path: str) -> str:
+        """Return the content of a file as a string, or an empty string if it does not exist."""
+        return (self.read(path) or b"").decode("utf-8", "surrogateescape")
+
+    def lines(self, path: str) -> list[bytes]:
+        """Return the lines of a file, or none if the file does not exist."""
+        return (self.read(path) or b"").splitlines()
+
 
 class AuditedPatch(Struct, frozen=True):
     """A patch of the audited series.

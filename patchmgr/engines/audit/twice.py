@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.cxx_includes import read_outside
 from patchmgr.engines.audit.places import added_lines, patch_of_line, written_path
+from patchmgr.engines.audit.python_modules import Definition
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.languages.names import CXX, PYTHON
@@ -26,9 +27,6 @@ _NAMES = frozenset({
 _CALLS = re.compile(rb"\b(?:%b)\s*\(" % "|".join(sorted(_NAMES)).encode())
 _CALLED = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocket", "command"})
-
-
-Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Given(Struct, frozen=True):
@@ -54,8 +52,8 @@ def check_twice(states: States) -> Iterator[Told]:
         if not more:
             continue
         sides = [_given(side) for side in (states.written.read(old), states.onto.read(path))]
-        upstream = Counter((states.onto.read(path) or b"").splitlines())
-        text = merged.splitlines()
+        upstream = Counter(states.onto.lines(path))
+        text = states.merged.lines(path)
         for key, lines in more.items():
             if any(len(side.get(key, ())) != 1 for side in sides):
                 continue
@@ -65,7 +63,7 @@ def check_twice(states: States) -> Iterator[Told]:
             if not key.by:
                 said = f"`{key.scope}.{key.name}` is set twice, once by each side."
             finding = AuditFinding("defined-twice", False, path, line, key.name, said)
-            yield patch_of_line(states, path, text[line - 1].strip()), finding
+            yield patch_of_line(states, path, line), finding
 
 
 def defined_twice(states: States) -> Iterator[Told]:

@@ -388,10 +388,8 @@ def _finding(states: States, path: str, fault: Fault, pair: Pair, *, is_ours: bo
 def _patch_of(states: States, path: str, fault: Fault, *, is_ours: bool) -> str:
     """Return the patch that added the line of a use, or that removed what upstream's line uses."""
     if is_ours:
-        lines = (states.merged.read(path) or b"").splitlines()
-        return patch_of_line(states, path, lines[fault.line - 1].strip())
+        return patch_of_line(states, path, fault.line)
     home = fault.old.module.path if fault.old.module is not None else path
-    node = fault.old.node
-    lines = (states.onto.read(home) or b"").splitlines()
-    line = lines[node.lineno - 1].strip() if isinstance(node, ast.stmt) else b""
-    return patch_of_line(states, home, line, sign=b"-") or states.carriers.get(path, "")
+    line = fault.old.node.lineno if isinstance(fault.old.node, ast.stmt) else 0
+    patch = patch_of_line(states, home, line, is_removed=True)
+    return patch or states.carriers.get(path, "")
