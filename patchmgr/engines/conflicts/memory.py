@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 from msgspec import Struct
@@ -10,10 +11,11 @@ from msgspec import Struct
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.marked import MarkedText, has_marker, sides_of, split_marked
-from patchmgr.engines.text.spans import Span, exact_spans, nearby_spans
 from patchmgr.model.recorded import Kind, Recorded, Region, Resolution
 
+Span = tuple[int, int]
 _MORE = 40  # lines
+_CONTEXT = 20  # lines; a longer context says no more
 _LEFT = (b"<<<<<<< ", b"||||||| ", b">>>>>>> ")
 
 
@@ -130,9 +132,9 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
     spans: Sequence[Span | None] = [None] * len(split.regions)
     is_exact = False
     if split.is_sure and split.regions:
-        exact = exact_spans(split.texts, resolved)
+        exact = _exact_spans(split.texts, resolved)
         is_exact = bool(exact)
-        spans = exact or nearby_spans(split.texts, resolved)
+        spans = exact or _nearby_spans(split.texts, resolved)
     is_left = any(line.startswith(_LEFT) for line in split_lines(resolved))
     for one, span in zip(split.regions, spans, strict=True):
         region = one.region
@@ -140,7 +142,7 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
         text = None if span is None else resolved[span[0] : span[1]]
         if not one.is_sure or not split.is_sure:
             yield Missed(name, region, "the text itself has lines like git's markers")
-        elif not _says_something(region):
+        elif not _says_something(region.base + region.ours + region.theirs):
             yield Missed(
                 name, region, "its lines have no letter or digit, so they could be anywhere"
             )
@@ -159,8 +161,117 @@ def _lessons(split: MarkedText, resolved: bytes) -> Iterator[Lesson | Missed]:
             yield Lesson(name, region, text)
 
 
-def _says_something(region: Region) -> bool:
-    return any(chr(byte).isalnum() for byte in region.base + region.ours + region.theirs)
+def _exact_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...] | None:
+    """Return where each conflict region's resolution starts and ends in a resolved file.
+
+    It is assumed that nothing else was changed. `texts` are the clean texts between the regions, as
+    whole lines. A region next to a clean text that occurs in several places gets None. The result
+    is None if a clean text does not occur.
+    """
+    first = _places(texts, resolved)
+    if first is None:
+        return None
+    last = _places_from_end(texts, resolved)
+    pairs = zip(texts, first, last, strict=True)
+    sure = [(at, at + len(text)) if at == other else None for text, at, other in pairs]
+    spans: list[Span | None] = []
+    for before, after in pairwise(sure):
+        spans.append((before[1], after[0]) if before and after else None)
+    return tuple(spans)
+
+
+def _places(texts: Sequence[bytes], resolved: bytes) -> list[int] | None:
+    """Return the first place of each text after those before it, or None if one has no place."""
+    if not resolved.startswith(texts[0]):
+        return None
+    places, at = [0], len(texts[0])
+    for text in texts[1:-1]:
+        found = _find(resolved, text, at)
+        if found is None:
+            return None
+        places.append(found)
+        at = found + len(text)
+    end = len(resolved) - len(texts[-1])
+    is_at_end = end >= at and resolved.endswith(texts[-1]) and _is_line_start(resolved, end)
+    return [*places, end] if is_at_end else None
+
+
+def _places_from_end(texts: Sequence[bytes], resolved: bytes) -> list[int]:
+    """Return the last place of each text before those after it. All texts must occur."""
+    end = len(resolved) - len(texts[-1])
+    places = [end]
+    for text in reversed(texts[1:-1]):
+        end = _find_last(resolved, text, end)
+        places.append(end)
+    return [0, *reversed(places)]
+
+
+def _is_line_start(text: bytes, at: int) -> bool:
+    return at == 0 or text[at - 1 : at] == b"\n"
+
+
+def _find(text: bytes, part: bytes, start: int) -> int | None:
+    at = text.find(part, start)
+    while at >= 0 and not _is_line_start(text, at):
+        at = text.find(part, at + 1)
+    return None if at < 0 else at
+
+
+def _find_last(text: bytes, part: bytes, end: int) -> int:
+    at = text.rindex(part, 0, end)
+    while not _is_line_start(text, at):
+        at = text.rindex(part, 0, at + len(part) - 1)
+    return at
+
+
+def _nearby_spans(texts: Sequence[bytes], resolved: bytes) -> tuple[Span | None, ...]:
+    """Return where each conflict region's resolution starts and ends, by the lines around it.
+
+    A region gets None if the lines before or after it are not unique in the clean texts and in the
+    resolved text. Changes elsewhere do not matter.
+    """
+    spans: list[Span | None] = []
+    number = len(texts) - 1
+    for n, (before, after) in enumerate(pairwise(map(split_lines, texts))):
+        ends = (before[-size:] for size in range(1, min(len(before), _CONTEXT) + 1))
+        starts = (after[:size] for size in range(1, min(len(after), _CONTEXT) + 1))
+        start = (0, 0) if n == 0 and not before else _only_place(ends, texts, resolved)
+        end = _only_place(starts, texts, resolved)
+        if n == number - 1 and not after:
+            end = (len(resolved), len(resolved))
+        spans.append((start[1], end[0]) if start and end and start[1] <= end[0] else None)
+    return tuple(None if _meets_another(n, spans) else span for n, span in enumerate(spans))
+
+
+def _meets_another(number: int, spans: Sequence[Span | None]) -> bool:
+    span = spans[number]
+    others = (other for n, other in enumerate(spans) if n != number and other is not None)
+    return span is not None and any(o[0] < span[1] and span[0] < o[1] for o in others)
+
+
+def _only_place(
+    blocks: Iterable[list[bytes]], texts: Sequence[bytes], resolved: bytes
+) -> Span | None:
+    """Return the place of the first block of lines that is once in all texts and in the result."""
+    for lines in blocks:
+        block = b"".join(lines)
+        is_once = _count(resolved, block) == 1 == sum(_count(text, block) for text in texts)
+        if is_once and _says_something(block):
+            at = _find(resolved, block, 0) or 0
+            return at, at + len(block)
+    return None
+
+
+def _count(text: bytes, part: bytes) -> int:
+    """Count the occurrences of a part, at most two."""
+    first = _find(text, part, 0)
+    if first is None:
+        return 0
+    return 1 if _find(text, part, first + 1) is None else 2
+
+
+def _says_something(text: bytes) -> bool:
+    return any(chr(byte).isalnum() for byte in text)
 
 
 def refusal(resolution: bytes) -> str | None:
@@ -189,7 +300,7 @@ def fits_region(region: Region, text: bytes, *, whole: bytes | None) -> str | No
         return None
     around = (split_lines(split.texts[number])[-3:], split_lines(split.texts[number + 1])[:3])
     known = {line for side in sides for line in split_lines(side)}
-    telling = {line for lines in around for line in lines if any(chr(c).isalnum() for c in line)}
+    telling = {line for lines in around for line in lines if _says_something(line)}
     if (telling - known) & set(split_lines(text)):
         return "it repeats lines around the conflict, but is not the whole file"
     return None
