@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import groupby, product
 
 from msgspec import Struct
 
 from patchmgr.engines.audit.syntax import new_fault
+from patchmgr.engines.languages.cxx_symbols import cxx_symbols
 from patchmgr.engines.languages.names import CXX, PYTHON
 from patchmgr.engines.merge.languages import cxx_tokens
 from patchmgr.engines.series.placement import split_lines
@@ -127,7 +128,17 @@ def _cxx(text: str) -> tuple[list[str], list[str]]:
 
 
 def _is_sound_cxx(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> bool:
-    return new_fault(CXX[0], (upstream, fork), merged) is None
+    if new_fault(CXX[0], (upstream, fork), merged) is not None:
+        return False
+    now, *sides = map(_definitions, (merged, upstream, fork))
+    return all(number <= max(side[name] for side in sides) for name, number in now.items())
+
+
+def _definitions(content: bytes) -> Counter[str]:
+    """Count the functions and types of a C++ text by name, except those with others inside."""
+    names = [name for name, _ in groupby(cxx_symbols(content)) if name is not None]
+    outer = {name.rpartition("::")[0] for name in names}
+    return Counter(name for name in names if name not in outer)
 
 
 def _text(content: bytes) -> str:

@@ -65,9 +65,9 @@ class Sides(Struct, frozen=True):
         """Return the given verdict once for each hunk, or once if there are no hunks."""
         return (answer,) * max(1, len(self.hunks))
 
-    def collided(self, reason: str, marked: bytes | None = None) -> Collided:
+    def collided(self, reason: str) -> Collided:
         """Return a conflict in which all hunks of the file have the verdict `conflict`."""
-        return Collided(reason, marked, self.each(CONFLICT))
+        return Collided(reason, None, self.each(CONFLICT))
 
 
 class Merged(Struct, frozen=True):

@@ -78,3 +78,20 @@ def test_a_merge_that_does_not_compile_is_not_sound(merged: bytes, is_sound: boo
     assert notation is not None
     sides = (b"def f(a): ...\n", b"def f(a, b): ...\n", b"def f(a): ...\n")
     assert notation.is_sound(merged, *sides) is is_sound
+
+
+@table(
+    ("merged", "is_sound"),
+    {
+        "both": ("{z}{u}{f}", True),
+        "a-function-twice": ("{z}{u}{u}{f}", False),
+        "a-brace-too-many": ("{z}{u}{f}}}\n", False),
+        "an-open-branch": ("{z}{u}{f}#if A\n", False),
+    },
+)
+def test_a_merge_of_cxx_has_each_definition_once(merged: str, is_sound: bool) -> None:
+    names = {name: f"void {name}() {{\n  one();\n}}\n\n" for name in "zuf"}
+    base, ours, theirs = (text.format(**names).encode() for text in ("{z}", "{z}{u}", "{z}{u}{f}"))
+    notation = notation_of("a.cu")
+    assert notation is not None
+    assert notation.is_sound(merged.format(**names).encode(), base, ours, theirs) is is_sound
