@@ -23,6 +23,7 @@ from patchmgr.engines.languages.cxx_tokens import (
 
 LONGEST_DECLARATION = 5000  # tokens; what is longer is generated, or no code
 _CLOSERS = {closer: opener for opener, closer in PAIRS.items()}
+_BRACKETS = frozenset({*PAIRS, *_CLOSERS})
 _SCOPE_KEYS = TYPE_KEYS | {"enum"}
 _SPECIFIERS = frozenset(
     {"__device__", "__forceinline__", "__global__", "__host__", "constexpr", "explicit"}
@@ -95,7 +96,8 @@ class _Scan:
     def run(self, text: str) -> tuple[str | None, ...]:
         try:
             for token in tokens(text, self._is_in_body):
-                self._reach(token.line)
+                if token.line > self._line:
+                    self._reach(token.line)
                 self._take(token)
             self._reach(len(self._symbols) - 1)
             if self._scopes or self._brackets or self._branches:
@@ -107,9 +109,8 @@ class _Scan:
 
     def _reach(self, line: int) -> None:
         """Assign the lines up to `line` to the current scope."""
-        for passed in range(self._line + 1, line + 1):
-            self._symbols[passed] = self._name()
-        self._line = max(line, self._line)
+        self._symbols[self._line + 1 : line + 1] = [self._name()] * (line - self._line)
+        self._line = line
 
     def _name(self) -> str | None:
         return self._scopes[-1].name if self._scopes else None
@@ -118,12 +119,15 @@ class _Scan:
         return bool(self._scopes) and self._scopes[-1].kind is ScopeKind.BODY
 
     def _take(self, token: Token) -> None:
-        if token.text[0] == "#":
+        text = token.text
+        if text[0] == "#":
             self._take_directive(token)
         elif self._is_in_body():
-            self._take_in_body(token.text)
-        elif self._brackets or token.text in _CLOSERS or token.text in "([{":
+            self._take_in_body(text)
+        elif text in _BRACKETS:
             self._take_bracket(token)
+        elif self._brackets:
+            self._keep(token)
         else:
             self._take_in_declarations(token)
 
@@ -136,9 +140,8 @@ class _Scan:
                 self._close()
 
     def _take_in_declarations(self, token: Token) -> None:
-        texts = [t.text for t in self._pending[:2]]
-        is_access = token.text == ":" and len(texts) == 1 and texts[0] in ACCESS
-        if token.text == ";" or is_access:
+        is_first = token.text == ":" and len(self._pending) == 1
+        if token.text == ";" or (is_first and self._pending[0].text in ACCESS):
             self._pending.clear()
         else:
             self._keep(token)
@@ -156,11 +159,10 @@ class _Scan:
         if text == "}" and not self._brackets:
             self._close()
             return
-        if text in _CLOSERS:
-            if not self._brackets or self._brackets.pop() != _CLOSERS[text]:
-                raise UnclearSource
-        elif text in "([{":
+        if text in PAIRS:
             self._brackets.append(text)
+        elif not self._brackets or self._brackets.pop() != _CLOSERS[text]:
+            raise UnclearSource
         self._keep(token)
 
     def _open(self, line: int) -> None:
@@ -254,6 +256,8 @@ def _without_attributes(items: list[Token]) -> list[Token]:
 
 
 def _without_templates(items: list[Token]) -> list[Token]:
+    if not any(item.text == "template" for item in items):
+        return items
     kept: list[Token] = []
     index = 0
     while index < len(items):
@@ -276,6 +280,8 @@ def _after_angles(items: list[Token], start: int) -> int | None:
 
 def _is_initializer(pending: Sequence[Token]) -> bool:
     """Return whether a brace initializes a member in a constructor's initializer list."""
+    if not any(token.text == ":" for token in pending):
+        return False  # as nearly all
     texts = [item.text for item in _collapse(pending)]
     if ":" not in texts or not _SCOPE_KEYS.isdisjoint(texts):
         return False

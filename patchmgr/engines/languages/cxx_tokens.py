@@ -76,8 +76,9 @@ def tokens(
     while found := _TOKEN.search(text, at):
         kind = found.lastindex or 0
         start, at = found.span(kind)
-        while -1 < end < start:
-            line, end = line + 1, text.find("\n", end + 1)
+        if -1 < end < start:
+            line += text.count("\n", end, start)
+            end = text.find("\n", start)
         if kind == _PLAIN:
             yield Token(found[kind], line)
         elif kind != _COMMENTED:
