@@ -15,6 +15,7 @@ from patchmgr.engines.absorption.proposal import Comparison
 from patchmgr.engines.rebase.conflicts import shown_content
 from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
+from patchmgr.engines.series.placement import occurrences
 from patchmgr.engines.text.differences import runs_of
 from patchmgr.engines.text.telling import is_telling, normal_lines
 from patchmgr.model.audit import AuditFinding
@@ -113,7 +114,9 @@ def passage(path: str, content: bytes, lines: Sequence[bytes]) -> Passage:
     bare = _bare(b"".join(lines))
     if not bare:
         return whole_file(path, content)
-    return Passage(path, len(bare), _digest(bare), _times(content, len(bare), _digest(bare)))
+    text = _bare(content)
+    times = sum(1 for _ in occurrences(text, bare, 0, len(text) - len(bare)))
+    return Passage(path, len(bare), _digest(bare), times)
 
 
 def whole_file(path: str, content: bytes | None) -> Passage:

@@ -128,7 +128,8 @@ def _matches(lines: list[bytes], old: list[bytes], start: int) -> list[int]:
 
 def has_place(content: bytes, hunk: Hunk) -> bool:
     """Return whether the old lines of a hunk occur anywhere in the content."""
-    return not list(hunk.old()) or bool(places_of(content, hunk))
+    old = b"".join(hunk.old())
+    return not old or (old in content and bool(places_of(content, hunk)))
 
 
 def places_of(content: bytes, hunk: Hunk) -> list[int]:
@@ -144,7 +145,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
         before, after = list(hunk.old()), list(hunk.new())
         found: set[int] = set()
         for first, last in _same_from(old, new, done, drift=drift):
-            for place in _occurrences(old, before, first, last):
+            for place in occurrences(old, before, first, last):
                 if new[place + drift : place + drift + len(after)] == after:
                     found.add(place + len(before))
         done = sorted(found)
@@ -175,7 +176,7 @@ def _first_difference(old: list[bytes], new: list[bytes], at: int, *, drift: int
     return end
 
 
-def _occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -> Iterator[int]:
+def occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -> Iterator[int]:
     """Yield the places between `first` and `last` at which some lines occur."""
     if not part:
         yield from range(first, last + 1)
