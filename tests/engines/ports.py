@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.rebase.ladder import Answer, judge_hunk
+from patchmgr.engines.series.placement import apply_one, split_lines
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
+from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import REGULAR, Entry
 
 
@@ -76,6 +78,12 @@ class PlainMerge:
 
     def merge_all(self, texts: Sequence[tuple[bytes, bytes, bytes]]) -> Sequence[Merge]:
         return [self.merge(*sides) for sides in texts]
+
+
+def judged_alone(base: bytes, ours: bytes, hunk: Hunk, position: int) -> Answer:
+    """Return the verdict of a hunk that is merged alone."""
+    merge = PlainMerge().merge(base, ours, apply_one(base, hunk, position))
+    return judge_hunk(ours, hunk, merge)
 
 
 class Binary(PlainMerge):

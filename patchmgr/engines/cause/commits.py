@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain
 
 from msgspec import Struct
@@ -109,18 +109,21 @@ def _probes(fails: int, holds: int, *, is_first: bool) -> list[int]:
 
 
 class UpstreamFiles(Struct, frozen=True):
-    """Upstream's commits, and the files of the base that they touch."""
+    """Upstream's commits, and the files of the base that they touch.
+
+    `read` returns the content of a blob.
+    """
 
     steps: Sequence[Step]
     start: Mapping[str, Entry | None]
-    blobs: Blobs
+    read: Callable[[str], bytes]
     text: TextMerge
 
     def text_of(self, entry: Entry | None) -> bytes | None:
         """Return the content of a file, or None if it does not exist or is a link."""
         if entry is None or entry.mode not in FILE_MODES:
             return None
-        return self.blobs.read(entry.blob)
+        return self.read(entry.blob)
 
 
 class FileHistory(Struct, frozen=True, dict=True):
@@ -156,9 +159,10 @@ class FileHistory(Struct, frozen=True, dict=True):
         return self.upstream.text_of(self.result.step.base)
 
     @cached_property
-    def comparisons(self) -> dict[bytes, Comparison]:
-        """A cache: texts compared with the one that the patch is written against."""
-        return {}
+    def compared(self) -> Callable[[bytes], Comparison]:
+        """Compare a text with the one that the patch is written against."""
+        assert self.content is not None
+        return cache(partial(Comparison, self.result.home, self.content))
 
     def hunk(self, number: int) -> tuple[Hunk, int]:
         """Return the file's hunk with this index, and the line (from 0) where the hunk starts."""
@@ -229,10 +233,9 @@ class FileHistory(Struct, frozen=True, dict=True):
         (hunk, position), content = self.hunk(number), self.content
         assert content is not None
         theirs = apply_one(content, hunk, position)
-        # All at once; after that each single one is known.
-        self.upstream.text.merge_all([(content, ours, theirs) for ours in texts])
-        text = self.upstream.text
-        return {ours: judge_hunk(content, ours, hunk, position, text) for ours in texts}
+        merges = self.upstream.text.merge_all([(content, ours, theirs) for ours in texts])
+        pairs = zip(texts, merges, strict=True)
+        return {ours: judge_hunk(ours, hunk, merge) for ours, merge in pairs}
 
 
 _PARTS = re.compile(rb"[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]+")
@@ -268,7 +271,8 @@ def explain(
     paths = explained_paths(judged)
     if not paths:
         return tuple(judged)
-    upstream = UpstreamFiles(history.steps(paths), start, blobs, text)
+    read = lru_cache(maxsize=PROBES)(blobs.read)  # hunk by hunk, the same versions
+    upstream = UpstreamFiles(history.steps(paths), start, read, text)
     return tuple(_explained(one, upstream) if one.outcome.hunks else one for one in judged)
 
 
@@ -393,10 +397,7 @@ def _is_alike(file: FileHistory, one: Proposal) -> Claim:
 
 
 def _likeness(file: FileHistory, number: int, ours: bytes, *, is_clean: bool) -> Likeness | None:
-    if ours not in file.comparisons:
-        assert file.content is not None
-        file.comparisons[ours] = Comparison(file.result.home, file.content, ours)
-    return find_likeness(file.comparisons[ours], *file.hunk(number), is_clean=is_clean)
+    return find_likeness(file.compared(ours), *file.hunk(number), is_clean=is_clean)
 
 
 def _joined_likely(found: Sequence[Likely]) -> tuple[Likely, ...]:

@@ -207,7 +207,7 @@ def judge_hunks(
     pairs = zip(hunks, file.positions, strict=True)
     texts = [(base, ours, apply_one(base, hunk, position)) for hunk, position in pairs]
     alone = zip(hunks, text.merge_all(texts), strict=True)
-    answers = tuple(_judge(ours, hunk, merge) for hunk, merge in alone)
+    answers = tuple(judge_hunk(ours, hunk, merge) for hunk, merge in alone)
     if merged is None:
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
@@ -217,12 +217,8 @@ def judge_hunks(
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 
 
-def judge_hunk(base: bytes, ours: bytes, hunk: Hunk, position: int, text: TextMerge) -> Answer:
-    """Return the verdict of one hunk, from a three-way merge of this hunk alone."""
-    return _judge(ours, hunk, text.merge(base, ours, apply_one(base, hunk, position)))
-
-
-def _judge(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
+def judge_hunk(ours: bytes, hunk: Hunk, merge: Merge) -> Answer:
+    """Return the verdict of one hunk, given the three-way merge of this hunk alone."""
     if isinstance(merge, Conflicted):
         is_in = merge.marked is not None and is_superset(ours, merge.marked, hunk)
         return ABSORBED_SUPERSET if is_in else CONFLICT

@@ -6,9 +6,8 @@ import pytest
 
 from patchmgr.engines.absorption.superset import is_superset
 from patchmgr.engines.conflicts.ids import conflict_regions
-from patchmgr.engines.rebase.ladder import judge_hunk
 from patchmgr.model.outcome import How
-from tests.engines.ports import PlainMerge
+from tests.engines.ports import judged_alone
 from tests.engines.series import at, hunks_between
 from tests.tables import table
 
@@ -21,7 +20,7 @@ def inside(lines: str) -> bytes:
 def judged(base: str, theirs: str, ours: str) -> How | None:
     """Return how a hunk between the texts is absorbed, None where it is not."""
     (hunk,) = hunks_between(inside(base), inside(theirs))
-    answer = judge_hunk(inside(base), inside(ours), hunk, hunk.old_start - 1, PlainMerge())
+    answer = judged_alone(inside(base), inside(ours), hunk, hunk.old_start - 1)
     return answer[1] if answer[0].value == "absorbed" else None
 
 

@@ -18,7 +18,6 @@ from patchmgr.engines.rebase.ladder import (
     Collided,
     Merged,
     Sides,
-    judge_hunk,
     judge_hunks,
     merge_file,
 )
@@ -26,7 +25,7 @@ from patchmgr.engines.series.placement import Applied, PatchedFile, apply_hunks
 from patchmgr.model.merge import Clean, Merge
 from patchmgr.model.patch import Hunk
 from patchmgr.model.snapshot import Entry
-from tests.engines.ports import Binary, MemoryBlobs, PlainMerge
+from tests.engines.ports import Binary, MemoryBlobs, PlainMerge, judged_alone
 from tests.engines.series import (
     File,
     at,
@@ -211,12 +210,12 @@ def test_hunks_that_add_nothing_alone_but_something_together_are_carried() -> No
 )
 def test_a_hunk_is_judged_alone(ours: bytes, answer: Answer) -> None:
     (hunk,) = hunks_between(BASE, EARLY)
-    assert judge_hunk(BASE, ours, hunk, 0, PlainMerge()) == answer
+    assert judged_alone(BASE, ours, hunk, 0) == answer
 
 
 def test_an_insert_that_upstream_has_is_absorbed_where_it_would_apply_again() -> None:
     insert = at(1, b" x\n", b"+x\n")
-    assert judge_hunk(text("x"), text("x x"), insert, 0, PlainMerge()) == ABSORBED_EXACT
+    assert judged_alone(text("x"), text("x x"), insert, 0) == ABSORBED_EXACT
 
 
 TEXTS = st.lists(st.sampled_from("ab"), max_size=6).map(lambda words: text(" ".join(words)))
