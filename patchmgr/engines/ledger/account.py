@@ -405,10 +405,8 @@ class Account:
             if base == ours and made != theirs:
                 yield self.disorder(next(chain(made, theirs), b""))
                 return
-            if base == ours or merged(base, ours, theirs) in (None, made):
-                continue
-            three = next(strange(made, ours, theirs), None)
-            if three is not None:
+            three = None if base == ours else next(strange(made, ours, theirs), None)
+            if three is not None and merged(base, ours, theirs) not in (None, made):
                 yield self.disorder(*three, is_certain=False)
                 return
 
