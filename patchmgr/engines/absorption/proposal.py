@@ -94,6 +94,10 @@ class Wanted(Struct, frozen=True, dict=True):
         """How often the hunk adds each word."""
         return Counter(self.words)
 
+    def are_all_in(self, there: Sequence[Brought]) -> bool:
+        """Return whether upstream has all words, in any order."""
+        return not self.counts - Counter(word for _, word in there)
+
     def most(self, there: Sequence[Brought]) -> float:
         """Return an upper bound of `share`, quick to compute as the order of words is ignored."""
         found = Counter(word for _, word in there if word in self.weights)
@@ -269,12 +273,16 @@ def find_likeness(
     wanted, limit = comparison.wanted(runs), LIKE_IN_CLEAN if is_clean else LIKE_IN_CONFLICT
     says_much = wanted.telling >= FEWEST_TELLING
     found = None
-    if comparison.most(wanted) >= limit if says_much else not is_clean:
+    if says_much:
+        is_possible = comparison.most(wanted) >= limit
+    else:
+        is_possible = not is_clean and wanted.are_all_in(comparison.brought(changed))
+    if is_possible:
         blocks = comparison.brought_to(runs, changed)
         lines = comparison.brought(blocks)
         if blocks and not says_much:
             lines = comparison.called(lines)
-            has_all = not Counter(wanted.words) - Counter(word for _, word in lines)
+            has_all = wanted.are_all_in(lines)
             wanted = comparison.wanted([Run(position, (), hunk.new())] if has_all else [])
         found = comparison.passage(wanted, lines, comparison.in_ours(runs[0].start))
     if wanted.telling < FEWEST_TELLING or found is None or found.confidence < limit:
