@@ -70,8 +70,7 @@ def _lines(states: States, path: str) -> Iterator[_Line]:
 
 
 def _strings(line: _Line) -> list[str]:
-    is_likely = b'"' in line.text or b"'" in line.text
-    found = [one or other for one, other in _STRING.findall(line.text)] if is_likely else []
+    found = [one or other for one, other in _STRING.findall(line.text)]
     if not line.path.endswith(PYTHON):
         found += _ENTRY.findall(line.text)
     return [text.decode() for text in found]
@@ -187,10 +186,10 @@ def _lost_operators(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     called: dict[bytes, list[_Line]] = {}
     implemented: dict[bytes, list[_Line]] = {}
     for line in lines:
-        if line.path.endswith(PYTHON) and (b"ops." in line.text or b"C" in line.text):
+        if line.path.endswith(PYTHON):
             for _, operator, function in _OPERATOR.findall(line.text):
                 called.setdefault(operator or function, []).append(line)
-        for name in _IMPLEMENTED.findall(line.text) if b".impl(" in line.text else ():
+        for name in _IMPLEMENTED.findall(line.text):
             implemented.setdefault(name, []).append(line)
     yield from _unregistered(states, called, _REGISTERED, "called")
     yield from _unregistered(states, implemented, _SCHEMA, "implemented")
@@ -209,7 +208,8 @@ def _unregistered(
     same = [path for path in paths if states.written.blob(path) == states.merged.blob(path)]
     other = sorted(set(paths).difference(same))
     old = _registered(states.written, other, pattern)
-    lost = named.keys() & old.keys() - _registered(states.merged, other, pattern).keys()
+    known = named.keys() & old.keys()
+    lost = known - _registered(states.merged, other, pattern).keys() if known else known
     for name in sorted(lost - _registered(states.merged, same, pattern).keys()) if lost else ():
         path, shown = old[name], name.decode()
         text = f"`{shown}` is {how}, and {path} no longer registers it"
