@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from patchmgr.engines.audit.names import messages_of
+from patchmgr.engines.audit.python_modules import statements
 from patchmgr.engines.languages.names import CXX_LANGUAGES
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.merge.languages import PYTHON
@@ -316,7 +317,7 @@ def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
         if isinstance(node, ast.If) and _is_for_types(node)
         for inner in node.body
     }
-    for node in _outermost(tree.body):
+    for node in statements(tree.body):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 bound = alias.asname or alias.name.partition(".")[0]
@@ -345,17 +346,6 @@ def _is_for_types(node: ast.If) -> bool:
     test = node.test
     name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
     return name == "TYPE_CHECKING"
-
-
-def _outermost(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a module, including those in its branches."""
-    for node in body:
-        yield node
-        if isinstance(node, (ast.If, ast.Try, ast.With)):
-            yield from _outermost(node.body)
-            yield from _outermost(getattr(node, "orelse", ()))
-            for handler in getattr(node, "handlers", ()):
-                yield from _outermost(handler.body)
 
 
 def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
