@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, fits_region
+from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, ended, fits_region
 from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.recorded import MAX_SIDE
@@ -252,7 +252,7 @@ def _lessons(
     if found.kind is Kind.REGION:
         assert found.base is not None and found.ours is not None and found.theirs is not None
         region = Region(found.base, found.ours, found.theirs)
-        text = content if not content or content.endswith(b"\n") else content + b"\n"
+        text = ended(content)
         refused = fits_region(region, text, whole=next(_originals(workspace, memory, found), None))
         if refused is None:
             return [Lesson(found.id, region, text)]

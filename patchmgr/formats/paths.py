@@ -57,6 +57,11 @@ def parents_of(path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
+def folders_around(path: str) -> list[str]:
+    """Return the folders that contain a path, each with a final slash, innermost first."""
+    return [*(f"{folder}/" for folder in reversed([*parents_of(path)])), ""]
+
+
 def check_path(text: str, *, what: str) -> str:
     """Return a path if it is safe; otherwise raise an "unsafe-path" error that names `what`."""
     reason = refusal(text)

@@ -19,6 +19,7 @@ from patchmgr.formats.formatter_settings import (
     table_at,
     yapf_settings,
 )
+from patchmgr.formats.paths import folders_around
 
 _PLACES = {
     "black": (("pyproject.toml", "black"),),
@@ -57,7 +58,7 @@ class SettingsFiles(Struct, frozen=True):
         return tuple(sorted(found, key=lambda c: (order.get(c.tool, len(names)), not c.is_sure)))
 
     def _clang(self, path: str) -> Iterator[Chosen]:
-        for folder in _folders(path):
+        for folder in folders_around(path):
             content = self.read(f"{folder}.clang-format")
             if content is None:
                 content = self.read(f"{folder}_clang-format")
@@ -69,7 +70,7 @@ class SettingsFiles(Struct, frozen=True):
 
     def _ruff(self, path: str, hooks: Collection[str]) -> Iterator[Chosen]:
         project = read_table(self.read("pyproject.toml") or b"")
-        for folder in _folders(path):
+        for folder in folders_around(path):
             for name in (".ruff.toml", "ruff.toml", "pyproject.toml"):
                 table = self._ruff_table(folder + name)
                 if table is not None:
@@ -105,7 +106,7 @@ class SettingsFiles(Struct, frozen=True):
 
     def _section(self, path: str, places: tuple[tuple[str, str], ...]) -> Table | None:
         """Return the nearest section for a formatter; in TOML, it is below `tool`."""
-        for folder in _folders(path):
+        for folder in folders_around(path):
             for name, section in places:
                 content = self.read(folder + name)
                 if content is None:
@@ -119,13 +120,6 @@ class SettingsFiles(Struct, frozen=True):
                 if found is not None:
                     return found
         return None
-
-
-def _folders(path: str) -> Iterator[str]:
-    """Yield the folder of a path and its parents, each with a final slash."""
-    parts = path.split("/")[:-1]
-    for size in range(len(parts), -1, -1):
-        yield "".join(f"{part}/" for part in parts[:size])
 
 
 def _extended(path: str, other: Any) -> str | None:

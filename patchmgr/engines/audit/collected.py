@@ -12,6 +12,7 @@ from patchmgr.engines.audit.python_modules import Function
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
 from patchmgr.engines.structure.python_tree import walk
+from patchmgr.formats.paths import folders_around
 from patchmgr.model.audit import AuditFinding
 
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,7 +28,7 @@ def check_collected(states: States) -> Iterator[Told]:
         old = written_path(states, path)
         if not path.endswith(".py") or not _is_test_file(old):
             continue
-        around = {f"{folder}conftest.py" for p in (path, old) for folder in _folders(p)}
+        around = {f"{folder}conftest.py" for p in (path, old) for folder in folders_around(p)}
         is_same = path == old and path not in states.changed_upstream
         if is_same and around.isdisjoint(states.changed_upstream):
             continue
@@ -53,12 +54,6 @@ def check_collected(states: States) -> Iterator[Told]:
 def _is_test_file(path: str) -> bool:
     name = path.rpartition("/")[2]
     return name.startswith("test_") or name.endswith("_test.py")
-
-
-def _folders(path: str) -> list[str]:
-    """Return the folders that contain a path, each with a trailing slash, innermost first."""
-    parts = path.split("/")[:-1]
-    return ["/".join([*parts[:end], ""]) for end in range(len(parts), -1, -1)]
 
 
 def _lost(
@@ -182,7 +177,7 @@ def _fixtures(
     """Map each fixture that a test file can use to the path of its file; `names` finds them."""
     found: dict[str, str] = {}
     todo = [(path, tree)]
-    for folder in _folders(path):
+    for folder in folders_around(path):
         conftest = f"{folder}conftest.py"
         parsed = parsed_python(side.read(conftest))
         if parsed is not None:

@@ -114,8 +114,8 @@ def compare(marked: bytes, resolved: bytes) -> tuple[Lesson | Missed, ...]:
     Each region is reported once, in order. A region that occurs twice and was resolved in two ways
     is reported as missed.
     """
-    split = split_marked(_ended(marked))
-    resolved = _ended(resolved)
+    split = split_marked(ended(marked))
+    resolved = ended(resolved)
     found: dict[str, Lesson | Missed] = {}
     for lesson in _lessons(split, resolved):
         before = found.get(lesson.id)
@@ -319,14 +319,14 @@ def recorded_fault(recorded: Recorded) -> str | None:
         return None if name == recorded.id else "has an id that does not match its sides"
     assert base is not None and ours is not None and theirs is not None
     for side in (base, ours, theirs):
-        if has_marker(side) or side != _ended(side) or b"\0" in side:
+        if has_marker(side) or side != ended(side) or b"\0" in side:
             return "has a side that cannot be a region of a text file"
     if region_id(base, ours, theirs) != recorded.id:
         return "has an id that does not match its sides"
     solved = None if recorded.resolution is None else recorded.resolution.content
     if solved is None:
         return None
-    if solved != _ended(solved):
+    if solved != ended(solved):
         return "has a resolution without a line feed at its end"
     if _is_text(base + ours + theirs) and not _is_text(solved):
         return "has a resolution that is not UTF-8, although its sides are"
@@ -341,5 +341,6 @@ def _is_text(content: bytes) -> bool:
     return True
 
 
-def _ended(text: bytes) -> bytes:
+def ended(text: bytes) -> bytes:
+    """Return a text with a line feed at its end, unless it is empty."""
     return text if not text or text.endswith(b"\n") else text + b"\n"

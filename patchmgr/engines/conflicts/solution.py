@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from msgspec import Struct
 
 from patchmgr.engines.conflicts.ids import region_id
-from patchmgr.engines.conflicts.memory import Lesson, compare, fits_region
+from patchmgr.engines.conflicts.memory import Lesson, compare, ended, fits_region
 from patchmgr.engines.gates import whitespace_problems
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
@@ -58,7 +58,7 @@ def fit(conflict: FileConflict, content: bytes | None, wanted: str, find: Find) 
     reasons = [one.reason for one in told if not isinstance(one, Lesson)]
     is_whole, asked = not reasons, dict(regions).get(wanted)
     if not is_whole and asked is not None:
-        text = content if not content or content.endswith(b"\n") else content + b"\n"
+        text = ended(content)
         refused = fits_region(asked, text, whole=marked)
         reasons = [] if refused is None else [refused]
         lessons = {wanted: Lesson(wanted, asked, text)}
