@@ -35,6 +35,7 @@ OTHER = swap(BASE, ("stay_28", "other_28"))
 THEIRS = BOTH.replace(b"ours_", b"theirs_")
 RELEASE = " ".join(f"release_{n}x" for n in range(12))
 FOUR = swap(BASE, ("stay_05", "stay_05 ours_one ours_two ours_three ours_four"))
+TWIN = swap(BASE, ("stay_20", "guard_it free_it clear_it"))
 SHUT = swap(BASE, ("stay_10", ""), ("stay_20", "}"))
 OPENED = swap(BASE, ("stay_20", "} }"))
 THREE = FOUR.replace(b"ours_two\n", b"")
@@ -566,6 +567,15 @@ SERIES = {
     "undone-neither-landed": (tale(a(FIRST, BASE), *on_a(OTHER)), ["-", "-"]),
     "undone-first-landed": (tale(a(FIRST, BASE), *on_a(FIRST)), ["landed c0 exact", "-"]),
     "undone-both-landed": (tale(a(FIRST, BASE), *on_a(FIRST, BASE)), ["landed c0 exact", "-"]),
+    "lines-that-the-file-has-elsewhere": (
+        tale(
+            a(swap(TWIN, ("stay_05", "stay_05 guard_it free_it clear_it"))),
+            *on_a(swap(TWIN, ("stay_05", "stay_05 guard_it free_it clear_it"))),
+            *on_a(swap(TWIN, ("stay_05", "stay_05 when_closed free_it clear_it"))),
+            base={"a": TWIN},
+        ),
+        ["evolved c0 by c1 history"],
+    ),
     "undone-with-one-that-landed": (
         tale(
             [{"a": SHUT}, {"a": OPENED, "b": FIRST}],
