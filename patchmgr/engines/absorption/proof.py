@@ -51,7 +51,6 @@ _CLOSES = late_pattern(
     rb"\s*(?:[)\]}]|(?:fi|done|esac|end\w*)\b|#\s*endif|[A-Z_]{3,}\s*$)|.*-->\s*$"
 )
 _ATTRIBUTE = late_pattern(rb"\s*(?:@\w|#!?\[)")
-_NUMBERED = late_pattern(rb"\($|^(?:typedef)?enum")  # what is within has a number
 _NAMED = late_pattern(rb"\s*(?:\w+\s*=(?!=)|\*\*)")
 
 
@@ -202,14 +201,13 @@ class Drop(Struct, frozen=True, dict=True):
         return after > before or key in _kept(self.base, self.ours).added
 
     def is_same_block(self, line: int, place: int) -> bool:
-        """Return whether the blocks around two lines begin alike, as far as lines are unique."""
+        """Return whether no other block is around a place, as far as lines are unique."""
         if language(self.path) in ("Text", OTHER):
             return True
-        old, new = (
-            [text.decorated(at), *filter(self.shared.__contains__, text.around(at))]
-            for text, at in ((self.mine, line), (self.there, place))
-        )
-        return old == new
+        old, new = [*self.mine.around(line)], [*self.there.around(place)]
+        same = [[key for key in keys if key in self.shared] for keys in (old, new)]
+        is_of_same = self.mine.decorated(line) == self.there.decorated(place)
+        return is_of_same and same[0] == same[1] and len(new) <= len(old)
 
 
 class _Kept(Struct, frozen=True):
@@ -333,7 +331,10 @@ def _difference(
     if is_further or (quoted[1] and not quoted[0]) or not drop.is_same_block(line, place):
         return "in another block"
     sizes = [sum(1 for text in lines if key_of(text)) for lines in own]
-    is_numbered = _NUMBERED.search(next(drop.mine.around(line), b""))
+    around = next(drop.mine.around(line), b"")
+    is_numbered = around.count(b"(") > around.count(b")") or around.startswith(
+        (b"enum", b"typedef")
+    )
     is_behind = sizes[1] > sizes[0] and is_numbered and not _is_unordered(drop, line)
     return "in another order" if is_behind else None
 

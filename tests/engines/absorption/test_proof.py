@@ -101,6 +101,10 @@ def added(path: str, frame: str, theirs: str, ours: str) -> str | None:
             id="statements",
         ),
         pytest.param(
+            "a.cpp", "void f() {{\n  run(alpha,\n{}      last);\n}}\n", "      x_1,\n",
+            "      y_1,\n      x_1,\n", True, id="argument-beside-the-bracket",
+        ),
+        pytest.param(
             "a.py", OPEN, "    call_x( 1 )\n", "    call_x(1)\n", False, id="space-in-a-call"
         ),
         pytest.param("a.py", OPEN, "    call('1 ')\n", "    call('1')\n", True, id="string"),
