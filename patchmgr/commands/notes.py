@@ -73,7 +73,7 @@ def note_on(
     outcomes: Sequence[SeriesOutcome],
     known: Sequence[Recalled],
 ) -> SyncNote:
-    """Return one note on several rebases in a sync, from the first start to the last end.
+    """Return one note on several rebases in a row, from the first start to the last end.
 
     `known` are the conflicts that were resolved by recorded resolutions.
     """

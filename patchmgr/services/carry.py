@@ -323,7 +323,6 @@ class _Carry:
             stops_at_conflict=given.options.stops_at_conflict,
             left=given.left,
         )
-        del self.elsewhere  # which has the texts of all files that upstream changed
         if auditor is not None:
             return self._audited(auditor, judged, changes)
         given.on_carried(Carried(judged, changes))
