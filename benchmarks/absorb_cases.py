@@ -24,7 +24,7 @@ from msgspec import Struct
 from patchmgr.formats.patch_files import parse_patch
 from patchmgr.model.patch import Patch
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 _RANGE = re.compile(r"(\w+)\.\.(\w+)(?:@(\w+))?")
 _NOBODY = "case <case@localhost> 1700000000 +0000"
@@ -88,18 +88,18 @@ def read_cases(path: Path, only: str = "") -> Iterator[KnownSeries]:
             yield msgspec.structs.replace(series, targets=targets)
 
 
-def rebuild(bench: Workbench, series: KnownSeries) -> tuple[Patch, ...]:
+def rebuild(scratch: Scratch, series: KnownSeries) -> tuple[Patch, ...]:
     """Return the patches as `git format-patch` writes them; raise CannotRebuild."""
-    head, tree = series.base, bench.reader.tree_of(series.base)
+    head, tree = series.base, scratch.reader.tree_of(series.base)
     for pick, wanted in zip(series.picks, series.trees, strict=True):
         plain = [pick] if isinstance(pick, str) else pick
         about = _change(plain[0])[2]
         for one in plain:
-            tree = _applied(bench, one, tree)
+            tree = _applied(scratch, one, tree)
         if tree != wanted:
             raise CannotRebuild(f"{series.series}: {pick} does not come to {wanted}")
-        head = _commit(bench, tree, head, like=about)
-    return tuple(_patches(bench, series.base, head))
+        head = _commit(scratch, tree, head, like=about)
+    return tuple(_patches(scratch, series.base, head))
 
 
 def _change(pick: str) -> tuple[str, str, str]:
@@ -110,36 +110,38 @@ def _change(pick: str) -> tuple[str, str, str]:
     return found[1], found[2], found[3] or found[2]
 
 
-def _applied(bench: Workbench, pick: str, tree: str) -> str:
-    before, after = (_tree(bench, commit) for commit in _change(pick)[:2])
+def _applied(scratch: Scratch, pick: str, tree: str) -> str:
+    before, after = (_tree(scratch, commit) for commit in _change(pick)[:2])
     if before == tree:
         return after
-    base = _commit(bench, before)
-    sides = [_commit(bench, side, base) for side in (tree, after)]
+    base = _commit(scratch, before)
+    sides = [_commit(scratch, side, base) for side in (tree, after)]
     arguments = ["merge-tree", "--write-tree", "--no-messages", *sides]
-    return git_process.run(arguments, git_dir=bench.git_dir, good=(0, 1))[1].decode().split("\n")[0]
+    return (
+        git_process.run(arguments, git_dir=scratch.git_dir, good=(0, 1))[1].decode().split("\n")[0]
+    )
 
 
-def _tree(bench: Workbench, commit: str) -> str:
+def _tree(scratch: Scratch, commit: str) -> str:
     arguments = ["rev-parse", "--verify", f"{commit}^{{tree}}"]
-    return git_process.output(arguments, git_dir=bench.git_dir).decode().strip()
+    return git_process.output(arguments, git_dir=scratch.git_dir).decode().strip()
 
 
-def _commit(bench: Workbench, tree: str, parent: str | None = None, like: str = "") -> str:
+def _commit(scratch: Scratch, tree: str, parent: str | None = None, like: str = "") -> str:
     author, message = f"author {_NOBODY}".encode(), b"side\n"
     if like:
-        found = git_process.output(["cat-file", "commit", like], git_dir=bench.git_dir)
+        found = git_process.output(["cat-file", "commit", like], git_dir=scratch.git_dir)
         head, _, message = found.partition(b"\n\n")
         author = next(line for line in head.split(b"\n") if line.startswith(b"author "))
     parents = () if parent is None else (f"parent {parent}".encode(),)
     lines = (f"tree {tree}".encode(), *parents, author, f"committer {_NOBODY}".encode(), b"")
-    return bench.write_loose("commit", b"\n".join((*lines, message or b"no message\n")))
+    return scratch.write_loose("commit", b"\n".join((*lines, message or b"no message\n")))
 
 
-def _patches(bench: Workbench, base: str, head: str) -> Iterator[Patch]:
-    with tempfile.TemporaryDirectory(dir=bench.git_dir) as folder:
+def _patches(scratch: Scratch, base: str, head: str) -> Iterator[Patch]:
+    with tempfile.TemporaryDirectory(dir=scratch.git_dir) as folder:
         options: Sequence[str] = ("--quiet", "--full-index", "--zero-commit", "--no-signature")
         arguments = ["format-patch", *options, "-o", folder, f"{base}..{head}"]
-        git_process.output(arguments, git_dir=bench.git_dir)
+        git_process.output(arguments, git_dir=scratch.git_dir)
         for path in sorted(Path(folder).iterdir()):
             yield parse_patch(path.read_bytes(), name=path.name)

@@ -25,15 +25,15 @@ from patchmgr.commands.forecast import Watch, effect_of
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.model.forecast import PullHead
 from patchmgr.plumbing.formatter_tools import Toolbox
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory
 from patchmgr.services.patch_sources import git_side
 from patchmgr.services.session import Session, pinned_state
 from patchmgr.services.upstream_states import UpstreamStates
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 
 PUBLIC = (
     ("flashinfer-ai+flashinfer/repo", "", "release-v0.6.12", "27"),
@@ -97,11 +97,11 @@ class Past:
         pin = self.session.workspace.series_record("s").pin
         return Watch(run, ("s",), self.side, pinned_state(self.side, pin), Resolved(tip, tip))
 
-    def run(self, bench: Workbench, formatters: Toolbox) -> RebaseRun:
+    def run(self, scratch: Scratch, formatters: Toolbox) -> RebaseRun:
         """Return a run as `forecast` makes one."""
         options = CarryOptions(audits_conflicts=False, wants_detail=True)
         states, memory = UpstreamStates(self.session), Memory(self.session.workspace)
-        return RebaseRun(self.session, options, bench, states, memory, formatters)
+        return RebaseRun(self.session, options, scratch, states, memory, formatters)
 
 
 def pull(number: int) -> str:
@@ -146,8 +146,8 @@ def compared(past: Past, number: int, commit: str) -> tuple[str, str]:
     tip = past.git("rev-list", "-1", "--first-parent", f"--before={then}", f"{commit}^")
     if not past.git("rev-list", "-1", f"{past.base}..{tip}"):
         tip = past.git("rev-parse", f"{past.base}^{{commit}}")
-    with Workbench([past.side.store]) as bench, Toolbox() as formatters:
-        run = past.run(bench, formatters)
+    with Scratch([past.side.store]) as scratch, Toolbox() as formatters:
+        run = past.run(scratch, formatters)
         truth = past.watch(run, past.git("rev-parse", f"{commit}^"))
         true = effect_of(truth.patches_on(commit))
         watch = past.watch(run, tip)

@@ -21,7 +21,7 @@ from msgspec import Struct
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.merge import MARKER_BASE, MARKER_OURS, MARKER_THEIRS
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 LANGUAGES = {
     "python": (".py", ".pyi"),
@@ -135,12 +135,12 @@ def cases_of(mirror: Path, repo: str, *, most: int) -> Iterator[Case]:
     conflicted = 0
     with (
         tempfile.TemporaryDirectory(prefix="patchmgr-merges-") as folder,
-        closing(Workbench([mirror], folder=Path(folder))) as bench,
+        closing(Scratch([mirror], folder=Path(folder))) as scratch,
     ):
         merges = merges_of(mirror)
         for start in range(0, len(merges), AT_ONCE):
-            for merge, tree, stages in merged_by_git(bench, merges[start : start + AT_ONCE]):
-                found = [c for c in _cases(bench, merge, tree, stages, repo) if c is not None]
+            for merge, tree, stages in merged_by_git(scratch, merges[start : start + AT_ONCE]):
+                found = [c for c in _cases(scratch, merge, tree, stages, repo) if c is not None]
                 fresh = [c for c in found if not _known(c, seen)]
                 conflicted += bool(fresh)
                 yield from fresh
@@ -149,7 +149,7 @@ def cases_of(mirror: Path, repo: str, *, most: int) -> Iterator[Case]:
 
 
 def merged_by_git(
-    bench: Workbench, merges: Sequence[MergeCommit]
+    scratch: Scratch, merges: Sequence[MergeCommit]
 ) -> Iterator[tuple[MergeCommit, str, tuple[Stages, ...]]]:
     """Yield each merge in which git leaves conflicts, with the tree and what is in conflict."""
     line = ["-c", "merge.renames=false", "merge-tree", "--write-tree", "--stdin", "-z"]
@@ -157,14 +157,14 @@ def merged_by_git(
     try:
         _, printed = git_process.run(
             [*line, "--no-messages", "--allow-unrelated-histories"],
-            git_dir=bench.git_dir,
+            git_dir=scratch.git_dir,
             data=asked,
         )
     except PatchmgrError:  # a mirror may lack large blobs
         half = len(merges) // 2
         if half:
-            yield from merged_by_git(bench, merges[:half])
-            yield from merged_by_git(bench, merges[half:])
+            yield from merged_by_git(scratch, merges[:half])
+            yield from merged_by_git(scratch, merges[half:])
         return
     words = iter(printed.decode("utf-8", "surrogateescape").split("\0"))
     for merge in merges:
@@ -189,24 +189,24 @@ def _stages(entries: Iterable[str]) -> tuple[Stages, ...]:
 
 
 def _cases(
-    bench: Workbench, merge: MergeCommit, tree: str, stages: Sequence[Stages], repo: str
+    scratch: Scratch, merge: MergeCommit, tree: str, stages: Sequence[Stages], repo: str
 ) -> Iterator[Case | None]:
     left = dict(MOST_OF_A_MERGE)
     for one in Random(merge.id).sample(stages, len(stages)):
         language = language_of(one.path) or ""
         if left[language]:
-            case = _case(bench, merge, tree, one, repo)
+            case = _case(scratch, merge, tree, one, repo)
             left[language] -= case is not None
             yield case
 
 
 def _case(
-    bench: Workbench, merge: MergeCommit, tree: str, stages: Stages, repo: str
+    scratch: Scratch, merge: MergeCommit, tree: str, stages: Stages, repo: str
 ) -> Case | None:
     names = (f"{merge.id}:{stages.path}", f"{tree}:{stages.path}")
     texts = [b""] if stages.base is None else []
     for name in filter(None, (stages.base, stages.ours, stages.theirs, *names)):
-        found = bench.reader.find(name)
+        found = scratch.reader.find(name)
         if found is None or found.kind != "blob" or len(found.content) > LARGEST:
             return None
         texts.append(found.content)

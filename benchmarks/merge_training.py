@@ -30,7 +30,7 @@ from patchmgr.engines.merge.choice import (
     choose,
     likelihood_of,
 )
-from patchmgr.render.clean import share
+from patchmgr.render.escape import share
 
 PENALTY = 0.1  # the inverse strength of the penalty: how much a point must explain
 PAIRS = 1500  # pairs of features that are looked at

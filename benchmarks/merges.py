@@ -41,7 +41,7 @@ from patchmgr.engines.merge.candidate import FileCandidates
 from patchmgr.engines.merge.choice import FILE, LEAST, Step, Table
 from patchmgr.engines.merge.merge import candidates_of
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.render.clean import share
+from patchmgr.render.escape import share
 
 REPOSITORIES = (
     "sympy/sympy", "ansible/ansible", "buildbot/buildbot", "ipython/ipython",

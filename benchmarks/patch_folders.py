@@ -24,7 +24,7 @@ from msgspec import Struct
 from benchmarks.clones import output, quiet_environment
 from benchmarks.mirrored import mirrors_of
 from benchmarks.pages import program, tell
-from patchmgr.render.clean import share
+from patchmgr.render.escape import share
 
 FOLDER, UPSTREAM = "ollama+ollama", "unslothai+llama.cpp"
 PATCHES, PIN_FILE, PIN = "llama/patches/", "Makefile.sync", r"^FETCH_HEAD=(\w+)"

@@ -44,9 +44,9 @@ from patchmgr.model.ports import Step
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.history import GitHistory, KnownHistory
 from patchmgr.plumbing.renames import find_renames, moved_folders
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
-from patchmgr.render.clean import counted, share
+from patchmgr.render.escape import counted, share
 from patchmgr.services.carry import _readable
 from patchmgr.services.series import new_paths, touched_paths
 
@@ -184,28 +184,32 @@ class Judge:
     """Judges the patches of one series on one target, as a rebase does; the audit is left out."""
 
     def __init__(
-        self, bench: Workbench, series: KnownSeries, target: Target, patches: Sequence[Patch]
+        self,
+        scratch: Scratch,
+        series: KnownSeries,
+        target: Target,
+        patches: Sequence[Patch],
     ):
-        self._bench, self._series, self._target = bench, series, target
-        self._base, self._onto = bench.tree(series.base), bench.tree(target.target)
-        self._text = GitTextMerge(bench)
-        history = GitHistory(bench.git_dir, series.base, target.target)
+        self._scratch, self._series, self._target = scratch, series, target
+        self._base, self._onto = scratch.tree(series.base), scratch.tree(target.target)
+        self._text = GitTextMerge(scratch)
+        history = GitHistory(scratch.git_dir, series.base, target.target)
         paths = touched_paths(patches)
-        self._homes = find_renames(bench, self._base, self._onto, paths, history)
+        self._homes = find_renames(scratch, self._base, self._onto, paths, history)
         arriving = new_paths(patches, self._base)
-        self._arrivals = moved_folders(bench, self._base, self._onto, arriving, history)
+        self._arrivals = moved_folders(scratch, self._base, self._onto, arriving, history)
         self._paths = tuple(dict.fromkeys((*paths, *self._homes.values())))
         self._way = KnownHistory(
-            history, self._paths, lambda steps: _readable(bench, steps, lambda blobs: None)
+            history, self._paths, lambda steps: _readable(scratch, steps, lambda blobs: None)
         )
         self._start = {path: self._base.entry(path) for path in paths}
         self._end = {path: self._onto.entry(self._homes.get(path, path)) for path in paths}
         ends = self._base.id, self._onto.id
         self._elsewhere = ChangedFiles(
-            lambda language: readable_files(bench, *ends, is_wanted=is_of(language)), bench
+            lambda language: readable_files(scratch, *ends, is_wanted=is_of(language)), scratch
         )
         old = Overlay(self._base)
-        self._folded = [Folded(patch, step_patch(old, patch, bench)) for patch in patches]
+        self._folded = [Folded(patch, step_patch(old, patch, scratch)) for patch in patches]
         self._searched = self._search()
 
     def find(self, *, is_new: bool = False) -> Mapping[int, Absorption]:
@@ -213,12 +217,12 @@ class Judge:
         return landing.find_absorbed(self._search() if is_new else self._searched)
 
     def _width(self, step: Step) -> int:
-        return len(changed_paths(self._bench.git_dir, self._way.before(step.commit), step.commit))
+        return len(changed_paths(self._scratch.git_dir, self._way.before(step.commit), step.commit))
 
     def _search(self) -> Series:
         steps = self._way.steps(self._paths)
         way = Way(self._start, self._end, self._homes, steps, self._width)
-        return Series(self._folded, way, self._bench, elsewhere=self._elsewhere.gaining)
+        return Series(self._folded, way, self._scratch, elsewhere=self._elsewhere.gaining)
 
     def judge(
         self, found: Mapping[int, Absorption], *, is_explained: bool = False
@@ -231,7 +235,7 @@ class Judge:
             Item(one.patch, steps=one.steps, absorption=found.get(number))
             for number, one in enumerate(self._folded)
         ]
-        tools = Tools(self._bench, lambda path, content, line: None, _NOBODY, text=self._text,
+        tools = Tools(self._scratch, lambda path, content, line: None, _NOBODY, text=self._text,
                       asks=True, elsewhere=self._elsewhere)  # fmt: skip
         judged, _ = rebase_series(
             items,
@@ -240,7 +244,7 @@ class Judge:
         )
         if is_explained:
             start = {path: self._base.entry(path) for path in explained_paths(judged)}
-            judged = explain(judged, self._way, start, blobs=self._bench, text=self._text)
+            judged = explain(judged, self._way, start, blobs=self._scratch, text=self._text)
         return tuple(self._judgement(n, each.outcome) for n, each in enumerate(judged))
 
     def _judgement(self, number: int, outcome: PatchOutcome) -> Judgement:
@@ -271,12 +275,12 @@ def judge_series(mirrors: Path, rules: frozenset[str], series: KnownSeries) -> l
     results = []
     with (
         tempfile.TemporaryDirectory(prefix="patchmgr-rules-") as folder,
-        Workbench(stores, folder=Path(folder)) as bench,
+        Scratch(stores, folder=Path(folder)) as scratch,
     ):
         try:
-            patches = rebuild(bench, series)
+            patches = rebuild(scratch, series)
             for target in series.targets:
-                results.append(_judge_case(Judge(bench, series, target, patches), rules))
+                results.append(_judge_case(Judge(scratch, series, target, patches), rules))
         except (CannotRebuild, PatchmgrError) as fault:
             results.append(CaseResult((), fault=f"{series.series}: {fault}"))
     return results

@@ -22,7 +22,7 @@ from patchmgr.commands.init import init
 from patchmgr.commands.sharing import pull
 from patchmgr.services.learning import learn_from
 from patchmgr.services.session import Session
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 
 UPSTREAM = ("neuralmagic+vllm/repo", "017e9f4448b700e85ee16023287b025693c72b9e")
 FORKS = ("HabanaAI+vllm-fork/repo", "neuralmagic+nm-vllm/repo")

@@ -20,13 +20,13 @@ from patchmgr.engines.rebase.work import Tools, UpstreamRange
 from patchmgr.model.progress import Quiet
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.renames import find_renames
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import Carried, items_of
 from patchmgr.services.load import Writing, load_series
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
-from patchmgr.store import find_workspace
+from patchmgr.workspace import find_workspace
 
 
 def main() -> None:
@@ -48,14 +48,16 @@ def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged
     assert isinstance(side, GitUpstream)
     target = side.resolve(commit)
     paths = touched_paths(patches)
-    with Workbench([side.store]) as bench:
-        base, onto = bench.tree(loaded.base.commit), bench.tree(target.commit)
+    with Scratch([side.store]) as scratch:
+        base, onto = scratch.tree(loaded.base.commit), scratch.tree(target.commit)
         side.try_fetch_objects(needed_blobs((base, onto), paths))
-        tools = Tools(bench, lambda path, text, line: None, loaded.author, text=GitTextMerge(bench))
+        tools = Tools(
+            scratch, lambda path, text, line: None, loaded.author, text=GitTextMerge(scratch)
+        )
         items = items_of(patches, loaded.series_file, ())
-        renames = find_renames(bench, base, onto, paths)
+        renames = find_renames(scratch, base, onto, paths)
         judged, changes = rebase_series(items, UpstreamRange(base, onto, renames), tools)
-        with Writing(bench, target.commit, wants_diffs=True) as writing:
+        with Writing(scratch, target.commit, wants_diffs=True) as writing:
             writing.start(Carried(judged, changes))
             writing.written()
     return judged

@@ -188,10 +188,10 @@ def _fail(error: PatchmgrError) -> int:
     if Given.wants_json:
         show(render.machine.error_document(error))
         return error.exit_code
-    say(f"patchmgr: {render.clean.clean(error.message)}")
+    say(f"patchmgr: {render.escape.clean(error.message)}")
     page = (f"{Given.line} --help",) if error.kind == "usage" else ()
     for hint in error.hints or page:
-        say(f"  hint: {render.clean.clean(hint)}")
+        say(f"  hint: {render.escape.clean(hint)}")
     return error.exit_code
 
 

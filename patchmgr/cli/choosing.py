@@ -11,7 +11,7 @@ from patchmgr.cli.root import say, wants_colour
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patchmgr.engines.text.offers import Chooser, Offer
+    from patchmgr.engines.text.hunk_choice import Chooser, Offer
 
 _HELP = (
     ("y", "put this hunk into {0}"),
@@ -29,15 +29,15 @@ def chooser(into: str) -> Chooser:
 
     The function reads an answer per question, one line of standard input.
     """
-    from patchmgr.engines.text.offers import choose
+    from patchmgr.engines.text.hunk_choice import choose
 
     shown: list[str] = []
 
     def ask(offer: Offer, number: int, total: int, keys: str) -> str:
         if shown[-1:] != [offer.path]:
             shown.append(offer.path)
-            say(_painted(f"--- {render.clean.clean(offer.path)}"))
-        for line in render.terminal.content_lines(b"".join(offer.lines())):
+            say(_painted(f"--- {render.escape.clean(offer.path)}"))
+        for line in render.rebase.content_lines(b"".join(offer.lines())):
             say(_painted(line))
         prompt = f"({number}/{total}) Put this hunk into {into} [{','.join(keys)},?]? "
         while True:
@@ -58,4 +58,4 @@ def chooser(into: str) -> Chooser:
 
 
 def _painted(line: str) -> str:
-    return render.terminal.painted_line(line, colour=sys.stderr.isatty() and wants_colour())
+    return render.rebase.painted_line(line, colour=sys.stderr.isatty() and wants_colour())

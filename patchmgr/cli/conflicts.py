@@ -22,7 +22,7 @@ from patchmgr.errors import EXIT_FINDINGS, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from patchmgr.model.recorded import Recorded
+    from patchmgr.model.recorded_conflict import Recorded
     from patchmgr.services.session import Session
 
 Id = Annotated[str, argument("ID", "The id of a conflict, or its first characters.")]
@@ -37,8 +37,8 @@ def list_(json: Json = False) -> None:
     listed = commands.conflicts.list_conflicts(session)
     findings = services.decisions.list_findings(session.workspace)
     sources = session.workspace.sources()
-    values = [render.recorded.listed_value(one) for one in listed]
-    text = render.recorded.conflicts_text(listed, findings, view_of())
+    values = [render.recorded_conflicts.listed_value(one) for one in listed]
+    text = render.recorded_conflicts.conflicts_text(listed, findings, view_of())
     text += render.conflicts.sources_text(sources)
     answer("conflicts list", None, text, conflicts=values, findings=findings, pulled=sources)
 
@@ -68,15 +68,15 @@ def show_(
     if services.decisions.is_finding(session.workspace, name):
         listed = services.decisions.list_findings(session.workspace, name)
         order = services.work_orders.work_order(session, listed[0].id, None)
-        text = render.recorded.conflicts_text((), listed, view_of())
+        text = render.recorded_conflicts.conflicts_text((), listed, view_of())
         value: dict[str, Any] = {"conflicts": [], "findings": listed}
     else:
         found = commands.conflicts.show_conflict(session, name)
         order = services.work_orders.work_order(session, found[0].id, found[0])
         patches = commands.conflicts.patches_waiting(session, found[0])
         edits = commands.conflicts.edits_in(found)
-        text = render.recorded.conflict_text(found, patches, edits)
-        value = render.recorded.conflict_value(found, patches, edits)
+        text = render.recorded_conflicts.conflict_text(found, patches, edits)
+        value = render.recorded_conflicts.conflict_value(found, patches, edits)
     if order is not None:
         if not full:
             order, value = services.work_orders.shorter(order, value)
@@ -107,8 +107,8 @@ def resolve(
 def _tell_solved(
     verb: str, session: Session, solved: Sequence[Recorded], *, is_dry_run: bool
 ) -> None:
-    values = [render.recorded.whole_value(one) for one in solved]
-    text = render.recorded.solved_text(solved, is_dry_run=is_dry_run)
+    values = [render.recorded_conflicts.whole_value(one) for one in solved]
+    text = render.recorded_conflicts.solved_text(solved, is_dry_run=is_dry_run)
     answer(f"conflicts {verb}", None, text, dry_run=is_dry_run, recorded=values)
     say_next(session)
 
@@ -158,8 +158,8 @@ def propose(
             session, name, given, by=by, because=because, is_dry_run=dry_run
         )
         text = render.work_order.proposed_text(proposed)
-        text += render.recorded.solved_text(made, is_dry_run=dry_run)
-        recorded = [render.recorded.whole_value(one) for one in made]
+        text += render.recorded_conflicts.solved_text(made, is_dry_run=dry_run)
+        recorded = [render.recorded_conflicts.whole_value(one) for one in made]
         answer("conflicts propose", proposed, text, dry_run=dry_run, recorded=recorded)
         say_next(session)
         return
@@ -196,7 +196,7 @@ def accept(
         accepted = services.decisions.accept_finding(
             session, name, because=because, is_dry_run=dry_run
         )
-        text = render.recorded.accepted_text(accepted, is_dry_run=dry_run)
+        text = render.recorded_conflicts.accepted_text(accepted, is_dry_run=dry_run)
         answer("conflicts accept", None, text, dry_run=dry_run, accepted=accepted)
         say_next(session)
         return
@@ -224,7 +224,7 @@ def forget(name: Id, dry_run: DryRun = False, json: Json = False) -> None:
     if is_finding:
         run = services.decisions.forget_finding
     names = run(session, name, is_dry_run=dry_run)
-    text = render.recorded.forgotten_text(names, is_dry_run=dry_run)
+    text = render.recorded_conflicts.forgotten_text(names, is_dry_run=dry_run)
     answer("conflicts forget", None, text, dry_run=dry_run, forgotten=names)
 
 
@@ -249,8 +249,8 @@ def learn(
     learned = services.learning.learn_from(
         session, git.absolute(), merge, was=was, is_dry_run=dry_run
     )
-    text = render.recorded.learned_text(learned, is_dry_run=dry_run)
-    files = render.recorded.learned_value(learned)
+    text = render.recorded_conflicts.learned_text(learned, is_dry_run=dry_run)
+    files = render.recorded_conflicts.learned_value(learned)
     answer("conflicts learn", None, text, dry_run=dry_run, merges=learned.merges, files=files)
 
 

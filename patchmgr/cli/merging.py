@@ -27,7 +27,7 @@ from patchmgr.errors import EXIT_CONFLICTS, PatchmgrError, UsageError
 
 if TYPE_CHECKING:
     from patchmgr.commands.merge_file import MergedFile
-    from patchmgr.store import Workspace
+    from patchmgr.workspace import Workspace
 
 _NO_MERGE = 129  # up to 128, git takes what is in %A for the conflict
 
@@ -60,9 +60,9 @@ def merge_file(
     merged = commands.merge_file.merge_file(
         (base, ours, theirs), path, upstream=upstream, workspace=_workspace(), confidence=confidence
     )
-    for line in render.recorded.merged_lines(merged):
+    for line in render.recorded_conflicts.merged_lines(merged):
         say(line)
-    value = render.recorded.merged_value(merged)
+    value = render.recorded_conflicts.merged_value(merged)
     answer("merge-file", None, "", dry_run=dry_run, **value)
     if output is not None and not dry_run:
         commands.merge_file.write_merged(merged, output)
@@ -105,7 +105,7 @@ def driver_install(
         workspace=_workspace(),
         is_dry_run=dry_run,
     )
-    show(render.recorded.installation_text(change, is_dry_run=dry_run))
+    show(render.recorded_conflicts.installation_text(change, is_dry_run=dry_run))
 
 
 def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -> None:
@@ -114,7 +114,7 @@ def driver_uninstall(repository: Repository = Path(), dry_run: DryRun = False) -
     Example: patchmgr merge-driver uninstall --git ~/src/vllm
     """
     change = commands.merge_driver.uninstall_driver(repository.absolute(), is_dry_run=dry_run)
-    show(render.recorded.installation_text(change, is_dry_run=dry_run))
+    show(render.recorded_conflicts.installation_text(change, is_dry_run=dry_run))
 
 
 def driver_run(
@@ -133,17 +133,17 @@ def driver_run(
         workspace = _workspace()
     except PatchmgrError as fault:
         workspace = None
-        say(f"warning: {render.clean.clean(fault.message)}")
+        say(f"warning: {render.escape.clean(fault.message)}")
     try:
         merged, problem = commands.merge_file.drive(
             sides, path, upstream=upstream, workspace=workspace
         )
     except PatchmgrError as fault:
-        say(f"patchmgr: {render.clean.clean(fault.message)}")
+        say(f"patchmgr: {render.escape.clean(fault.message)}")
         raise typer.Exit(_NO_MERGE) from fault
     if problem is not None:
-        say(f"warning: recorded resolutions are not used: {render.clean.clean(problem)}")
-    for line in render.recorded.merged_lines(merged):
+        say(f"warning: recorded resolutions are not used: {render.escape.clean(problem)}")
+    for line in render.recorded_conflicts.merged_lines(merged):
         say(line)
     _end(merged, 1)
 
@@ -164,6 +164,6 @@ def mergetool(
     """
     session = open_session()
     result = commands.mergetool.run_mergetool(session, names or (), tool=tool, is_dry_run=dry_run)
-    for line in render.recorded.tool_lines(result, is_dry_run=dry_run):
+    for line in render.recorded_conflicts.tool_lines(result, is_dry_run=dry_run):
         say(line)
     end_if(result.left and not dry_run, EXIT_CONFLICTS)

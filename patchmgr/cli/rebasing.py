@@ -198,8 +198,8 @@ def _asking() -> Callable[[str, Sequence[str]], str] | None:
     def ask(patch: str, paths: Sequence[str]) -> str:
         say("Edited outside the conflict:")
         for path in paths:
-            say(f"  {render.clean.clean(path)}")
-        say(f"p - they are part of {render.clean.clean(patch)}")
+            say(f"  {render.escape.clean(path)}")
+        say(f"p - they are part of {render.escape.clean(patch)}")
         say("n - they are a new patch after it")
         say("s - they are part of no patch: git's stash keeps them")
         words = dict(zip("pns", services.rebase_checkout.OTHER_EDITS, strict=True))
@@ -227,23 +227,27 @@ def show_rebase(
 ) -> None:
     """Print the result of a rebase, and end the run with its exit code."""
     if Given.wants_json:
-        show(render.machine.document("rebase", render.recorded.rebase_document(result, asked)))
+        show(
+            render.machine.document(
+                "rebase", render.recorded_conflicts.rebase_document(result, asked)
+            )
+        )
     else:
         for outcome in result.series:
-            show(render.terminal.rebase_text(outcome, view))
+            show(render.rebase.rebase_text(outcome, view))
             if shows_conflicts:
                 show(render.conflicts.conflicts_text(outcome))
         if not view.is_line:
-            show(render.recorded.replayed_text(result.replayed))
+            show(render.recorded_conflicts.replayed_text(result.replayed))
             work = None if result.work is None else near_path(result.work)
-            told = render.terminal.after_rebase(
+            told = render.rebase.after_rebase(
                 result.series, is_dry_run=result.is_dry_run, work=work, waiting=result.waiting
             )
             if result.checkout is not None:
                 place = near_path(result.checkout)
-                told = render.terminal.after_checkout(result.series, place)
+                told = render.rebase.after_checkout(result.series, place)
             show(render.work_order.asked_text(asked))
-            for line in (*render.recorded.after_memory(result), *told):
+            for line in (*render.recorded_conflicts.after_memory(result), *told):
                 say(line)
     end_if(result.has_conflicts, EXIT_CONFLICTS)
 
@@ -271,8 +275,10 @@ def decide(
         if patch is not None or verdict is not None or forget:
             raise UsageError("use --list on its own")
         known = services.decisions.read_decisions(session.workspace)
-        value = render.recorded.decided_value(known, ())
-        answer("decide", None, render.recorded.decisions_text(known), dry_run=False, **value)
+        value = render.recorded_conflicts.decided_value(known, ())
+        answer(
+            "decide", None, render.recorded_conflicts.decisions_text(known), dry_run=False, **value
+        )
         return
     rulings = services.decisions.RULINGS
     if patch is None or (verdict in rulings) is forget:
@@ -288,7 +294,9 @@ def decide(
         decided = commands.decide.decide(
             session, patch, ruling, series=series, by=by, is_dry_run=dry_run
         )
-    value = render.recorded.decided_value(decided.added, decided.removed)
-    text = render.recorded.decided_text(decided.added, decided.removed, is_dry_run=dry_run)
+    value = render.recorded_conflicts.decided_value(decided.added, decided.removed)
+    text = render.recorded_conflicts.decided_text(
+        decided.added, decided.removed, is_dry_run=dry_run
+    )
     answer("decide", None, text, dry_run=dry_run, **value)
     say_next(session)

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from patchmgr.commands.resolve import SLOW, Keys, Resolver
 from patchmgr.model.outcome import Verdict
-from patchmgr.render.clean import clean
+from patchmgr.render.escape import clean
 from patchmgr.render.resolving import Pane, about_lines, cut, key_lines, list_rows
 
 _MOST_PANES = 12

@@ -68,7 +68,7 @@ def _prompts(resolver: Resolver) -> None:
                 say(line)
         place = here
         for line in resolver.told:
-            say(render.clean.clean(line))
+            say(render.escape.clean(line))
         for line in () if resolver.asks else render.resolving.key_lines([*resolver.keys()], 79):
             say(line)
         sys.stderr.write(resolver.asks or "? ")

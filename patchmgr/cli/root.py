@@ -158,7 +158,7 @@ def open_root(root: Path) -> Session:
 
 def _session(place: Path, *, is_root: bool = False) -> Session:
     """Open the workspace around a folder, or at the folder itself."""
-    from patchmgr.store import Workspace, find_workspace
+    from patchmgr.workspace import Workspace, find_workspace
 
     opened = (Workspace if is_root else find_workspace)(place, command=shlex.join(sys.argv[1:]))
     Given.session = session = services.session.Session(opened, stderr_progress(), say_cleaned)
@@ -224,7 +224,7 @@ def show_diff(header: bytes, diff: bytes) -> None:
         sys.stdout.buffer.write(header + diff)
         sys.stdout.flush()
         return
-    show_pages(render.terminal.diff_text(header, diff, colour=view_of().colour))
+    show_pages(render.rebase.diff_text(header, diff, colour=view_of().colour))
 
 
 def say_next(session: Session) -> None:
@@ -283,7 +283,7 @@ _LARGE = 1_000_000
 
 def say_cleaned(message: str) -> None:
     """Print one line to stderr, with unsafe characters escaped."""
-    sys.stderr.write(f"{render.clean.clean(message)}\n")
+    sys.stderr.write(f"{render.escape.clean(message)}\n")
 
 
 def stderr_progress() -> StderrProgress:

@@ -29,7 +29,7 @@ from patchmgr.cli.root import (
 from patchmgr.errors import EXIT_CONFLICTS, EXIT_FINDINGS, PatchmgrError, UsageError
 
 if TYPE_CHECKING:
-    from patchmgr.model.materials import Materials
+    from patchmgr.model.bill_of_materials import Materials
     from patchmgr.render.view import View
     from patchmgr.services.carry import CarryOptions
     from patchmgr.services.installed import Location
@@ -218,7 +218,7 @@ def unapply(
         answer("unapply", None, "", dry_run=dry_run, series=named, target=root, paths=paths)
         return
     verb = "Would restore" if dry_run else "Restored"
-    say(f"{verb} {render.clean.counted(len(paths), 'file')} in {root}")
+    say(f"{verb} {render.escape.counted(len(paths), 'file')} in {root}")
 
 
 def verify(
@@ -373,7 +373,7 @@ def report(
         _compare(session, compare, names or [], form, view_of(quiet=quiet), options)
         return
     if form.startswith("cyclonedx"):
-        find = services.materials.series_materials
+        find = services.bill_of_materials.series_materials
         show(_bill(form)([find(session, name, options) for name in chosen]))
         return
     footprints = [commands.report.report(session, name, options=options) for name in chosen]

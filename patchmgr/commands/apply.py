@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import PatchOutcome
-from patchmgr.model.recorded import Recalled
+from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.applied import Content, Record
@@ -18,8 +18,8 @@ from patchmgr.plumbing.checkout_changes import Goal, plan_exchange
 from patchmgr.plumbing.fast_import import write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import needed_blobs, touched_paths, whole_series
@@ -172,16 +172,16 @@ def _apply(found: _Target, request: _Request) -> Application:
         raise PatchmgrError("busy", f"{record.name} was changed while the command ran", hint)
     clone, memory = found.checkout.clone, Memory(session.workspace)
     lenders = (side.store, clone.git_dir)
-    with Workbench(lenders) as bench, Toolbox() as formatters:
-        old, onto = bench.tree(base.commit), bench.tree(found.onto)
-        side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), bench)
+    with Scratch(lenders) as scratch, Toolbox() as formatters:
+        old, onto = scratch.tree(base.commit), scratch.tree(found.onto)
+        side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), scratch)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
         views = UpstreamStates(session).views(
-            record.upstream, side, bench, patches=patches, base=ends[0], onto=ends[1]
+            record.upstream, side, scratch, patches=patches, base=ends[0], onto=ends[1]
         )
         given = CarryInput(
             session,
-            bench,
+            scratch,
             record.name,
             items_of(patches, series_file, request.options.selected),
             old,
@@ -192,11 +192,15 @@ def _apply(found: _Target, request: _Request) -> Application:
             memory=memory,
             formatters=formatters,
         )
-        return replace(_write(bench, found, request, carry(given), onto), replayed=memory.used())
+        return replace(_write(scratch, found, request, carry(given), onto), replayed=memory.used())
 
 
 def _write(
-    bench: Workbench, found: _Target, request: _Request, carried: Carried, onto: StoredTree
+    scratch: Scratch,
+    found: _Target,
+    request: _Request,
+    carried: Carried,
+    onto: StoredTree,
 ) -> Application:
     """Write the result unless a patch is in conflict; a dry run stops before the last step."""
     checkout, name = found.checkout, request.record.name
@@ -204,13 +208,13 @@ def _write(
     done = Application(name, checkout.clone.root, carried.outcomes, paths, None, is_new=True)
     if done.has_conflicts:
         return replace(done, paths=(), commits=(None,) * len(done.patches))
-    written = write_commits(bench, found.onto, carried.drafts()) if request.makes_commits else ()
+    written = write_commits(scratch, found.onto, carried.drafts()) if request.makes_commits else ()
     tip = written[-1] if written else found.onto
     head = tip if request.makes_commits else None
     exchange = plan_exchange(
         checkout,
         found.applied,
-        {path: _content(bench, path, entry) for path, entry in carried.changes.items()},
+        {path: _content(scratch, path, entry) for path, entry in carried.changes.items()},
         Goal(onto, found.head, tip, makes_commits=request.makes_commits),
         Record(
             name,
@@ -224,7 +228,7 @@ def _write(
     )
     if not request.is_dry_run:
         if written:
-            checkout.clone.take(bench.git_dir, written[-1], found.onto)
+            checkout.clone.take(scratch.git_dir, written[-1], found.onto)
         # First the note: a run that is killed later leaves no checkout that `status` does not know.
         workspace = request.session.workspace
         remember_target(workspace, checkout.clone.root, checkout.clone.private)
@@ -239,14 +243,14 @@ def _write(
     return Application(name, done.target, done.patches, paths, head, is_new=True, commits=commits)
 
 
-def _content(bench: Workbench, path: str, entry: Entry | None) -> Content | None:
+def _content(scratch: Scratch, path: str, entry: Entry | None) -> Content | None:
     if entry is None:
         return None
     if entry.mode == GITLINK:
         raise PatchmgrError(
             "unsupported", f"{path} is a submodule, which `patchmgr apply` does not change"
         )
-    return Content(entry, bench.read(entry.blob))
+    return Content(entry, scratch.read(entry.blob))
 
 
 def unapply_from_checkout(

@@ -40,7 +40,7 @@ from patchmgr.services.published import (
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import read_syncs
 from patchmgr.services.targets import series_digest
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 
 
 class Built(Struct, frozen=True, rename={"is_dry_run": "dry_run"}):
@@ -151,12 +151,12 @@ def branch(
             "give another name with --name, or use: patchmgr apply --to",
         )
     with series_at_pin(session, loaded, options) as at_pin:
-        bench, carried = at_pin.bench, at_pin.carried
+        scratch, carried = at_pin.scratch, at_pin.carried
         refuse_broken(carried.outcomes)
         commits = at_pin.commits()
         if wanted.mine.is_asked:
             config = None if clone is None else clone.private
-            commits = as_mine(bench, base.commit, commits, wanted.mine, config)
+            commits = as_mine(scratch, base.commit, commits, wanted.mine, config)
         head = commits[-1] if commits else base.commit
         where = side.store if clone is None else clone.root
         now = place.value(names[0])
@@ -178,12 +178,12 @@ def branch(
         pushes = _pushes(place, built, remote, moves, is_forced=is_forced, ours=ours)
         if is_dry_run:
             if clone is not None:
-                clone.can_take(bench.git_dir, base.commit)
+                clone.can_take(scratch.git_dir, base.commit)
             return built
         if clone is None:
-            adopt_pack(side.store, bench.git_dir)
+            adopt_pack(side.store, scratch.git_dir)
         else:
-            clone.take(bench.git_dir, head, base.commit)
+            clone.take(scratch.git_dir, head, base.commit)
         if tag is not None:
             write_tag(place.git_dir, made)
         if remote is not None and pushes:

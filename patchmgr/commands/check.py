@@ -22,7 +22,7 @@ from patchmgr.engines.gates import (
     stated_versions,
     whitespace_problems,
 )
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.python_modules import Modules, judged_versions
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claimed, State
@@ -110,7 +110,7 @@ def _run_all(
     states = (loaded.base.commit, *commits)
     loaded.side.try_fetch_objects(whole_tree(loaded.side.store, loaded.base.commit))
     carried = [o.name for o in at_pin.carried.outcomes if o.is_carried]
-    with ThrowAway(at_pin.bench.git_dir) as place:
+    with ThrowAway(at_pin.scratch.git_dir) as place:
         runner = Runner(session, loaded.record.name, place, states, carried)
         return [runner.gate(command) for command in commands]
 
@@ -314,11 +314,11 @@ class _Run(Struct, frozen=True):
     @property
     def files(self) -> Fetching:
         """Return a reader for the files of the branch and of the state that it is based on."""
-        return Fetching(self.at_pin.loaded.side, self.at_pin.bench.read, self._modules)
+        return Fetching(self.at_pin.loaded.side, self.at_pin.scratch.read, self._modules)
 
     def _modules(self) -> set[str]:
         """Return the blobs of all modules that the series' Python files import."""
-        changes, read = self.at_pin.carried.changes, self.at_pin.bench.read
+        changes, read = self.at_pin.carried.changes, self.at_pin.scratch.read
         files = ((path, read(e.blob)) for path, e in changes.items() if e and path.endswith(PYTHON))
         return imported_blobs(files, self.at_pin.tree)
 
@@ -386,11 +386,11 @@ def check_ledger(
     """Check that a checkout, or a branch in it, contains a series, line by line."""
     clone = open_clone(target)
     with series_at_pin(session, load_series(session, name), options) as at_pin:
-        patches, tree, bench = at_pin.patches, at_pin.tree, at_pin.bench
-        pin = Files(Overlay(tree), bench.read)
+        patches, tree, scratch = at_pin.patches, at_pin.tree, at_pin.scratch
+        pin = Files(Overlay(tree), scratch.read)
         claimed = [Claimed(p.name, p.diff, is_reversed=p.is_reversed) for p in patches]
         paths = touched_paths(patches)
-        with _files(clone, branch, paths, tree, bench.read) as (head, files):
+        with _files(clone, branch, paths, tree, scratch.read) as (head, files):
             ledger = balance(claimed, pin, pin, files, cited=lambda commit, path: ())
     problems = tuple(
         Problem("ledger", fault.text, patch, fault.path, fault.line or None)

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, ended, fits_region
 from patchmgr.engines.series.picking import matching_ids
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.recorded import MAX_SIDE
+from patchmgr.formats.recorded_conflict import MAX_SIDE
 from patchmgr.formats.shown import shown
 from patchmgr.model.patch import Patch
-from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Region, Resolution
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.services.decisions import several_ids
 from patchmgr.services.memory import Additions, Memory, folder_files, waiting_with
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import InProgress, original, read_in_progress, work_file
-from patchmgr.store import Change, Workspace
+from patchmgr.workspace import Change, Workspace
 
 SIDES = ("ours", "theirs")
 

@@ -19,7 +19,7 @@ from patchmgr.plumbing.history import commit_of_pull
 from patchmgr.services.decisions import Undecided, read_decisions, read_findings
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import find_follow_ups
-from patchmgr.store import Change, Workspace
+from patchmgr.workspace import Change, Workspace
 
 _PULL = re.compile(r"#?([0-9]{1,9})|.*/pull/([0-9]{1,9})(?:[/?#].*)?")
 _COMMIT = re.compile(r"(?:.*/commit/)?([0-9a-f]{7,40})")

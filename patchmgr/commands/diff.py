@@ -20,7 +20,7 @@ from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.published import NOW, NamedState, find_state, read_commits
 from patchmgr.services.session import Session
-from patchmgr.store import Change
+from patchmgr.workspace import Change
 
 
 class ComparedStates(Struct, frozen=True):
@@ -65,7 +65,7 @@ def diff(
 
 
 def _as_it_is(at_pin: SeriesAtPin) -> NamedState:
-    ids, pin, place = at_pin.commits(), at_pin.loaded.base.commit, at_pin.bench.git_dir
+    ids, pin, place = at_pin.commits(), at_pin.loaded.base.commit, at_pin.scratch.git_dir
     with ObjectReader(place) as reader:
         commits = read_commits(place, reader, ids)
     return NamedState(NOW, place, ids[-1] if ids else pin, pin, commits)

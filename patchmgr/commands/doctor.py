@@ -31,7 +31,7 @@ from patchmgr.plumbing.stores import cache_folder
 from patchmgr.services.session import Session
 from patchmgr.services.targets import known_targets
 from patchmgr.services.work_area import read_in_progress
-from patchmgr.store import LOCK, PRIVATE
+from patchmgr.workspace import LOCK, PRIVATE
 
 MINIMUM_PYTHON = (3, 10)
 

@@ -23,7 +23,7 @@ from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_se
 from patchmgr.services.revising import Revision, make
 from patchmgr.services.session import Session, nobody
 from patchmgr.services.work_area import read_in_progress
-from patchmgr.store import PRIVATE
+from patchmgr.workspace import PRIVATE
 
 _KEYS = {"name": "patch", "is_changed": "changed", "is_dry_run": "dry_run"}
 

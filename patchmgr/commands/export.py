@@ -15,7 +15,7 @@ from patchmgr.commands.series import show_series
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.exports import FORMS, Form, Item, Parcel, Pinned
 from patchmgr.formats.shown import shown
-from patchmgr.formats.stances import backported
+from patchmgr.formats.upstream_status import backported
 from patchmgr.model.outcome import PatchOutcome
 from patchmgr.model.patch import own_author
 from patchmgr.model.series import SkippedPatch
@@ -24,14 +24,14 @@ from patchmgr.plumbing.applied import AppliedFile, Record, content_of, found_sta
 from patchmgr.plumbing.diffs import commit_diffs, tree_diff
 from patchmgr.plumbing.durable import make_folders, remove_empty, unwritable
 from patchmgr.plumbing.fast_import import write_commits
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.target import Exchange, Replacement, Target
 from patchmgr.plumbing.work_tree import WorkFile, permissions_for
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, load_series, refuse_broken, series_at_pin
 from patchmgr.services.session import Session
 from patchmgr.services.upstreaming import first_releases
-from patchmgr.store import PRIVATE
+from patchmgr.workspace import PRIVATE
 
 
 class ExportOptions(Struct, frozen=True):
@@ -150,7 +150,7 @@ class _Export(Struct, frozen=True):
         """Apply the series to its pin, and export the patches that apply, as git writes them."""
         carry_options = CarryOptions(self.asked.selected)
         with series_at_pin(self.session, loaded, carry_options) as at_pin:
-            bench, carried, base = at_pin.bench, at_pin.carried, at_pin.base
+            scratch, carried, base = at_pin.scratch, at_pin.carried, at_pin.base
             refuse_broken(carried.outcomes)
             lines, ref = loaded.series_file.lines, loaded.record.pin.ref
             pinned = Pinned(base, ref, lines, self.asked.package)
@@ -166,8 +166,8 @@ class _Export(Struct, frozen=True):
             if all(kept):
                 diffs: Mapping[str, bytes] = {}
             else:
-                commits = write_commits(bench, base, carried.drafts())
-                diffs = self._diffs(bench, base, commits, items, pinned)
+                commits = write_commits(scratch, base, carried.drafts())
+                diffs = self._diffs(scratch, base, commits, items, pinned)
 
         def content(item: Item) -> bytes:
             return self.form.rewritten(item, diffs[item.patch.name], pinned)
@@ -185,7 +185,7 @@ class _Export(Struct, frozen=True):
 
     def _diffs(
         self,
-        bench: Workbench,
+        scratch: Scratch,
         base: str,
         commits: Sequence[str],
         items: Sequence[Item],
@@ -193,11 +193,11 @@ class _Export(Struct, frozen=True):
     ) -> Mapping[str, bytes]:
         """Map each patch to its diff, or to that of the whole series if the format needs one."""
         if self.form.is_whole:
-            whole = tree_diff(bench.git_dir, base, commits[-1])
+            whole = tree_diff(scratch.git_dir, base, commits[-1])
             return {item.patch.name: whole for item in items}
         shape = self.form.shape(pinned)
         found = commit_diffs(
-            bench.git_dir, commits, finds_renames=shape.finds_renames, folder=shape.folder
+            scratch.git_dir, commits, finds_renames=shape.finds_renames, folder=shape.folder
         )
         return {item.patch.name: found[commit] for item, commit in zip(items, commits, strict=True)}
 

@@ -117,7 +117,7 @@ def fold_diff(
             raise PatchmgrError("bad-patch", "the given text has no diff")
         at = chain.position(target)
         side = opened.ground.overlay(chain.states[at + 1])
-        step_patch(side, diff, opened.bench)
+        step_patch(side, diff, opened.scratch)
         layer = opened.ground.between(target, chain.states[at], side.changes())
         layers: list[Layer] = [*chain.layers[:at], layer, *chain.layers[at + 1 :]]
         states = restacked(opened, chain, layers, same_end=False)

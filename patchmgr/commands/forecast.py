@@ -178,14 +178,14 @@ class Watch:
 
     def _judge(self, pull: PullForecast) -> PullForecast:
         """Add the effect of a pull request: that of a rebase from the tip onto the merge."""
-        bench, tip = self.run.bench, self.tip.commit
+        scratch, tip = self.run.scratch, self.tip.commit
         self._bring(pull)
         tree = None
         with suppress(PatchmgrError):  # git cannot look for moved files without their contents
-            tree = merged_tree(bench.git_dir, tip, pull.head)
+            tree = merged_tree(scratch.git_dir, tip, pull.head)
         if tree is None:
             return replace(pull, effect=PullEffect.UNKNOWN)
-        merged = bench.write_commit(tree, tip, f"pull request (#{pull.number})")
+        merged = scratch.write_commit(tree, tip, f"pull request (#{pull.number})")
         patches = self.patches_on(merged)
         return replace(pull, effect=effect_of(patches), patches=patches)
 
@@ -230,17 +230,17 @@ class Watch:
         upstream = session.workspace.upstream(
             session.workspace.series_record(self.stack[0]).upstream
         )
-        side = GitUpstream(upstream, self.run.bench.reader, progress)
+        side = GitUpstream(upstream, self.run.scratch.reader, progress)
         return tuple(_beside(load_series(session, name), side) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
         """Map paths to the symbols that a pull request changes in files of the stack."""
-        bench, found = self.run.bench, dict[str, set[str]]()
-        tree = bench.tree(merged)
-        for path, hunks in changed_lines(bench.git_dir, self.tip.commit, merged).items():
+        scratch, found = self.run.scratch, dict[str, set[str]]()
+        tree = scratch.tree(merged)
+        for path, hunks in changed_lines(scratch.git_dir, self.tip.commit, merged).items():
             entry = tree.entry(path)
             if path in self.on_tip.paths and entry is not None:
-                index = SymbolIndex(path, bench.read(entry.blob))
+                index = SymbolIndex(path, scratch.read(entry.blob))
                 lines = {n for _, _, at, count in hunks for n in range(at, at + max(count, 1))}
                 found[path] = {s for s in map(index.at, sorted(lines)) if s is not None}
         return found

@@ -22,7 +22,7 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 from patchmgr.model.snapshot import Entry
 from patchmgr.model.upstream import SeriesRecord
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.forks import Fork, read_fork
 from patchmgr.services.load import base_commit, load_series
 from patchmgr.services.patch_sources import (
@@ -37,7 +37,7 @@ from patchmgr.services.patch_sources import (
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session
 from patchmgr.services.upstream_states import End, UpstreamStates
-from patchmgr.store import Change
+from patchmgr.workspace import Change
 
 
 class Imported(Struct, frozen=True):
@@ -221,11 +221,11 @@ def _check_fold(
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(session.workspace.series_file(series).names())
     upstreams = UpstreamStates(session)
-    with Workbench([side.store]) as bench:
-        tree = bench.tree(base_commit(session, loaded, bench, upstreams)[0])
-        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), bench)
+    with Scratch([side.store]) as scratch:
+        tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
+        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
         pin = End(base, tree)
-        views = upstreams.views(loaded.record.upstream, side, bench, patches=patches, base=pin)
+        views = upstreams.views(loaded.record.upstream, side, scratch, patches=patches, base=pin)
         missing = missing_on(patches, views.base, views.states) if views is not None else {}
         for name in sorted(missing.keys() - known):
             session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")
@@ -238,9 +238,9 @@ def _check_fold(
             try:
                 for patch in let_in:
                     if patch.name in missing:
-                        step_patch(Overlay(overlay), patch, bench)
+                        step_patch(Overlay(overlay), patch, scratch)
                     else:
-                        step_patch(overlay, patch, bench)
+                        step_patch(overlay, patch, scratch)
                         if views is not None and patch.name not in known:
                             check_promise(patch, overlay, views)
                     unproven.discard(patch.name)

@@ -22,7 +22,7 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.forks import followed
 from patchmgr.services.forks import LINEARIZE, ForkBase, find_fork_base
 from patchmgr.services.session import Session
-from patchmgr.store import LOCK, Change, Workspace
+from patchmgr.workspace import LOCK, Change, Workspace
 
 _IGNORED = b".patchmgr/\n"
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from patchmgr.errors import UsageError
 from patchmgr.plumbing.merge_drivers import SECTION, Installation, install, installed
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 
 # What a structural merge understands, and text that recorded resolutions are likely for.
 PATTERNS = (
@@ -28,7 +28,7 @@ _GIT_FIRST = (
 )
 _SCRIPT = (
     "import sys; sys.path = [p for p in sys.path if p] + [{here!r}]; "
-    "from patchmgr.plumbing.first_merge import is_merged; "
+    "from patchmgr.plumbing.quick_merge import is_merged; "
     "is_merged(*sys.argv[-4:-1]) and sys.exit(); "
     "from patchmgr.cli import main; main()"
 )

@@ -17,12 +17,12 @@ from patchmgr.model.outcome import How, Reliability, Suggestion
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, work_tree_reader
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.outputs import read_named, write_output
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.memory import Memory
-from patchmgr.store import Workspace, find_workspace
+from patchmgr.workspace import Workspace, find_workspace
 
 
 class MergedFile(Struct, frozen=True):
@@ -105,15 +105,15 @@ def merge_file(
     recall = None if workspace is None else Memory(workspace)
     structure = StructureApart(answers=Answers(), confidence=confidence)
     read = work_tree_reader(Path.cwd())
-    bench = Workbench((), folder=Path(tempfile.gettempdir()))
-    with closing(structure), bench, Toolbox() as formatters:
+    scratch = Scratch((), folder=Path(tempfile.gettempdir()))
+    with closing(structure), scratch, Toolbox() as formatters:
         result = solve_text(
             base,
             new,
             fork,
             path,
             mergers=Mergers(
-                text=GitTextMerge(bench),
+                text=GitTextMerge(scratch),
                 recall=recall,
                 structure=structure,
                 formatter=None if read is None else TreeFormatter(read, formatters),

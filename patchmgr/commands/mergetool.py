@@ -9,13 +9,13 @@ from msgspec import Struct
 from patchmgr.commands.rebase import require_in_progress
 from patchmgr.engines.text.marked import sides_of
 from patchmgr.errors import UsageError
-from patchmgr.model.recorded import Kind
+from patchmgr.model.recorded_conflict import Kind
 from patchmgr.plumbing.outputs import write_output
 from patchmgr.plumbing.programs import ToolFile, configured_settings, run_tool
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import Waiting, is_unresolved, original, work_file
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 
 
 class ToolResult(Struct, frozen=True):

@@ -14,7 +14,7 @@ from patchmgr.model.series import SeriesFile
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import Revised, chain_of, restacked, revised, revision_of
 from patchmgr.services.session import Session
-from patchmgr.store import Change
+from patchmgr.workspace import Change
 
 
 def move(

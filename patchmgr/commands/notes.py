@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from patchmgr.commands.rebase import BRANCHES
 from patchmgr.engines.cause.pulls import pull_number
-from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.report.subsystems import Subsystems, folders_of, subsystems
 from patchmgr.engines.report.sync_facts import (
     carried_of,
@@ -25,14 +25,14 @@ from patchmgr.model.documents import SyncDocument
 from patchmgr.model.notes import Arrival, Brought, Carried, Dropped, GateLine, Solved, SyncNote
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.ports import Step
-from patchmgr.model.recorded import Recalled
+from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.answer_cache import Answers
 from patchmgr.plumbing.history import GitHistory
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
-from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, references
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published

@@ -14,7 +14,7 @@ from patchmgr.commands.init import Branch, import_branch, init, name_from
 from patchmgr.commands.rebase import RebaseRequest, plan_lock, rebase_stack
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.languages.symbols import SymbolIndex
-from patchmgr.engines.rebase.stretch import longest_stretch
+from patchmgr.engines.rebase.clean_stretch import longest_stretch
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Verdict
@@ -34,17 +34,17 @@ from patchmgr.plumbing.diffs import changed_files, changed_paths, last_authors, 
 from patchmgr.plumbing.forks import commit_named
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.history import commit_facts
-from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.services.carried_again import SKIPPED
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.forks import SQUASH
 from patchmgr.services.load import RebaseRun, rebase_run
 from patchmgr.services.plans import digests_of, keep_plan
+from patchmgr.services.repeated_rebase import SKIPPED
 from patchmgr.services.series import stack_of
 from patchmgr.services.session import Session, pinned_state
 from patchmgr.services.work_area import InProgress
-from patchmgr.store import Change, Foreseen
+from patchmgr.workspace import Change, Foreseen
 
 MOST_KNOWING = 4
 

@@ -15,18 +15,18 @@ from patchmgr.engines.conflicts.solution import Fitted, fit, text_failures
 from patchmgr.engines.conflicts.work_order import in_place, regions_of
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
-from patchmgr.formats.recorded import MAX_SIDE
+from patchmgr.formats.recorded_conflict import MAX_SIDE
 from patchmgr.formats.shown import shown
 from patchmgr.model.outcome import FileConflict
-from patchmgr.model.recorded import Origin, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Origin, Recorded, Resolution
 from patchmgr.model.work_order import Failure, Proposed, Solution
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.outputs import read_named
 from patchmgr.plumbing.programs import ThrowAway, whole_tree
-from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
 from patchmgr.services.decisions import is_finding, open_findings
 from patchmgr.services.memory import Memory, waiting_with
+from patchmgr.services.repeated_rebase import Place, RepeatedRebase, repeated_rebase
 from patchmgr.services.session import Session
 from patchmgr.services.work_area import InProgress, Waiting, read_in_progress, work_file
 from patchmgr.services.work_orders import OFFERED
@@ -196,7 +196,7 @@ def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bo
         raise UsageError("--by must be a name in one line of plain text")
     item, failures, rests = target.item, list[Failure](), tuple[str, ...]()
     again = (session, target.in_progress, item.series, target.place)
-    with carried_again(*again) as carried:
+    with repeated_rebase(*again) as carried:
         conflict = carried.conflict(target.place)
         known = {one.id for patch in carried.outcome.patches for one in patch.open_findings}
     if conflict is None:
@@ -213,7 +213,7 @@ def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bo
             failures += text_failures(conflict, fitted)
     if fitted is not None:
         try:
-            with carried_again(*again, (fitted.content,)) as carried:
+            with repeated_rebase(*again, (fitted.content,)) as carried:
                 failures += _merge_failures(carried, target.place, known)
                 rests = _rests_on(carried, target.place)
                 if runs and not failures:
@@ -234,7 +234,7 @@ def _check(session: Session, target: _Target, given: Given, *, by: str, runs: bo
 _LONGEST_NAME = 200
 
 
-def _merge_failures(carried: CarriedAgain, place: Place, known: set[str]) -> Iterator[Failure]:
+def _merge_failures(carried: RepeatedRebase, place: Place, known: set[str]) -> Iterator[Failure]:
     """Yield conflicts and findings that only a rebase with the solution has."""
     left = carried.conflict(place)
     if left is not None:
@@ -251,17 +251,17 @@ def _merge_failures(carried: CarriedAgain, place: Place, known: set[str]) -> Ite
                 yield Failure("ledger", fault.sentence())
 
 
-def _rests_on(carried: CarriedAgain, place: Place) -> tuple[str, ...]:
+def _rests_on(carried: RepeatedRebase, place: Place) -> tuple[str, ...]:
     patch, outcome = carried.patch(place[0]), carried.outcome
     causes = [one.commit for one in patch.cause if place[1] in one.paths]
     return tuple(dict.fromkeys((outcome.base.commit, outcome.onto.commit, *causes)))
 
 
-def _run_failures(session: Session, carried: CarriedAgain) -> Iterator[Failure]:
+def _run_failures(session: Session, carried: RepeatedRebase) -> Iterator[Failure]:
     """Yield a failure for each command of the series that fails on the rebased patches."""
     name, side, onto = carried.outcome.name, carried.loaded.side, carried.target.commit
     side.try_fetch_objects(whole_tree(side.store, onto))
-    with ThrowAway(carried.bench.git_dir) as place:
+    with ThrowAway(carried.scratch.git_dir) as place:
         runner = Runner(session, name, place, (onto, carried.top), ("the solution",))
         for command in session.workspace.settings(name).commands:
             for problem in runner.gate(command).problems:

@@ -76,12 +76,12 @@ def _push(opened: OpenSeries, wanted: Sequence[str], options: CheckoutOptions) -
     for name in wanted:
         patch = opened.patches[name]
         try:
-            step_patch(side, patch, opened.bench)
+            step_patch(side, patch, opened.scratch)
         except PatchmgrError as fault:
             failure = fault
             if not options.is_forced:
                 break
-            rejected = force_patch(side, patch, opened.bench)
+            rejected = force_patch(side, patch, opened.scratch)
         came.append(name)
         if failure is not None:
             break

@@ -17,15 +17,14 @@ from patchmgr.formats.patch_files import parse_patch
 from patchmgr.formats.series_files import set_aside, without, without_strip, write_series
 from patchmgr.model.ids import is_full_id
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
-from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.model.recorded_conflict import Recalled, Recorded
 from patchmgr.model.upstream import Lock, SeriesRecord
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.linked_worktree import LinkedWorktree
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
-from patchmgr.plumbing.workbench import Workbench
-from patchmgr.services.carried_again import SKIPPED, going_on
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
@@ -42,6 +41,7 @@ from patchmgr.services.rebase_checkout import (
     trust,
     with_added,
 )
+from patchmgr.services.repeated_rebase import SKIPPED, going_on
 from patchmgr.services.series import stacks_of, whole_stacks
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import keep_syncs
@@ -61,7 +61,7 @@ from patchmgr.services.work_area import (
     work_files,
     work_folder,
 )
-from patchmgr.store import LOCK, Change, RefPlan, Workspace
+from patchmgr.workspace import LOCK, Change, RefPlan, Workspace
 
 BRANCHES = "refs/heads/patchmgr/"
 
@@ -154,10 +154,14 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
 
 
 def plan_branch(
-    workspace: Workspace, side: Side, bench: Workbench, outcome: SeriesOutcome, change: Change
+    workspace: Workspace,
+    side: Side,
+    scratch: Scratch,
+    outcome: SeriesOutcome,
+    change: Change,
 ) -> None:
     """Move the new commits into the store, and add the update of the series' branch to a change."""
-    adopt_pack(side.store, bench.git_dir)
+    adopt_pack(side.store, scratch.git_dir)
     branch = BRANCHES + outcome.name
     old = references(side.store, workspace.ref_at(side.store, branch)).get("")
     change.refs.append(RefPlan(str(side.store), branch, outcome.head, old))
@@ -352,10 +356,10 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     with Toolbox() as formatters, checkout or nullcontext():
         for stack in stacks_of(session, request.in_progress.series):
             lowest = session.workspace.series_record(stack[0])
-            with Workbench([session.side_of(lowest).store]) as bench:
+            with Scratch([session.side_of(lowest).store]) as scratch:
                 for content in edit_contents(session.workspace, request.in_progress):
-                    bench.add(content)
-                run = RebaseRun(session, request.options, bench, upstreams, memory, formatters)
+                    scratch.add(content)
+                run = RebaseRun(session, request.options, scratch, upstreams, memory, formatters)
                 outcomes += rebase_stack(run, stack, request, change, checkout)
     paths = {c.new_path for o in outcomes for p in o.patches for c in p.conflicts}
     result = RebaseResult(
@@ -409,7 +413,7 @@ def rebase_stack(
                 path = f"series/{name}/series"
                 change.files.setdefault(path, write_series(loaded.series_file))
             if not request.is_dry_run:
-                plan_branch(run.session.workspace, loaded.side, run.bench, outcome, change)
+                plan_branch(run.session.workspace, loaded.side, run.scratch, outcome, change)
         yield outcome
 
 
@@ -506,8 +510,8 @@ def rebase_onto_many(
         for stack in stacks_of(session, whole_stacks(session, names)):
             loaded = [load_series(session, name) for name in stack]
             states = _states(session, loaded[0], targets)
-            with Workbench([loaded[0].side.store]) as bench, Toolbox() as formatters:
-                run = RebaseRun(session, options, bench, upstreams, memory, formatters)
+            with Scratch([loaded[0].side.store]) as scratch, Toolbox() as formatters:
+                run = RebaseRun(session, options, scratch, upstreams, memory, formatters)
                 for label, state in states.items():
                     parents: Parents = {}
                     outcomes = [run.carry_onto(one, state, parents) for one in loaded]

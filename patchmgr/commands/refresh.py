@@ -21,7 +21,7 @@ from patchmgr.engines.series.layers import (
 )
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import Block, changed_blocks
-from patchmgr.engines.text.offers import Chooser, Offer, choices, mode_words, offers_of
+from patchmgr.engines.text.hunk_choice import Chooser, Offer, choices, mode_words, offers_of
 from patchmgr.engines.text.origins import origins
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.patch_files import parse_patch
@@ -135,7 +135,7 @@ def _chosen(opened: OpenSeries, edits: State, choose: Chooser) -> dict[str, Entr
     for path, choice in choices(offers, choose).items():
         after = edits[path]
         if after is not None and not choice.is_whole:
-            after = Entry(after.mode, opened.bench.add(choice.taken))
+            after = Entry(after.mode, opened.scratch.add(choice.taken))
         found[path] = after
     return found
 
@@ -231,7 +231,7 @@ def _owned(
             lines = list(old)
             for block in reversed(own):
                 lines[block.old_start : block.old_end] = new[block.new_start : block.new_end]
-            entry = Entry(before.mode, opened.bench.add(b"".join(lines)))
+            entry = Entry(before.mode, opened.scratch.add(b"".join(lines)))
             owned.setdefault(name, {})[path] = entry
     return owned, left
 

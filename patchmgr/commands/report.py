@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
-from patchmgr.engines.gating.sites import Texts
-from patchmgr.engines.gating.words import Words
+from patchmgr.engines.hardware_gates.sites import Texts
+from patchmgr.engines.hardware_gates.words import Words
 from patchmgr.engines.report.footprint import State, compared, footprint
 from patchmgr.engines.report.review import (
     Judge,
@@ -31,15 +31,15 @@ from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Patch
 from patchmgr.model.review import ChangedSite, Moment, Review
 from patchmgr.model.snapshot import GITLINK, Entry
-from patchmgr.plumbing.ahead import Ahead
 from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.background import Ahead
 from patchmgr.plumbing.diffs import changed_lines, known_words, numstat
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.in_parallel import in_parallel
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import SeriesAtPin, load_series, series_at_pin
 from patchmgr.services.patch_repository import workspace_at
@@ -58,13 +58,13 @@ def _review(
     answers: Answers,
 ) -> Review:
     """Return the parts of a report for reviewers; `sites` is called last."""
-    loaded, bench, base = at_pin.loaded, at_pin.bench, at_pin.loaded.base.commit
+    loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
-    tree, files = bench.tree(base), Fetching(loaded.side, bench.read)
+    tree, files = scratch.tree(base), Fetching(loaded.side, scratch.read)
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
     rule = subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
-    recent = loaded.side.recent(base, edited, scratch=bench.git_dir) if edited else None
+    recent = loaded.side.recent(base, edited, scratch=scratch.git_dir) if edited else None
     window, past = recent if recent is not None else (None, ())
     names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
 
@@ -113,7 +113,7 @@ def words_of(upstream: str, own: Mapping[str, Sequence[str]]) -> Words:
     The built-in lists are the general one and that of the upstream. If there is none for the
     upstream, all lists are used.
     """
-    pages = (page for page in files("patchmgr").joinpath("gates").iterdir())
+    pages = (page for page in files("patchmgr").joinpath("hardware_gates").iterdir())
     lists = {p.name.removesuffix(".toml"): p for p in pages if p.name.endswith(".toml")}
     names = [_GENERAL, upstream] if upstream in lists else sorted(lists)
     return Words.of((lists[name].read_bytes() for name in names), own)
@@ -155,12 +155,12 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
     """Return the footprint of a series on its pin."""
     loaded = load_series(session, name)
     with series_at_pin(session, loaded, options) as at_pin:
-        bench, carried, tree, base = at_pin.bench, at_pin.carried, at_pin.tree, at_pin.base
+        scratch, carried, tree, base = at_pin.scratch, at_pin.carried, at_pin.tree, at_pin.base
         draft = Draft(loaded.author, b"footprint\n", carried.changes)
-        head = write_commits(bench, base, [draft])[0]
-        renames = {new: old for old, new in renamed_paths(bench.git_dir, base, head).items()}
-        changes = _changes(bench, tree, carried.changes, renames)
-        texts = texts_of(changes, changed_lines(bench.git_dir, base, head))
+        head = write_commits(scratch, base, [draft])[0]
+        renames = {new: old for old, new in renamed_paths(scratch.git_dir, base, head).items()}
+        changes = _changes(scratch, tree, carried.changes, renames)
+        texts = texts_of(changes, changed_lines(scratch.git_dir, base, head))
         own = session.workspace.settings(name).labels
         words = words_of(loaded.record.upstream, own)
         answers = Answers()
@@ -171,7 +171,7 @@ def report(session: Session, name: str, *, options: CarryOptions) -> Footprint:
         ):
             out = [o for o in carried.outcomes if o.verdict is Verdict.SKIPPED]
             skipped = {o.name: o.reason or "" for o in out}
-            net = numstat(bench.git_dir, base, head)
+            net = numstat(scratch.git_dir, base, head)
             found = footprint(name, loaded.record.pin, at_pin.patches, changes, net)
             found = replace(found, patches=tuple(map(_with_edits, found.patches, edits.result())))
             looked = _review(
@@ -222,7 +222,7 @@ def _with_edits(found: PatchFootprint, edits: Mapping[str, tuple[str, ...]]) -> 
 
 
 def _changes(
-    bench: Workbench,
+    scratch: Scratch,
     tree: StoredTree,
     changes: Mapping[str, Entry | None],
     renames: Mapping[str, str],
@@ -232,7 +232,7 @@ def _changes(
     def content(entry: Entry | None) -> bytes | None:
         if entry is None:
             return None
-        return entry.blob.encode() if entry.mode == GITLINK else bench.read(entry.blob)
+        return entry.blob.encode() if entry.mode == GITLINK else scratch.read(entry.blob)
 
     found = []
     moved_away = set(renames.values())

@@ -19,7 +19,7 @@ from patchmgr.model.upstream import SeriesRecord
 from patchmgr.services.open_series import CheckoutOptions, opened_series
 from patchmgr.services.revising import chain_of
 from patchmgr.services.session import Session, make_pin
-from patchmgr.store import LOCK, Change
+from patchmgr.workspace import LOCK, Change
 
 
 def new_series(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from patchmgr.commands.conflicts import list_conflicts
 from patchmgr.engines.conflicts.memory import fits_region, recorded_fault
 from patchmgr.errors import PatchmgrError
-from patchmgr.formats.recorded import (
+from patchmgr.formats.recorded_conflict import (
     CONFLICTS,
     FILES,
     META,
@@ -27,7 +27,7 @@ from patchmgr.formats.recorded import (
 )
 from patchmgr.formats.shown import shown
 from patchmgr.model.ids import blob_id
-from patchmgr.model.recorded import Kind, Recorded, Region, Source
+from patchmgr.model.recorded_conflict import Kind, Recorded, Region, Source
 from patchmgr.model.snapshot import FILE_MODES, REGULAR, Entry
 from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.clones import author_of
@@ -35,11 +35,11 @@ from patchmgr.plumbing.committing import push_refs
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.git_upstream import GitUpstream, check_url
 from patchmgr.plumbing.objects import TREE_MODE, ObjectReader
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove, adopt_pack, create_store, store_path
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.memory import Memory
 from patchmgr.services.session import Session
-from patchmgr.store import Change, Workspace
+from patchmgr.workspace import Change, Workspace
 
 MOST = 20_000  # conflicts of a source
 LARGEST = 1 << 20  # bytes of a file
@@ -220,18 +220,18 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
             side.fetch_commit(old)
             listed = _listed(side.reader, old)
         known, otherwise, changes = list[str](), list[str](), dict[str, Entry | None]()
-        with Workbench([side.store], folder=side.store.parent) as bench:
+        with Scratch([side.store], folder=side.store.parent) as scratch:
             for name, files in own.items():
                 there = listed.get(name, {}).get(RESOLUTION)
                 if name not in listed or (there is None and RESOLUTION in files):
                     for file, content in files.items():
-                        changes[f"{CONFLICTS}/{name}/{file}"] = Entry(REGULAR, bench.add(content))
+                        changes[f"{CONFLICTS}/{name}/{file}"] = Entry(REGULAR, scratch.add(content))
                 elif there is None or there.blob == blob_id(files.get(RESOLUTION, b"")):
                     known.append(name)
                 else:
                     otherwise.append(name)
             pushed = tuple(dict.fromkeys(path.split("/")[1] for path in changes))
-            commit = _committed(bench, side.store, old, pushed, changes) if changes else None
+            commit = _committed(scratch, side.store, old, pushed, changes) if changes else None
         if commit is not None and not is_dry_run:
             try:
                 push_refs(side.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
@@ -256,7 +256,7 @@ def _own(session: Session) -> dict[str, dict[str, bytes]]:
 
 
 def _committed(
-    bench: Workbench,
+    scratch: Scratch,
     store: Path,
     parent: str | None,
     pushed: tuple[str, ...],
@@ -268,6 +268,6 @@ def _committed(
         raise PatchmgrError("identity", "git does not know who you are", hint)
     count = f"{len(pushed)} resolution{'' if len(pushed) == 1 else 's'}"
     message = f"conflicts: {count}\n\n" + "".join(f"{name}\n" for name in pushed)
-    (commit,) = write_commits(bench, parent, [Draft(author, message.encode(), changes)])
-    adopt_pack(store, bench.git_dir)
+    (commit,) = write_commits(scratch, parent, [Draft(author, message.encode(), changes)])
+    adopt_pack(store, scratch.git_dir)
     return commit

@@ -8,7 +8,7 @@ from patchmgr.engines.series.fold import FileStep, step_patch
 from patchmgr.model.edits import Edit, FileEdits
 from patchmgr.model.patch import Patch
 from patchmgr.plumbing.answer_cache import Answers
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, opened_series
 from patchmgr.services.revising import chain_of
 from patchmgr.services.session import Session
@@ -31,7 +31,7 @@ def shown_edits(
         with closing(StructureApart(answers=Answers())) as structure:
             return patch, tuple(
                 _file_edits(opened, step, structure)
-                for step in step_patch(before, patch, opened.bench)
+                for step in step_patch(before, patch, opened.scratch)
             )
 
 
@@ -47,7 +47,7 @@ def _file_edits(opened: OpenSeries, step: FileStep, structure: StructureApart) -
             edits.append(Edit("", f"move it here from {change.old_path}"))
         if step.base.mode != step.theirs.mode:
             edits.append(Edit("", f"change its mode to {step.theirs.mode}"))
-        texts = [opened.bench.read(entry.blob) for entry in (step.base, step.theirs)]
+        texts = [opened.scratch.read(entry.blob) for entry in (step.base, step.theirs)]
         if change.binary is not None or any(b"\0" in text for text in texts):
             edits.append(Edit("", "replace its content, which is binary"))
         elif change.hunks:

@@ -13,7 +13,7 @@ from patchmgr.engines.series.fold import FileStep, step_patch
 from patchmgr.engines.series.layers import State
 from patchmgr.engines.series.picking import file_name
 from patchmgr.engines.series.placement import take_in
-from patchmgr.engines.text.offers import Chooser, Offer, choices, mode_words, offers_of
+from patchmgr.engines.text.hunk_choice import Chooser, Offer, choices, mode_words, offers_of
 from patchmgr.errors import UsageError
 from patchmgr.formats.header_edits import new_header
 from patchmgr.formats.patch_files import parse_patch
@@ -94,7 +94,7 @@ def _middle(opened: OpenSeries, chain: Chain, patch: Patch, part: PatchPart) -> 
     """Return the state after the patch without the split-off part."""
     at = chain.position(patch.name)
     old, new = chain.states[at], chain.states[at + 1]
-    steps = step_patch(opened.ground.overlay(old), patch, opened.bench)
+    steps = step_patch(opened.ground.overlay(old), patch, opened.scratch)
     middle = dict(new)
     if part.choose is not None:
         middle |= _left_of(opened, steps, old, part.choose)
@@ -127,7 +127,7 @@ def _left_of(
             paths = filter(None, (step.change.old_path, step.change.new_path))
             found |= {each: opened.ground.entry(old, each) for each in paths}
         else:
-            found[path] = Entry(step.theirs.mode, opened.bench.add(choice.left))
+            found[path] = Entry(step.theirs.mode, opened.scratch.add(choice.left))
     return found
 
 
@@ -147,9 +147,9 @@ def _without(opened: OpenSeries, step: FileStep, chosen: Collection[int]) -> Ent
         message = f"{shown(change.path)} is added, moved or deleted: split it as a whole"
         raise UsageError(message, f"--file {change.path}")
     rest = set(range(len(change.hunks))) - set(chosen)
-    content = opened.bench.read(step.base.blob)
+    content = opened.scratch.read(step.base.blob)
     content, _, _ = take_in(content, change.hunks, step.positions, rest)
-    return Entry(step.theirs.mode, opened.bench.add(content))
+    return Entry(step.theirs.mode, opened.scratch.add(content))
 
 
 def _taken(

@@ -15,9 +15,9 @@ from patchmgr.commands.conflicts import is_resolved
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.decision import Ruling
-from patchmgr.model.stance import FollowUp
 from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.model.upstream_status import FollowUp
 from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_upstream import tags_of
 from patchmgr.plumbing.objects import ObjectReader

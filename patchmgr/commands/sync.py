@@ -32,8 +32,8 @@ from patchmgr.plumbing.committing import fetch_ref
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
-from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.render.sync import (
     badge,
     check_markdown,
@@ -43,7 +43,6 @@ from patchmgr.render.sync import (
     sync_markdown,
     sync_title,
 )
-from patchmgr.services.carried_again import CarriedAgain
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, RebaseRun, load_series, rebase_run
 from patchmgr.services.patch_repository import (
@@ -52,10 +51,11 @@ from patchmgr.services.patch_repository import (
     open_patch_repository,
     workspace_at,
 )
+from patchmgr.services.repeated_rebase import RepeatedRebase
 from patchmgr.services.series import patch_commits, stack_of
 from patchmgr.services.session import Session, nobody, pin_of
 from patchmgr.services.work_orders import order_of_file, order_of_finding, shorter
-from patchmgr.store import LOCK
+from patchmgr.workspace import LOCK
 
 
 class SyncRequest(Struct, frozen=True):
@@ -133,7 +133,7 @@ def _proposal(run: RebaseRun, stack: tuple[str, ...], side: Side, end: Resolved)
     return Proposal(plan, tuple(outcomes), carried, tuple(orders), files)
 
 
-def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[CarriedAgain]:
+def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[RepeatedRebase]:
     """Rebase a stack onto a state with conflicts, and yield each series with all details."""
     run = replace(run, options=replace(run.options, wants_detail=True))
     parents: Parents = {}
@@ -141,10 +141,10 @@ def _left(run: RebaseRun, stack: Sequence[str], target: Resolved) -> Iterator[Ca
         loaded = load_series(run.session, name)
         outcome = run.carry_onto(loaded, target, parents)
         top = parents[name].commit
-        yield CarriedAgain(run.session, loaded, target, run.bench, outcome, top)
+        yield RepeatedRebase(run.session, loaded, target, run.scratch, outcome, top)
 
 
-def _orders(carried: CarriedAgain) -> Iterator[WorkOrder]:
+def _orders(carried: RepeatedRebase) -> Iterator[WorkOrder]:
     """Yield the work order of each conflict and each certain finding."""
     for patch in carried.outcome.patches:
         files = (order_of_file(carried, (patch.name, c.path), c.id) for c in patch.conflicts)
@@ -218,7 +218,7 @@ class _Publisher(Struct, frozen=True):
             name = self.proposal.plan.series[0]
             yield self.repository.push(remote, f"{SYNC}{name}", commit)
         for name, head in self.proposal.heads.items() if self.fork is not None else ():
-            place, fork = self.run.bench.git_dir, str(self.fork)
+            place, fork = self.run.scratch.git_dir, str(self.fork)
             yield self.repository.push(fork, f"patchmgr/{name}", head, git_dir=place)
 
     def _heartbeat(self, remote: str) -> PushedBranch:

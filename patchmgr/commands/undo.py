@@ -21,7 +21,7 @@ from patchmgr.plumbing.objects import object_named
 from patchmgr.plumbing.operations import record_digest
 from patchmgr.services.session import Session
 from patchmgr.services.targets import settled
-from patchmgr.store import Change, RefPlan, Told, Workspace
+from patchmgr.workspace import Change, RefPlan, Told, Workspace
 
 
 class Turn(Struct, frozen=True):

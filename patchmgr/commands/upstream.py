@@ -17,7 +17,7 @@ from patchmgr.model.upstream import Upstream
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.stores import borrow, objects_of
 from patchmgr.services.session import Session
-from patchmgr.store import LOCK, Change
+from patchmgr.workspace import LOCK, Change
 
 
 def upstream_of(

@@ -9,13 +9,13 @@ from datetime import datetime, timezone
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.conflicts.header_words import named_in
+from patchmgr.engines.conflicts.header_references import named_in
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
-from patchmgr.formats.stances import backported, standing_of
+from patchmgr.formats.upstream_status import backported, standing_of
 from patchmgr.model.outcome import PatchOutcome, Verdict
 from patchmgr.model.patch import Patch
-from patchmgr.model.stance import Stance
+from patchmgr.model.upstream_status import Stance
 from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import Parents, load_series, rebase_run

@@ -26,14 +26,14 @@ from patchmgr.formats.wheel_records import (
     row_of,
     write_record,
 )
-from patchmgr.model.materials import Materials
+from patchmgr.model.bill_of_materials import Materials
 from patchmgr.model.snapshot import EXECUTABLE, REGULAR
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.durable import written_beside
 from patchmgr.plumbing.work_tree import WorkFile
+from patchmgr.services.bill_of_materials import materials_of, patches_used
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.installed import WHEEL_MARK, path_map
-from patchmgr.services.materials import materials_of, patches_used
 from patchmgr.services.packages import Package, PackageResult, carry_onto_package
 from patchmgr.services.series import whole_series
 from patchmgr.services.session import Session

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.python_modules import ANYTHING, Modules, Version
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.engines.structure.guards_imports import ENDS, places, resolves
-from patchmgr.formats.stances import MAINLINE, STATUS, stance_problems
+from patchmgr.formats.upstream_status import MAINLINE, STATUS, stance_problems
 from patchmgr.model.check import Problem
 from patchmgr.model.patch import FilePatch, Patch
 from patchmgr.model.ports import Tree

@@ -18,7 +18,13 @@ from patchmgr.formats.paths import encode_path
 from patchmgr.formats.reader import split_lines
 from patchmgr.formats.series_files import without_strip, write_series
 from patchmgr.formats.shown import shown
-from patchmgr.formats.stances import MAINLINE, STATUS, stance_problems, suse_fields, yocto_status
+from patchmgr.formats.upstream_status import (
+    MAINLINE,
+    STATUS,
+    stance_problems,
+    suse_fields,
+    yocto_status,
+)
 from patchmgr.model.patch import Author, FilePatch, Patch
 from patchmgr.model.series import SeriesFile, SeriesLine
 

@@ -29,9 +29,9 @@ from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_index import Archive
 from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref
 from patchmgr.plumbing.releases import seconds_of
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.upstream_kinds import Side
 
 SNAPSHOTS = "refs/upstream/snapshots/"
 _NAME = "snapshot-"
@@ -127,16 +127,16 @@ class ArchiveUpstream(Side):
                 yield path.name, sha256_of(file), read_archive(file)
 
     def _import(self, name: str, trailers: str, files: Iterator[ArchiveFile]) -> None:
-        with writing("the store"), Workbench((self.store,)) as bench:
+        with writing("the store"), Scratch((self.store,)) as scratch:
             entries: dict[str, Entry] = {}
             newest = 0
             for file in files:
-                entries[file.path] = Entry(file.mode, bench.add(file.content))
+                entries[file.path] = Entry(file.mode, scratch.add(file.content))
                 newest = max(newest, file.mtime)
             author = own_author(f"{seconds_of(newest)} +0000")
             message = f"{name}\n\n{trailers}".encode("utf-8", "surrogateescape")
-            (commit,) = write_commits(bench, None, [Draft(author, message, entries)])
-            adopt_pack(self.store, bench.git_dir)
+            (commit,) = write_commits(scratch, None, [Draft(author, message, entries)])
+            adopt_pack(self.store, scratch.git_dir)
         git_process.output(["update-ref", SNAPSHOTS + name, commit], git_dir=self.store)
 
     def version_of(self, pin: Pin) -> str:

@@ -162,30 +162,30 @@ class Clone(Struct, frozen=True, dict=True):
         """Refresh the index, as `git update-index --refresh` does."""
         self._look("update-index", "-q", "--refresh")
 
-    def take(self, bench: Path, head: str, base: str) -> None:
+    def take(self, scratch: Path, head: str, base: str) -> None:
         """Copy the commits from base to head, with their objects, into the clone.
 
-        The commits are read from the temporary repository `bench`. If the clone contains base, only
-        objects that are not reachable from base are sent. Otherwise the objects of base are sent
-        too, and the store must have all of them.
+        The commits are read from `scratch`. If the clone contains base, only objects that are not
+        reachable from base are sent. Otherwise the objects of base are sent too, and the store must
+        have all of them.
         """
-        wanted = f"{head}\n^{base}\n" if self.can_take(bench, base) else f"{head}\n"
+        wanted = f"{head}\n^{base}\n" if self.can_take(scratch, base) else f"{head}\n"
         # Whole objects, no deltas on what the clone has: a partial clone may lack their bases.
         packed = git_process.output(
             ["pack-objects", "--revs", "--stdout", "--quiet", "--delta-base-offset"],
-            git_dir=bench,
+            git_dir=scratch,
             data=wanted.encode(),
         )
         git_process.output(["index-pack", "--stdin"], git_dir=self.git_dir, data=packed)
 
-    def can_take(self, bench: Path, base: str) -> bool:
+    def can_take(self, scratch: Path, base: str) -> bool:
         """Return whether the clone contains the commit base.
 
         Raises PatchmgrError "missing-object" if it does not and base has parents: such a commit
         cannot be sent without its history.
         """
         code, _ = git_process.run(["cat-file", "-e", base], git_dir=self.git_dir, good=(0, 1, 128))
-        content = git_process.output(["cat-file", "commit", base], git_dir=bench) if code else b""
+        content = git_process.output(["cat-file", "commit", base], git_dir=scratch) if code else b""
         if b"\nparent " in content.split(b"\n\n", 1)[0]:
             raise PatchmgrError(
                 "missing-object",

@@ -16,8 +16,8 @@ from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.clones import identity
 from patchmgr.plumbing.forks import PERSON
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove
-from patchmgr.plumbing.workbench import Workbench
 
 
 def tag_object(name: str, commit: str, message: bytes, dated: Author) -> bytes:
@@ -107,16 +107,16 @@ class Mine(Struct, frozen=True):
 
 
 def as_mine(
-    bench: Workbench, base: str, commits: Sequence[str], mine: Mine, config: Path | None
+    scratch: Scratch, base: str, commits: Sequence[str], mine: Mine, config: Path | None
 ) -> tuple[str, ...]:
     """Rewrite commits with the user's identity, the first one with `base` as parent.
 
     Returns the ids of the new commits. Commits are read from and written to the temporary
-    repository `bench`. `config` is the repository whose configuration gives the user's name and
+    repository `scratch`. `config` is the repository whose configuration gives the user's name and
     signing settings; if it is None, the user's global configuration does. Raises PatchmgrError
     "identity" or "signing".
     """
-    asked = config or bench.git_dir
+    asked = config or scratch.git_dir
     who = identity(asked, "COMMITTER")
     if who is None:
         hint = 'git config --global user.name "A. Name"; git config --global user.email a@b.org'
@@ -124,22 +124,22 @@ def as_mine(
     key = _key(asked, who) if mine.signs else ""
     found: list[str] = []
     for commit in commits:
-        content = _edited(bench, commit, found[-1] if found else base, who, mine)
+        content = _edited(scratch, commit, found[-1] if found else base, who, mine)
         if mine.signs:
-            found.append(_signed(bench, content, asked, key))
+            found.append(_signed(scratch, content, asked, key))
         else:
-            found.append(bench.write_loose("commit", content))
+            found.append(scratch.write_loose("commit", content))
     if not found:
         return ()
     # Only packs are moved to a store.
-    pack = str(bench.git_dir / "objects" / "pack" / "pack")
+    pack = str(scratch.git_dir / "objects" / "pack" / "pack")
     data = "".join(f"{commit}\n" for commit in found).encode()
-    git_process.output(["pack-objects", "--quiet", pack], git_dir=bench.git_dir, data=data)
+    git_process.output(["pack-objects", "--quiet", pack], git_dir=scratch.git_dir, data=data)
     return tuple(found)
 
 
-def _edited(bench: Workbench, commit: str, parent: str, who: str, mine: Mine) -> bytes:
-    old = bench.reader.find(commit)
+def _edited(scratch: Scratch, commit: str, parent: str, who: str, mine: Mine) -> bytes:
+    old = scratch.reader.find(commit)
     assert old is not None
     head, _, message = old.content.partition(b"\n\n")
     head = re.sub(rb"(?m)^parent [0-9a-f]+$", b"parent " + parent.encode(), head, count=1)
@@ -151,7 +151,7 @@ def _edited(bench: Workbench, commit: str, parent: str, who: str, mine: Mine) ->
         message = git_process.output(
             ["interpret-trailers", "--no-divider", "--if-exists", "addIfDifferent",
              "--trailer", f"Signed-off-by: {name}"],
-            git_dir=bench.git_dir, data=message,
+            git_dir=scratch.git_dir, data=message,
         )  # fmt: skip
     return head + b"\n\n" + message
 
@@ -168,12 +168,12 @@ def _key(config: Path, who: str) -> str:
     return who[who.rindex("<") + 1 : who.rindex(">")]
 
 
-def _signed(bench: Workbench, content: bytes, config: Path, key: str) -> str:
+def _signed(scratch: Scratch, content: bytes, config: Path, key: str) -> str:
     """Write a commit with the user's signature into the temporary repository, and return its id."""
     head, _, message = content.partition(b"\n\n")
     fields = dict(line.split(b" ", 1) for line in head.split(b"\n"))
     env = {name: os.environ[name] for name in _FOR_GPG if name in os.environ}
-    env["GIT_OBJECT_DIRECTORY"] = str(bench.git_dir / "objects")
+    env["GIT_OBJECT_DIRECTORY"] = str(scratch.git_dir / "objects")
     for role in ("author", "committer"):
         match = PERSON.fullmatch(fields[role.encode()])
         assert match is not None

@@ -23,8 +23,8 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 from patchmgr.plumbing import git_process
 from patchmgr.plumbing.applied import Content, Record, content_of, found_state
 from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.work_tree import WorkFile, WorkTree
-from patchmgr.plumbing.workbench import Workbench
 
 _FILE = ".gitattributes"
 _SYSTEM = Path("/etc/gitattributes")
@@ -122,14 +122,14 @@ class Conversion:
         files = {p: c.content for p, c in state.items() if c and c.entry.mode in FILE_MODES}
         attributes = self._attributes(files, {**(around or {}), **state})
         done = dict(state)
-        with self._bench(files, attributes) as bench:
-            paths = bench.writing if bench is not None else []
-            if bench is None or not paths:
+        with self._scratch(files, attributes) as scratch:
+            paths = scratch.writing if scratch is not None else []
+            if scratch is None or not paths:
                 return done
             mark = secrets.token_hex(16).encode()
-            asked = [f"{bench.write_loose('blob', files[path])} {path}\0" for path in paths]
+            asked = [f"{scratch.write_loose('blob', files[path])} {path}\0" for path in paths]
             line = ["cat-file", "--filters", "-z", f"--batch={mark.decode()}"]
-            texts = bench.run(line, git_process.raw("".join(asked))).split(mark + b"\n")[1:]
+            texts = scratch.run(line, git_process.raw("".join(asked))).split(mark + b"\n")[1:]
         for path, text in zip(paths, texts, strict=True):
             content = state[path]
             assert content is not None
@@ -147,23 +147,23 @@ class Conversion:
         state = state or {}
         files = {p: file.content for p, file in found.items() if file.mode in FILE_MODES}
         done = {path: file.content for path, file in found.items()}
-        with self._bench(files, self._attributes(files, state, is_found=True)) as bench:
-            if bench is None or not bench.converting:
+        with self._scratch(files, self._attributes(files, state, is_found=True)) as scratch:
+            if scratch is None or not scratch.converting:
                 return done
-            known = {p: c for p in bench.converting if (c := state.get(p)) is not None}
+            known = {p: c for p in scratch.converting if (c := state.get(p)) is not None}
             rows = (
-                f"{content.entry.mode} {bench.write_loose('blob', content.content)}\t{path}\0"
+                f"{content.entry.mode} {scratch.write_loose('blob', content.content)}\t{path}\0"
                 for path, content in known.items()
                 if content.entry.mode in FILE_MODES
             )
-            bench.run(["update-index", "-z", "--index-info"], git_process.raw("".join(rows)))
-            for path in bench.converting:
-                bench.put(path, files[path])
-            names = git_process.raw("".join(f"{path}\0" for path in bench.converting))
-            bench.run(["update-index", "--add", "-z", "--stdin"], names)
-            for row in bench.run(["ls-files", "--stage", "-z"]).split(b"\0")[:-1]:
+            scratch.run(["update-index", "-z", "--index-info"], git_process.raw("".join(rows)))
+            for path in scratch.converting:
+                scratch.put(path, files[path])
+            names = git_process.raw("".join(f"{path}\0" for path in scratch.converting))
+            scratch.run(["update-index", "--add", "-z", "--stdin"], names)
+            for row in scratch.run(["ls-files", "--stage", "-z"]).split(b"\0")[:-1]:
                 facts, _, name = row.partition(b"\t")
-                done[git_process.text(name)] = bench.reader.blob(facts.decode().split(" ")[1])
+                done[git_process.text(name)] = scratch.reader.blob(facts.decode().split(" ")[1])
         return done
 
     def as_git(
@@ -204,8 +204,10 @@ class Conversion:
 
     def filtered(self, paths: Collection[str]) -> frozenset[str]:
         """Return the paths for which an attribute names a filter."""
-        with self._bench(paths, self._attributes(paths, {}, is_found=True), refuses=False) as bench:
-            return frozenset() if bench is None else frozenset(bench.filtered)
+        with self._scratch(
+            paths, self._attributes(paths, {}, is_found=True), refuses=False
+        ) as scratch:
+            return frozenset() if scratch is None else frozenset(scratch.filtered)
 
     def _attributes(
         self,
@@ -253,7 +255,7 @@ class Conversion:
         return {place: content for place, content in found_.items() if content is not None}
 
     @contextmanager
-    def _bench(
+    def _scratch(
         self, paths: Collection[str], attributes: Mapping[str, bytes], *, refuses: bool = True
     ) -> Iterator[_Bench | None]:
         """Open a temporary repository with the attributes, or None if there are none."""
@@ -262,22 +264,22 @@ class Conversion:
             return
         with (
             tempfile.TemporaryDirectory(prefix="patchmgr-") as folder,
-            _Bench(Path(folder), self.settings.options) as bench,
+            _Bench(Path(folder), self.settings.options) as scratch,
         ):
-            bench.take(self._git_dir / "info" / "attributes")
+            scratch.take(self._git_dir / "info" / "attributes")
             for place, content in attributes.items():
-                bench.put(place, content)
-            bench.ask(paths)
-            if refuses and bench.filtered:
-                path, name = next(iter(bench.filtered.items()))
+                scratch.put(place, content)
+            scratch.ask(paths)
+            if refuses and scratch.filtered:
+                path, name = next(iter(scratch.filtered.items()))
                 message = f"{shown(path)} needs the filter {name}, but patchmgr runs no filters"
                 line = f"echo '{path} -filter' >>.git/info/attributes"
                 hint = f"if the file needs no filter, turn it off: {line}"
                 raise PatchmgrError("unsupported", message, hint, "or name the other files only")
-            yield bench
+            yield scratch
 
 
-class _Bench(Workbench):
+class _Bench(Scratch):
     """A repository with attributes and a work tree, and without filters.
 
     `converting` are the paths that git may convert. `writing` are those of them whose files may

@@ -15,7 +15,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import raw_changes
 from patchmgr.plumbing.renames import present_blobs
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 Versions = Mapping[str, tuple["Entry | None", Entry]]
 
@@ -42,7 +42,7 @@ def changed_paths(git_dir: Path, old: str, new: str) -> tuple[str, ...]:
 
 
 def readable_files(
-    bench: Workbench,
+    scratch: Scratch,
     old: str,
     new: str,
     *,
@@ -51,13 +51,13 @@ def readable_files(
 ) -> Versions:
     """Return the wanted files that changed between two states and whose contents can be read.
 
-    Contents are read from the temporary repository `bench`. `bring` fetches, where possible, the
+    Contents are read from the temporary repository `scratch`. `bring` fetches, where possible, the
     blobs with these ids that the store lacks.
     """
-    files = {p: v for p, v in changed_files(bench.git_dir, old, new).items() if is_wanted(p)}
+    files = {p: v for p, v in changed_files(scratch.git_dir, old, new).items() if is_wanted(p)}
     blobs = {entry.blob for versions in files.values() for entry in versions if entry is not None}
     bring(blobs)
-    present = present_blobs(bench, blobs)
+    present = present_blobs(scratch, blobs)
     return {
         path: versions
         for path, versions in files.items()

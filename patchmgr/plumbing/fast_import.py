@@ -14,7 +14,7 @@ from msgspec import Struct
 from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME, Author
 from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 BRANCH = "refs/heads/series"
 
@@ -36,34 +36,34 @@ def _quoted(path: str) -> bytes:
     return b'"' + escaped + b'"'
 
 
-def write_commits(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
+def write_commits(scratch: Scratch, parent: str | None, drafts: Sequence[Draft]) -> tuple[str, ...]:
     """Write one commit per draft, each with the previous one as parent, and return the commit ids.
 
     The parent of the first commit is `parent`; if that is None, the first commit has no parent. All
     objects are written to one pack in the temporary repository.
     """
-    return commits_writer(bench, parent, drafts)()
+    return commits_writer(scratch, parent, drafts)()
 
 
 def commits_writer(
-    bench: Workbench, parent: str | None, drafts: Sequence[Draft]
+    scratch: Scratch, parent: str | None, drafts: Sequence[Draft]
 ) -> Callable[[], tuple[str, ...]]:
     """Return a function that writes one commit per draft and returns the ids of the commits.
 
-    The function does not use `bench`, so that it can run in another thread.
+    The function does not use `scratch`, so that it can run in another thread.
     """
     if not drafts:
         return lambda: ()
-    stream = tempfile.TemporaryFile(dir=bench.git_dir)  # noqa: SIM115 - _import closes it
+    stream = tempfile.TemporaryFile(dir=scratch.git_dir)  # noqa: SIM115 - _import closes it
     try:
-        stream.writelines(_stream(bench, parent, drafts))
+        stream.writelines(_stream(scratch, parent, drafts))
         stream.seek(0)
     except BaseException:
         with suppress(OSError):  # what could not be written cannot be written now
             stream.close()
         raise
     # In a commit without a parent there is nothing to be a delta of, and to look takes a third.
-    return partial(_import, bench.git_dir, stream, len(drafts), 50 if parent else 0)
+    return partial(_import, scratch.git_dir, stream, len(drafts), 50 if parent else 0)
 
 
 def _import(git_dir: Path, stream: IO[bytes], count: int, depth: int) -> tuple[str, ...]:
@@ -79,14 +79,14 @@ def _import(git_dir: Path, stream: IO[bytes], count: int, depth: int) -> tuple[s
     return tuple(ids[number] for number in range(1, count + 1))
 
 
-def _stream(bench: Workbench, parent: str | None, drafts: Sequence[Draft]) -> Iterator[bytes]:
+def _stream(scratch: Scratch, parent: str | None, drafts: Sequence[Draft]) -> Iterator[bytes]:
     named: dict[str, int] = {}
     for draft in drafts:
         for entry in draft.changes.values():
-            if entry is not None and entry.blob not in named and bench.is_made(entry.blob):
+            if entry is not None and entry.blob not in named and scratch.is_made(entry.blob):
                 named[entry.blob] = len(named) + len(drafts) + 1
                 yield b"blob\nmark :%d\n" % named[entry.blob]
-                yield _counted(bench.read(entry.blob))
+                yield _counted(scratch.read(entry.blob))
     for number, draft in enumerate(drafts, 1):
         origin = parent.encode() if parent and number == 1 else b":%d" % (number - 1)
         yield _commit(draft, number, origin if number > 1 or parent else None, named)

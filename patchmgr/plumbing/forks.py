@@ -21,7 +21,7 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.git_process import DIFF_FORM
 from patchmgr.plumbing.history import is_ancestor, raw_changes
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 
 class PastMerge(Struct, frozen=True):
@@ -128,21 +128,23 @@ def _by_author(
     return {key: commits for key, commits in found.items() if key not in doubled}
 
 
-def merge_again(bench: Workbench, past: PastMerge) -> Iterator[Clash]:
+def merge_again(scratch: Scratch, past: PastMerge) -> Iterator[Clash]:
     """Merge two commits as git does, and yield the paths in conflict."""
     git_process.require_git("merging again")
     arguments = ["merge-tree", "--write-tree", "-z", "--no-messages"]
     theirs = past.theirs
     if past.base is not None:
         # git 2.39 has no --merge-base: a commit of the same tree on top of the base has it.
-        ours = _on(bench, past.ours, past.base)
-        theirs = _on(bench, past.theirs, past.base)
+        ours = _on(scratch, past.ours, past.base)
+        theirs = _on(scratch, past.theirs, past.base)
     else:
         ours = past.ours
-    code, printed = git_process.run([*arguments, ours, theirs], git_dir=bench.git_dir, good=(0, 1))
+    code, printed = git_process.run(
+        [*arguments, ours, theirs], git_dir=scratch.git_dir, good=(0, 1)
+    )
     if code == 0:
         return
-    made = StoredTree(bench.reader, bench.reader.tree_of(past.made))
+    made = StoredTree(scratch.reader, scratch.reader.tree_of(past.made))
     stages: dict[str, dict[int, Entry]] = {}
     for row in git_process.text(printed).split("\0")[1:]:
         facts, tab, path = row.partition("\t")
@@ -160,9 +162,9 @@ def merged_tree(git_dir: Path, ours: str, theirs: str) -> str | None:
     return None if code else git_process.text(printed).partition("\0")[0]
 
 
-def _on(bench: Workbench, commit: str, base: str) -> str:
-    tree = bench.reader.tree_of(commit)
-    return base if commit == base else bench.write_commit(tree, base, "side")
+def _on(scratch: Scratch, commit: str, base: str) -> str:
+    tree = scratch.reader.tree_of(commit)
+    return base if commit == base else scratch.write_commit(tree, base, "side")
 
 
 def is_plain(clash: Clash) -> bool:

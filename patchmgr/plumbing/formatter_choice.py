@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.names import CXX, PYTHON
+from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.formats.formatter_settings import (
     Table,
     black_settings,

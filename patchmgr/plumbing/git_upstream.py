@@ -24,7 +24,7 @@ from patchmgr.plumbing.clones import find_git_dir
 from patchmgr.plumbing.diffs import Changes, recent_changes
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import (
     RefMove,
     Resolved,
@@ -35,7 +35,7 @@ from patchmgr.plumbing.stores import (
     references,
     refuse_shallow,
 )
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.upstream_kinds import Side
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -268,7 +268,7 @@ class GitUpstream(Side):
         if missing:
             self._transfer([f"+{one.ref}:refs/pulls/{one.number}" for one in missing])
 
-    def fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
+    def fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
         """Fetch, with one request, the objects (blobs, commits) that the store lacks.
 
         Objects that `seen` can read are not fetched; by default, `seen` reads the store.
@@ -279,7 +279,7 @@ class GitUpstream(Side):
         if missing:
             self._transfer(missing)
 
-    def try_fetch_objects(self, ids: Collection[str], seen: Workbench | None = None) -> None:
+    def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
         """Fetch objects as `fetch_objects` does, and ignore errors.
 
         A server that lacks one object sends none: it is asked again without those that it names. An

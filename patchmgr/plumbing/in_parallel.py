@@ -10,7 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from patchmgr.plumbing.ahead import FEW
+from patchmgr.plumbing.background import FEW
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -19,8 +19,8 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
-from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
+from patchmgr.plumbing.upstream_kinds import Side
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.package_index import Release

@@ -21,8 +21,8 @@ from patchmgr.plumbing.downloads import sha256_of, writing
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.package_index import FILENAME, Archive, Release
 from patchmgr.plumbing.package_upstream import RELEASES, Imported, imported
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import adopt_pack
-from patchmgr.plumbing.workbench import Workbench
 
 REPLACED = "refs/upstream/replaced/"
 _OLDEST = 315_619_200  # 1980-01-02: the first whole day of the zip format
@@ -72,16 +72,18 @@ def import_release(
         if before is not None and before.sha256 == sha256:
             return before.commit
         packaging = Packaging(normalised_name(package), release.version)
-        with writing("the store"), Workbench((store,)) as bench:
-            content = _content(bench, file, archive, packaging=packaging, progress=progress)
+        with writing("the store"), Scratch((store,)) as scratch:
+            content = _content(scratch, file, archive, packaging=packaging, progress=progress)
             message = f"{packaging.package} {packaging.version}\n\nArchive: {archive.filename}\n"
             message += f"Sha256: {sha256}\n"
             if content.upstream:
                 message += f"Upstream-Commit: {content.upstream}\n"
             date = f"{seconds_of(content.mtime)} +0000"
             author = own_author(date)
-            (commit,) = write_commits(bench, None, [Draft(author, message.encode(), content.files)])
-            adopt_pack(store, bench.git_dir)
+            (commit,) = write_commits(
+                scratch, None, [Draft(author, message.encode(), content.files)]
+            )
+            adopt_pack(store, scratch.git_dir)
     _point(store, release.version, commit, before=before)
     return commit
 
@@ -106,7 +108,12 @@ def _check_names(release: Release) -> None:
 
 
 def _content(
-    bench: Workbench, file: BinaryIO, archive: Archive, *, packaging: Packaging, progress: Progress
+    scratch: Scratch,
+    file: BinaryIO,
+    archive: Archive,
+    *,
+    packaging: Packaging,
+    progress: Progress,
 ) -> _Content:
     """Add the files of the archive to the temporary repository."""
     files: dict[str, Entry] = {}
@@ -117,7 +124,7 @@ def _content(
         if packaging.is_generated(found.path, found.content):
             commits += filter(None, [upstream_commit(found.content)])
         else:
-            files[found.path] = Entry(found.mode, bench.add(found.content))
+            files[found.path] = Entry(found.mode, scratch.add(found.content))
     return _Content(files, mtime, max(commits, key=len, default=None))
 
 

@@ -14,7 +14,7 @@ from patchmgr.plumbing import git_process
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.history import renamed_paths
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 Bring = Callable[[set[str]], None]
 _MOST_FILES = 500  # of a folder that is looked for
@@ -22,7 +22,7 @@ _MOST_BROUGHT = 50  # new files whose blobs are fetched whatever their name
 
 
 def find_renames(
-    bench: Workbench,
+    scratch: Scratch,
     base: StoredTree,
     onto: StoredTree,
     paths: Sequence[str],
@@ -37,19 +37,19 @@ def find_renames(
     fetches blobs that the store lacks.
     """
     gone = [p for p in paths if base.entry(p) is not None and onto.entry(p) is None]
-    found = _renamed(bench, base, onto, gone, bring)
+    found = _renamed(scratch, base, onto, gone, bring)
     if way is not None:
         lost = [path for path in gone if path not in found]
         found |= {
-            p: home for p in lost if (home := _followed(bench, way, p, onto, bring)) is not None
+            p: home for p in lost if (home := _followed(scratch, way, p, onto, bring)) is not None
         }
     empty = [path for path in gone if path not in found and _is_empty(base, path)]
-    with_folder = moved_folders(bench, base, onto, empty, way, bring).items()
+    with_folder = moved_folders(scratch, base, onto, empty, way, bring).items()
     return found | {old: new for old, new in with_folder if onto.entry(new) is not None}
 
 
 def _followed(
-    bench: Workbench, way: History, path: str, onto: StoredTree, bring: Bring
+    scratch: Scratch, way: History, path: str, onto: StoredTree, bring: Bring
 ) -> str | None:
     """Return a path's name at the end of the history, or None if a step deleted it for good."""
     home = path
@@ -59,10 +59,10 @@ def _followed(
         last = next((s for s in reversed(steps) if s.changes.get(home, s) is None), None)
         if last is None:
             return None
-        old = bench.reader.commit(way.before(last.commit))
+        old = scratch.reader.commit(way.before(last.commit))
         if old is None:
             return None
-        found = _renamed(bench, bench.tree(old), bench.tree(last.commit), [home], bring)
+        found = _renamed(scratch, scratch.tree(old), scratch.tree(last.commit), [home], bring)
         home = found.get(home, path)
         if home in seen:
             return None
@@ -71,7 +71,7 @@ def _followed(
 
 
 def moved_folders(
-    bench: Workbench,
+    scratch: Scratch,
     base: StoredTree,
     onto: StoredTree,
     created: Iterable[str],
@@ -91,7 +91,7 @@ def moved_folders(
         if not folder or not base.is_directory(folder) or onto.is_directory(folder):
             continue
         if folder not in known:
-            known[folder] = _new_folder(bench, base, onto, folder, way, bring)
+            known[folder] = _new_folder(scratch, base, onto, folder, way, bring)
         new = known[folder]
         if new is not None and refusal(new + path[len(folder) :]) is None:
             found[path] = new + path[len(folder) :]
@@ -99,7 +99,7 @@ def moved_folders(
 
 
 def _new_folder(
-    bench: Workbench,
+    scratch: Scratch,
     base: StoredTree,
     onto: StoredTree,
     folder: str,
@@ -110,7 +110,7 @@ def _new_folder(
     if len(files) > _MOST_FILES:
         return None
     votes: Counter[str] = Counter()
-    for old, new in find_renames(bench, base, onto, files, way, bring).items():
+    for old, new in find_renames(scratch, base, onto, files, way, bring).items():
         rest = old[len(folder) :]
         votes[new.removesuffix(rest) if new.endswith(rest) else new.rpartition("/")[0]] += 1
     best, count = next(iter(votes.most_common(1)), ("", 0))
@@ -118,7 +118,11 @@ def _new_folder(
 
 
 def _renamed(
-    bench: Workbench, base: StoredTree, onto: StoredTree, gone: Sequence[str], bring: Bring
+    scratch: Scratch,
+    base: StoredTree,
+    onto: StoredTree,
+    gone: Sequence[str],
+    bring: Bring,
 ) -> dict[str, str]:
     """Return, for those vanished paths that git finds again, their new paths.
 
@@ -129,13 +133,13 @@ def _renamed(
     if not gone:
         return {}
     line = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A"]
-    added = git_process.ask(bench.git_dir, *line, base.id, onto.id).split("\0")[:-1]
+    added = git_process.ask(scratch.git_dir, *line, base.id, onto.id).split("\0")[:-1]
     old = {p: e for p in gone if (e := base.entry(p)) is not None and e.mode in FILE_MODES}
     fit = (path for path in added if refusal(path) is None)
     new = {p: e for p in fit if (e := onto.entry(p)) is not None and e.mode in FILE_MODES}
     names = {_name(path) for path in (new if len(new) <= _MOST_BROUGHT else old)}
     bring({e.blob for e in old.values()} | {e.blob for p, e in new.items() if _name(p) in names})
-    present = present_blobs(bench, [e.blob for e in (*old.values(), *new.values())])
+    present = present_blobs(scratch, [e.blob for e in (*old.values(), *new.values())])
     old, new = ({p: e for p, e in x.items() if e.blob in present} for x in (old, new))
     if not old or not new:
         return {}
@@ -145,7 +149,7 @@ def _renamed(
         Draft(own_author(), b"base\n", dict(old)),
         Draft(own_author(), b"onto\n", {**dict.fromkeys(old), **new}),
     )
-    return renamed_paths(bench.git_dir, *write_commits(bench, None, drafts))
+    return renamed_paths(scratch.git_dir, *write_commits(scratch, None, drafts))
 
 
 def _is_empty(tree: StoredTree, path: str) -> bool:
@@ -157,6 +161,6 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def present_blobs(bench: Workbench, blobs: Iterable[str]) -> set[str]:
+def present_blobs(scratch: Scratch, blobs: Iterable[str]) -> set[str]:
     """Return those of the blobs that a temporary repository can read."""
-    return {blob for blob, kind in bench.reader.kinds(blobs).items() if kind == "blob"}
+    return {blob for blob, kind in scratch.reader.kinds(blobs).items() if kind == "blob"}

@@ -95,7 +95,7 @@ def store_problems(store: Path, *, has_git: bool) -> Iterator[StoreProblem]:
             yield StoreProblem(Kind.STALE_LOCK, store, name)
         elif name.startswith("refs/") and not _REF.fullmatch(path.read_bytes()[:4096]):
             yield StoreProblem(Kind.BROKEN_REF, store, name)
-    for pattern in ("tmp/bench-*", "objects/pack/tmp_*", "objects/tmp_*", "objects/??/tmp_*"):
+    for pattern in ("tmp/scratch-*", "objects/pack/tmp_*", "objects/tmp_*", "objects/??/tmp_*"):
         for path in sorted(store.glob(pattern)):
             if _is_older(path, _DAY):
                 name = path.relative_to(store).as_posix()

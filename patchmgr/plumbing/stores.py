@@ -60,7 +60,7 @@ def create_store(path: Path) -> Path:
         # Benches that killed runs left go a day later.
         with suppress(OSError), os.scandir(path / "tmp") as entries:
             for entry in entries:
-                if entry.name.startswith("bench-") and time.time() - entry.stat().st_mtime > _DAY:
+                if entry.name.startswith("scratch-") and time.time() - entry.stat().st_mtime > _DAY:
                     shutil.rmtree(entry, ignore_errors=True)
         return path
     try:
@@ -183,11 +183,11 @@ def move_refs(store: Path, moves: Sequence[RefMove]) -> None:
     git_process.output(["update-ref", "--stdin"], git_dir=store, data=data)
 
 
-def adopt_pack(store: Path, bench: Path) -> None:
+def adopt_pack(store: Path, scratch: Path) -> None:
     """Move the packs of a temporary repository into the store, each pack before its index."""
     target = store / "objects" / "pack"
     target.mkdir(parents=True, exist_ok=True)
-    for index in sorted((bench / "objects" / "pack").glob("*.idx")):
+    for index in sorted((scratch / "objects" / "pack").glob("*.idx")):
         for suffix in (".pack", ".rev", ".idx"):
             source = index.with_suffix(suffix)
             if source.exists():

@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from patchmgr.engines.text.apart import Text, changes_between, merge_apart
+from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart
 from patchmgr.model.ids import blob_id
 from patchmgr.model.merge import Clean, Conflicted, Merge
 from patchmgr.model.ports import Kept
 from patchmgr.plumbing import git_process
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 
 _MARKER = re.compile(rb"^([<|>]{7} )([0-9a-f]{4,40})(?=\r?$)", re.MULTILINE)
 _NAME = "%06d"
@@ -30,8 +30,8 @@ class GitTextMerge:
     nor for merges whose result `kept` has from an earlier run.
     """
 
-    def __init__(self, bench: Workbench, *, kept: Kept | None = None) -> None:
-        self._bench = bench
+    def __init__(self, scratch: Scratch, *, kept: Kept | None = None) -> None:
+        self._scratch = scratch
         self._kept = kept
         self._known: dict[tuple[str, ...], tuple[bool, str | None]] = {}  # texts by their ids
         self._id = lru_cache(_TEXTS)(blob_id)
@@ -69,12 +69,12 @@ class GitTextMerge:
 
     def _know(self, key: tuple[str, ...], merge: Merge) -> None:
         content = merge.content if isinstance(merge, Clean) else merge.marked
-        blob = None if content is None else self._bench.add(content)
+        blob = None if content is None else self._scratch.add(content)
         self._known[key] = isinstance(merge, Clean), blob
 
     def _recall(self, key: tuple[str, ...]) -> Merge:
         is_clean, blob = self._known[key]
-        content = None if blob is None else self._bench.read(blob)
+        content = None if blob is None else self._scratch.read(blob)
         return Clean(content) if is_clean and content is not None else Conflicted(content)
 
     def _without_git(self, key: tuple[str, ...], sides: tuple[bytes, bytes, bytes]) -> Merge | None:
@@ -96,10 +96,10 @@ class GitTextMerge:
         left, right = self._commit(ours, root, "ours"), self._commit(theirs, root, "theirs")
         tree, conflicted = self._ask(left, right)
         labels = {root: b"base", left: b"ours", right: b"theirs"}
-        listing = self._bench.reader.listing(tree)
+        listing = self._scratch.reader.listing(tree)
         merges: list[Merge] = []
         for number, sides in enumerate(texts):
-            merged = self._bench.reader.blob(listing[_NAME % number][1])
+            merged = self._scratch.reader.blob(listing[_NAME % number][1])
             if _NAME % number not in conflicted:
                 merges.append(Clean(merged))
             elif any(b"\0" in side[:8000] for side in sides):
@@ -109,12 +109,12 @@ class GitTextMerge:
         return merges
 
     def _commit(self, contents: Sequence[bytes], parent: str | None, message: str) -> str:
-        write = self._bench.write_loose
+        write = self._scratch.write_loose
         entries = [
             f"100644 {_NAME % number}".encode() + b"\0" + bytes.fromhex(write("blob", content))
             for number, content in enumerate(contents)
         ]
-        return self._bench.write_commit(write("tree", b"".join(entries)), parent, message)
+        return self._scratch.write_commit(write("tree", b"".join(entries)), parent, message)
 
     def _ask(self, left: str, right: str) -> tuple[str, set[str]]:
         # `merge-tree --stdin` would save the start of a process, but git 2.39 does not flush
@@ -122,7 +122,7 @@ class GitTextMerge:
         git_process.require_git("merging texts")
         arguments = ["merge-tree", "--write-tree", "-z", "--no-messages", "--name-only"]
         _, printed = git_process.run(
-            [*arguments, left, right], git_dir=self._bench.git_dir, good=(0, 1)
+            [*arguments, left, right], git_dir=self._scratch.git_dir, good=(0, 1)
         )
         tree, *names = printed.decode().rstrip("\0").split("\0")
         return tree, set(names)

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.render import (  # noqa: F401, I001 - names for the type checker
-        applied, authoring, checks, clean, conflicts, cyclonedx, listings, machine,
-        manual, notes, plans, publishing, recorded, report_html,
-        report_markdown, report_terminal, reports, resolving, sync, terminal,
-        view, work_order,
+        applied, authoring, checks, conflicts, cyclonedx, escape, listings, machine,
+        manual, notes, plans, publishing, rebase, recorded_conflicts, report_html,
+        report_markdown, report_terminal, reports, resolving, sync, view, work_order,
     )  # fmt: skip
 else:
 

@@ -7,10 +7,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.outcome import Verdict
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, patch_document
-from patchmgr.render.recorded import replayed_text, replayed_value
-from patchmgr.render.terminal import listed
+from patchmgr.render.rebase import listed
+from patchmgr.render.recorded_conflicts import replayed_text, replayed_value
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:

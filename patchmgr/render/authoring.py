@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from patchmgr.model.comparison import Sameness
 from patchmgr.model.operation import Operation, OperationKind, Turned, TurnedFile
 from patchmgr.model.patch import Patch
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from patchmgr.model.check import Checked, Gate, Problem, Standing
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, finding_document, keys
-from patchmgr.render.terminal import painted
+from patchmgr.render.rebase import painted
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 
 if TYPE_CHECKING:
     from patchmgr.commands.sharing import Pulled, Pushed
-    from patchmgr.model.recorded import Source
+    from patchmgr.model.recorded_conflict import Source
 
 from collections.abc import Iterator
 
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Sighting, Verdict
-from patchmgr.render.clean import reliability_text
-from patchmgr.render.terminal import bare_subject
+from patchmgr.render.escape import reliability_text
+from patchmgr.render.rebase import bare_subject
 
 CONTEXT = 3
 MOST_SUGGESTIONS = 3  # of a region

@@ -33,8 +33,8 @@ from cyclonedx.schema import SchemaVersion
 from packageurl import PackageURL
 
 from patchmgr import __version__
-from patchmgr.model.materials import Issue, Materials, PatchUsed
-from patchmgr.render.clean import clean
+from patchmgr.model.bill_of_materials import Issue, Materials, PatchUsed
+from patchmgr.render.escape import clean
 
 FORMS = {"cyclonedx": "1.6", "cyclonedx-1.5": "1.5"}
 """The versions of the specification, by the names of the forms."""

@@ -12,9 +12,9 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.series import GraphPatch, Need
 from patchmgr.model.sync import LastSync
 from patchmgr.model.upstream import Upstream
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, pin_document
-from patchmgr.render.terminal import short_ref
+from patchmgr.render.rebase import short_ref
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:

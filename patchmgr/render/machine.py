@@ -26,7 +26,7 @@ from patchmgr.model.documents import (
 )
 from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Suggestion, Verdict
 from patchmgr.model.upstream import Pin
-from patchmgr.render.clean import escaped_json
+from patchmgr.render.escape import escaped_json
 
 FORMAT = 1
 S = TypeVar("S", bound=Struct)

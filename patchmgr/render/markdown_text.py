@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-from patchmgr.render.clean import clean
+from patchmgr.render.escape import clean
 
 LONGEST = 200
 

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from patchmgr.model.notes import Arrival, Dropped, Solved, SyncNote
 from patchmgr.model.upstream import Pin
-from patchmgr.render.clean import counted, measured_text, reliability_text
+from patchmgr.render.escape import counted, measured_text, reliability_text
 from patchmgr.render.machine import pin_document
 from patchmgr.render.markdown_text import code, fitting, text
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from patchmgr.model.forecast import Forecast, PullEffect, PullForecast
 from patchmgr.model.outcome import SeriesOutcome, TargetOutcome, Verdict
 from patchmgr.model.plan import Assumption, BreakingCommit, Place, Plan, PlannedPatch, PlanStep
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.markdown_text import code, code_cell, text
-from patchmgr.render.terminal import (
+from patchmgr.render.rebase import (
     VERDICT_COLOURS,
     moved_text,
     painted,

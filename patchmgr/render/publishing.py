@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from patchmgr.model.comparison import ComparedPatch, ComparedSeries, Sameness
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, keys
-from patchmgr.render.terminal import painted, painted_line
+from patchmgr.render.rebase import painted, painted_line
 from patchmgr.render.view import View
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from patchmgr.model.footprint import Area, Build, FileFootprint, Footprint, Kind
 from patchmgr.model.review import Reach, Review, RiskKind
 from patchmgr.model.work_order import WorkOrder
-from patchmgr.render.clean import clean, counted, reliability_text
+from patchmgr.render.escape import clean, counted, reliability_text
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps
 from patchmgr.render.work_order import Code, Line, sections
 

@@ -15,7 +15,7 @@ from patchmgr.model.footprint import (
     Tally,
 )
 from patchmgr.model.review import ChangedSite, Hotspot, Review, Risk
-from patchmgr.render.clean import counted
+from patchmgr.render.escape import counted
 from patchmgr.render.markdown_text import code, code_cell, fitting, text
 from patchmgr.render.report_words import (
     FOLDER_RULE,

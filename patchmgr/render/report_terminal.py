@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from patchmgr.model.footprint import Footprint, PatchFootprint, Tally
 from patchmgr.model.review import Reach, Review
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
+from patchmgr.render.rebase import painted
 from patchmgr.render.report_words import REACH_WORDS, TITLES, groups, steps, touched_symbols
-from patchmgr.render.terminal import painted
 
 NARROWEST = 40
 _FEW = 12

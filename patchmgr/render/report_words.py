@@ -17,7 +17,7 @@ from patchmgr.model.footprint import (
     Tally,
 )
 from patchmgr.model.review import Reach, Review
-from patchmgr.render.clean import counted
+from patchmgr.render.escape import counted
 
 REACH_WORDS = {
     Reach.SHARED: "runs for everybody",

@@ -19,7 +19,7 @@ from patchmgr.model.footprint import (
 )
 from patchmgr.model.review import Moment, Part, Reach, Review
 from patchmgr.model.work_order import WorkOrder
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import document, fields, keys, pin_document
 from patchmgr.render.markdown_text import code, fenced, text
 from patchmgr.render.publishing import comparison_lines, comparison_sums

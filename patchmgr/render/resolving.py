@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from patchmgr.model.outcome import SeriesOutcome, Verdict
 from patchmgr.model.resolving import Choice, OpenConflict, Place, Resolving, Taken
 from patchmgr.model.work_order import OrderedRegion, SideText, WorkOrder
-from patchmgr.render.clean import clean, counted, reliability_text
-from patchmgr.render.terminal import short_ref
+from patchmgr.render.escape import clean, counted, reliability_text
+from patchmgr.render.rebase import short_ref
 
 if TYPE_CHECKING:
     from patchmgr.commands.resolve import Keys

@@ -11,14 +11,14 @@ from patchmgr.model.plan import PlannedState
 from patchmgr.model.sync import Proposal, PullCheck, Standing, Sync
 from patchmgr.model.upstream import Pin
 from patchmgr.model.work_order import WorkOrder
-from patchmgr.render.clean import clean, counted
+from patchmgr.render.escape import clean, counted
 from patchmgr.render.machine import fields, keys, series_document
 from patchmgr.render.markdown_text import code, fenced, fitting, text
 from patchmgr.render.notes import note_markdown
 from patchmgr.render.plans import plan_markdown, plan_text
 from patchmgr.render.publishing import compared_text
+from patchmgr.render.rebase import ledger_line, short_ref
 from patchmgr.render.report_terminal import report_line
-from patchmgr.render.terminal import ledger_line, short_ref
 from patchmgr.render.view import View
 from patchmgr.render.work_order import order_markdown, order_value
 

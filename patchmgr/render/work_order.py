@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, to_builtins
 
 from patchmgr.model.work_order import OrderedRegion, Proposed, SideText, UpstreamChange, WorkOrder
-from patchmgr.render.clean import clean, reliability_text
+from patchmgr.render.escape import clean, reliability_text
 from patchmgr.render.machine import keys, pin_document
 from patchmgr.render.markdown_text import fenced
 from patchmgr.render.markdown_text import text as escaped

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from patchmgr.services import (  # noqa: F401, I001 - names for the type checker
-        carry, completions, decisions, installed, learning, load, materials, open_series,
+        bill_of_materials, carry, completions, decisions, installed, learning, load, open_series,
         packages, session, targets, work_area, work_orders,
     )  # fmt: skip
 else:

@@ -21,7 +21,7 @@ from patchmgr.engines.audit.follow import Move, follow_moved_names, moves_in
 from patchmgr.engines.audit.rebased import AuditedUpstream, since_in, states_of, with_findings
 from patchmgr.engines.audit.states import Check, States, Told, run_checks
 from patchmgr.engines.cause.commits import explain, explained_paths
-from patchmgr.engines.conflicts.header_words import with_named
+from patchmgr.engines.conflicts.header_references import with_named
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.ledger.balance import balance
 from patchmgr.engines.ledger.claims import Claim, Claimed, Fate
@@ -41,18 +41,18 @@ from patchmgr.model.patch import Author, Patch
 from patchmgr.model.ports import Blobs, History, Kept, Step, Tree
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.snapshot import FILE_MODES, Entry
-from patchmgr.plumbing.ahead import FEW, beside
 from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.background import FEW, beside
 from patchmgr.plumbing.diffs import changed_paths, readable_files
 from patchmgr.plumbing.fast_import import Draft
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.formatters import TreeFormatter, tree_reader
 from patchmgr.plumbing.history import GitHistory, KnownHistory, ReleaseHistory
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, moved_folders, present_blobs
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.memory import Memory
 from patchmgr.services.series import new_paths, touched_paths
 from patchmgr.services.session import Session
@@ -73,7 +73,7 @@ class Search(Struct, frozen=True):
 
 
 def search_of(
-    bench: Workbench,
+    scratch: Scratch,
     items: Sequence[Item],
     base: StoredTree,
     onto: StoredTree,
@@ -92,17 +92,18 @@ def search_of(
     steps = history.steps(tuple(dict.fromkeys((*paths, *renames.values()))))
     old = Overlay(base)
     folded = tuple(
-        Folded(i.patch, i.steps or step_patch(old, i.patch, bench)) for i in (kept if steps else ())
+        Folded(i.patch, i.steps or step_patch(old, i.patch, scratch))
+        for i in (kept if steps else ())
     )
 
     def width(step: Step) -> int:
-        return len(changed_paths(bench.git_dir, history.before(step.commit), step.commit))
+        return len(changed_paths(scratch.git_dir, history.before(step.commit), step.commit))
 
     return Search(kept, folded, Way(start, target, renames, steps, width))
 
 
 def with_absorbed(
-    bench: Workbench,
+    scratch: Scratch,
     items: Sequence[Item],
     search: Search,
     before: Answers,
@@ -121,7 +122,7 @@ def with_absorbed(
     def find() -> Mapping[int, Absorption]:
         if len(way.steps) >= FEWEST_KEPT:
             on_search()
-        series = Series(search.folded, way, bench, elsewhere=elsewhere.gaining)
+        series = Series(search.folded, way, scratch, elsewhere=elsewhere.gaining)
         absorptions = find_absorbed(series)
         vars(series).clear()  # its caches hold it, and it every line of the files
         return absorptions
@@ -215,7 +216,7 @@ class CarryInput(Struct, frozen=True):
     """
 
     session: Session
-    bench: Workbench
+    scratch: Scratch
     name: str
     items: tuple[Item, ...]
     base: StoredTree
@@ -259,19 +260,19 @@ def carry(given: CarryInput) -> Carried:
 
 class _Carry:
     def __init__(self, given: CarryInput, kept: Answers, structure: StructureApart) -> None:
-        bench, base, bring = given.bench, given.base, given.bring
+        scratch, base, bring = given.scratch, given.base, given.bring
         self.given, self.kept, self.structure = given, kept, structure
         items = tuple(replace(item, decisions=given.decisions) for item in given.items)
         if given.views is not None:
-            items = place_items(items, given.views, bench)
+            items = place_items(items, given.views, scratch)
         left_out = given.options.left_out.get(given.name, {})
-        self.items = leave_out(items, left_out, base, bench)
-        self.text = GitTextMerge(bench, kept=kept)
+        self.items = leave_out(items, left_out, base, scratch)
+        self.text = GitTextMerge(scratch, kept=kept)
         self.elsewhere = ChangedFiles(
             lambda language: readable_files(
-                bench, base.id, given.onto.id, is_wanted=is_of(language), bring=bring
+                scratch, base.id, given.onto.id, is_wanted=is_of(language), bring=bring
             ),
-            bench,
+            scratch,
         )
 
     def _tools(self) -> Tools:
@@ -279,14 +280,14 @@ class _Carry:
         index = lru_cache(maxsize=1)(SymbolIndex)  # of the file that is asked about
         formatter = None
         if given.formatters is not None:
-            read = tree_reader(given.onto, given.bench, given.bring)
+            read = tree_reader(given.onto, given.scratch, given.bring)
             formatter = TreeFormatter(read, given.formatters)
 
         def symbol_at(path: str, content: bytes, line: int) -> str | None:
             return index(path, content).at(line) if options.wants_detail else None
 
         return Tools(
-            blobs=given.bench,
+            blobs=given.scratch,
             text=self.text,
             symbol_at=symbol_at,
             nobody=given.author,
@@ -305,17 +306,19 @@ class _Carry:
     def carried(self) -> Carried:
         """Rebase the patches, and return the result."""
         given, patches = self.given, [item.patch for item in self.items]
-        bench, base, onto, history = given.bench, given.base, given.onto, given.history
+        scratch, base, onto, history = given.scratch, given.base, given.onto, given.history
         bring, paths, auditor = given.bring, touched_paths(patches), None
-        renames = find_renames(bench, base, onto, paths, history, bring)
-        arrivals = moved_folders(bench, base, onto, new_paths(patches, base), history, bring)
+        renames = find_renames(scratch, base, onto, paths, history, bring)
+        arrivals = moved_folders(scratch, base, onto, new_paths(patches, base), history, bring)
         if history is not None:
             every = (*paths, *renames.values())
-            way = KnownHistory(history, every, lambda steps: _readable(bench, steps, bring))
+            way = KnownHistory(history, every, lambda steps: _readable(scratch, steps, bring))
             auditor = Auditor(base, onto, history, way, self.kept, CHECKS)
-            search = search_of(bench, self.items, base, onto, renames, way)
+            search = search_of(scratch, self.items, base, onto, renames, way)
             begin = self.structure.begin
-            self.items = with_absorbed(bench, self.items, search, self.kept, self.elsewhere, begin)
+            self.items = with_absorbed(
+                scratch, self.items, search, self.kept, self.elsewhere, begin
+            )
         judged, changes = rebase_series(
             self.items,
             UpstreamRange(base, onto, renames, arrivals),
@@ -332,7 +335,7 @@ class _Carry:
         self, auditor: Auditor, judged: Sequence[Judged], changes: Mapping[str, Entry | None]
     ) -> Carried:
         """Return the result with explained verdicts, findings of the audit, and the ledger."""
-        given, bench = self.given, self.given.bench
+        given, scratch = self.given, self.given.scratch
         if not given.options.audits_conflicts and any(one.outcome.is_left for one in judged):
             given.on_carried(Carried(tuple(judged), changes))
             judged, left = self._explained(auditor, judged)
@@ -341,16 +344,16 @@ class _Carry:
         upstream = AuditedUpstream(
             given.base,
             given.onto,
-            bench,
-            changed=changed_paths(bench.git_dir, given.base.id, given.onto.id),
-            since=since_in(auditor.steps, bench),
+            scratch,
+            changed=changed_paths(scratch.git_dir, given.base.id, given.onto.id),
+            since=since_in(auditor.steps, scratch),
             bring=given.bring,
         )
         unknown = {path for one in left for path in (one.path, *one.whole)}
         states = merged = states_of(judged, changes, upstream, unknown=unknown)
         moves = auditor.moves(merged)
         if moves:
-            judged, changes = follow_moved_names(judged, changes, merged, bench, moves)
+            judged, changes = follow_moved_names(judged, changes, merged, scratch, moves)
             states = states_of(judged, changes, upstream, unknown=unknown)
         # Both run beside what is written and explained next.
         checked = auditor.begin(states)
@@ -359,7 +362,7 @@ class _Carry:
         by_name = {item.patch.name: item.patch for item in self.items}
         judged, left = self._explained(auditor, judged)
         # The ledger is of the merge: imports that were followed have other words on purpose.
-        ledger = auditor.ledger(merged, self.items, judged, bench)
+        ledger = auditor.ledger(merged, self.items, judged, scratch)
         solved = given.options.solved.get(given.name, {})
         told = tuple(_unless_resolved(checked(), judged, solved))
         told += suspected(told)
@@ -371,9 +374,9 @@ class _Carry:
         self, auditor: Auditor, judged: Sequence[Judged]
     ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
         """Add evidence, causes and reliability to the verdicts."""
-        given, bench = self.given, self.given.bench
+        given, scratch = self.given, self.given.scratch
         start = {path: given.base.entry(path) for path in explained_paths(judged)}
-        judged = explain(judged, auditor.steps, start, blobs=bench, text=self.text)
+        judged = explain(judged, auditor.steps, start, blobs=scratch, text=self.text)
         judged = tuple(map(with_reliability, judged))
         patches = [item.patch for item in self.items]
         judged = with_named(judged, patches, auditor.history.find, given.repository)
@@ -398,12 +401,12 @@ def _unless_resolved(
 
 
 def _readable(
-    bench: Workbench, steps: Sequence[Step], bring: Callable[[set[str]], None]
+    scratch: Scratch, steps: Sequence[Step], bring: Callable[[set[str]], None]
 ) -> tuple[Step, ...]:
     """Return history without the file versions that cannot be fetched; they are only evidence."""
     blobs = {e.blob for s in steps for e in s.changes.values() if e and e.mode in FILE_MODES}
     bring(blobs)
-    present = present_blobs(bench, blobs)
+    present = present_blobs(scratch, blobs)
     if len(present) == len(blobs):
         return tuple(steps)
     return tuple(

@@ -22,7 +22,7 @@ from patchmgr.model.decision import Decision, Passage, Ruling
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.plumbing.durable import is_read_only, unwritable
 from patchmgr.services.session import Session
-from patchmgr.store import PRIVATE, Change, Workspace
+from patchmgr.workspace import PRIVATE, Change, Workspace
 
 RULINGS = {ruling.value: ruling for ruling in Ruling}
 """The rulings by their names on the command line."""

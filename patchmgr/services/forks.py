@@ -30,9 +30,9 @@ from patchmgr.plumbing.forks import (
 from patchmgr.plumbing.history import GitHistory, is_ancestor
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.services.learning import learn_again
 from patchmgr.services.memory import Additions, Memory
 from patchmgr.services.patch_sources import SourcePatch, found_in
@@ -80,16 +80,16 @@ def read_fork(
     start, head = (commit_named(git_dir, name, repository) for name in (first, last))
     side = session.side_of(record)
     require_pin(side, record.pin)
-    with _bench(git_dir, side.store) as bench:
+    with _scratch(git_dir, side.store) as scratch:
         pin = record.pin.commit if side.has_history else start
         request = _Request(record, repository, first, last)
-        tracked = _tracked(side, bench, head)
-        graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
+        tracked = _tracked(side, scratch, head)
+        graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
         if tracked is None and graph.merges and side.has_history:
             # Only upstream's branch says which of the merged commits are upstream's.
             side.resolve("upstream/main")
-            tracked = _tracked(side, bench, head)
-            graph = _Graph(bench, _own(bench, head, start, pin, tracked), head)
+            tracked = _tracked(side, scratch, head)
+            graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
         if form is None and not graph.merges:
             _check_syncs(request, graph, pin, tracked, LINEARIZE)
             return None
@@ -130,8 +130,8 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
     """
     git_dir = find_git_dir(repository)
     tip, head = (commit_named(git_dir, name, repository) for name in (upstream, branch))
-    with _bench(git_dir) as bench:
-        graph = _Graph(bench, own_commits(bench.git_dir, head, [tip]), head)
+    with _scratch(git_dir) as scratch:
+        graph = _Graph(scratch, own_commits(scratch.git_dir, head, [tip]), head)
         if not graph.own:
             raise UsageError(f"{branch} has no commit that {upstream} lacks")
         plan = _planned(graph, tip, LINEARIZE)
@@ -139,18 +139,18 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
         return ForkBase(plan.base, commits, len(graph.merges), len(plan.syncs))
 
 
-def _tracked(side: Side, bench: Workbench, head: str) -> str | None:
+def _tracked(side: Side, scratch: Scratch, head: str) -> str | None:
     """Return upstream's tip in the store, or None if it is unknown or contains the fork."""
     tip = side.tip()
-    return None if tip is not None and is_ancestor(bench.git_dir, head, tip) else tip
+    return None if tip is not None and is_ancestor(scratch.git_dir, head, tip) else tip
 
 
-def _own(bench: Workbench, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
-    return own_commits(bench.git_dir, head, [name for name in others if name is not None])
+def _own(scratch: Scratch, head: str, *others: str | None) -> dict[str, tuple[str, ...]]:
+    return own_commits(scratch.git_dir, head, [name for name in others if name is not None])
 
 
-def _bench(*lenders: Path) -> Workbench:
-    return Workbench(lenders, folder=Path(tempfile.gettempdir()))
+def _scratch(*lenders: Path) -> Scratch:
+    return Scratch(lenders, folder=Path(tempfile.gettempdir()))
 
 
 class _Request(Struct, frozen=True):
@@ -179,8 +179,8 @@ class _Graph:
     `line` has the commits of its branch, following first parents, oldest first.
     """
 
-    def __init__(self, bench: Workbench, own: Mapping[str, tuple[str, ...]], head: str) -> None:
-        self.bench = bench
+    def __init__(self, scratch: Scratch, own: Mapping[str, tuple[str, ...]], head: str) -> None:
+        self.scratch = scratch
         self.own = own
         self.head = head
         self.merges = [commit for commit, parents in own.items() if len(parents) > 1]
@@ -197,21 +197,21 @@ class _Graph:
         return next((p for p in parents if p in self.own), parents[0] if parents else None)
 
     def tree(self, commit: str | None) -> str:
-        return EMPTY_TREE if commit is None else self.bench.reader.tree_of(commit)
+        return EMPTY_TREE if commit is None else self.scratch.reader.tree_of(commit)
 
     def files(self, commit: str | None) -> StoredTree:
-        return StoredTree(self.bench.reader, self.tree(commit))
+        return StoredTree(self.scratch.reader, self.tree(commit))
 
     def changes(self, commits: Sequence[str]) -> list[Changes]:
         """Return, for each commit, its changes relative to `parent(commit)`."""
         missing = [commit for commit in commits if commit not in self._changes]
         pairs = [(self.tree(self.parent(commit)), self.tree(commit)) for commit in missing]
-        found = tree_changes(self.bench.git_dir, pairs)
+        found = tree_changes(self.scratch.git_dir, pairs)
         self._changes.update(zip(missing, found, strict=True))
         return [self._changes[commit] for commit in commits]
 
     def steps(self, old: str, new: str) -> list[tuple[str, Mapping[str, Entry | None]]]:
-        history = GitHistory(self.bench.git_dir, old, new)
+        history = GitHistory(self.scratch.git_dir, old, new)
         return [(step.commit, step.changes) for step in history.every()]
 
     def side(self, commit: str, done: set[str]) -> list[str]:
@@ -229,7 +229,7 @@ class _Graph:
 
         Such a commit contains at least half of the changes of two or more upstream commits.
         """
-        if base == onto or not is_ancestor(self.bench.git_dir, base, onto):
+        if base == onto or not is_ancestor(self.scratch.git_dir, base, onto):
             return {}
         steps = self.steps(base, onto)
         known = {item for _, changes in steps for item in changes.items()}
@@ -326,7 +326,7 @@ def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
     """Return the upstream state after a merge of `base` with other upstream states."""
     if not brought:
         return base
-    git_dir = graph.bench.git_dir
+    git_dir = graph.scratch.git_dir
     ends = newest(git_dir, [base, *sorted(brought)])
     others = [end for end in ends if end != base]
     if base not in ends:
@@ -338,28 +338,28 @@ def _onto(graph: _Graph, base: str, brought: set[str], pin: str) -> str:
 
 def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form: str) -> Fork:
     """Run a plan; raise AssertionError if the last commit differs from the fork's tree."""
-    bench, head = graph.bench, graph.head
+    scratch, head = graph.scratch, graph.head
     tree = graph.tree(head)
-    (changes,) = tree_changes(bench.git_dir, [(graph.tree(plan.base), tree)])
+    (changes,) = tree_changes(scratch.git_dir, [(graph.tree(plan.base), tree)])
     additions = Additions(Memory(session.workspace))
     if form == SQUASH:
-        line = Line(graph.files(plan.base), bench, GitTextMerge(bench), additions)
+        line = Line(graph.files(plan.base), scratch, GitTextMerge(scratch), additions)
         line.settle(head, changes, graph.files(head), is_rest=False)
         drafts = [_squashed(graph, request, piece) for piece in line.pieces]
     else:
-        text = GitTextMerge(bench)
-        learn_again(session, bench, text, tuple(_past_merges(graph, plan)), additions)
+        text = GitTextMerge(scratch)
+        learn_again(session, scratch, text, tuple(_past_merges(graph, plan)), additions)
         line = _run(session, graph, plan, additions, text)
         drafts = [_draft(graph, piece) for piece in line.pieces]
     _check_contents(graph, request, line.pieces)
-    ids = write_commits(bench, plan.base, drafts)
+    ids = write_commits(scratch, plan.base, drafts)
     end = ids[-1] if ids else plan.base
-    if bench.reader.tree_of(end) != tree:
+    if scratch.reader.tree_of(end) != tree:
         raise AssertionError(f"{head} became {end}, which has another tree")
     label = f"{request.first}..{request.last}"
-    mails = range_mails(bench.git_dir, f"{plan.base}..{end}")
+    mails = range_mails(scratch.git_dir, f"{plan.base}..{end}")
     own = {made: piece.commit for made, piece in zip(ids, line.pieces, strict=True)}
-    dates = commit_dates(bench.git_dir, *own.values())
+    dates = commit_dates(scratch.git_dir, *own.values())
     mails = [_from_own(mail, own) for mail in mails]
     patches = tuple(found_in(mails, label, session.say, dates))
     recorded = [one for one in additions.recorded() if one.resolution is not None]
@@ -371,7 +371,7 @@ def _made(session: Session, graph: _Graph, plan: _Plan, request: _Request, form:
         len(graph.merges),
         patches,
         tuple(n for n, piece in enumerate(line.pieces) if piece.is_rest),
-        tuple(told_by(bench.reader, commit).subject for commit in line.dropped),
+        tuple(told_by(scratch.reader, commit).subject for commit in line.dropped),
         tuple(line.remarks),
         {path: new for path, (_, new) in changes.items()},
         len(recorded),
@@ -391,9 +391,9 @@ def _check_contents(graph: _Graph, request: _Request, pieces: Sequence[Piece]) -
         (entry.blob, path, piece.commit)
         for piece in pieces
         for path, entry in piece.after.items()
-        if entry is not None and entry.mode != GITLINK and not graph.bench.is_made(entry.blob)
+        if entry is not None and entry.mode != GITLINK and not graph.scratch.is_made(entry.blob)
     ]
-    present = present_blobs(graph.bench, {blob for blob, _, _ in files})
+    present = present_blobs(graph.scratch, {blob for blob, _, _ in files})
     missing = [(path, commit) for blob, path, commit in files if blob not in present]
     if missing:
         path, commit = missing[0]
@@ -420,7 +420,7 @@ def _past_merges(graph: _Graph, plan: _Plan) -> Iterator[PastMerge]:
 def _run(
     session: Session, graph: _Graph, plan: _Plan, recall: Additions, text: GitTextMerge
 ) -> Line:
-    bench = graph.bench
+    scratch = graph.scratch
     pairs = [
         (graph.tree(step.old), graph.tree(step.new))
         if isinstance(step, _Move)
@@ -428,17 +428,17 @@ def _run(
               graph.tree(step.commit))
         for step in plan.steps
     ]  # fmt: skip
-    found = tree_changes(bench.git_dir, pairs)
+    found = tree_changes(scratch.git_dir, pairs)
     first = plan.steps[0]
     start = first.old if isinstance(first, _Move) else graph.parent(first.commit)
-    line = Line(graph.files(start), bench, text, recall)
+    line = Line(graph.files(start), scratch, text, recall)
     session.progress.start("Replaying", len(plan.steps))
     try:
         for step, changes in zip(plan.steps, found, strict=True):
             if isinstance(step, _Move):
                 old, new = graph.files(step.old), graph.files(step.new)
                 touched = sorted(line.paths().intersection(changes))
-                renames = find_renames(bench, old, new, touched)
+                renames = find_renames(scratch, old, new, touched)
                 line.move(new, changes, renames, graph.files(step.commit), step.commit)
             elif isinstance(step, _Pick):
                 want = graph.files(step.merge or step.commit)
@@ -463,7 +463,7 @@ resolution belongs to no single commit.
 
 
 def _draft(graph: _Graph, piece: Piece) -> Draft:
-    told = told_by(graph.bench.reader, piece.commit)
+    told = told_by(graph.scratch.reader, piece.commit)
     message = told.message
     if piece.is_rest:
         filled = _REST.format(short=piece.commit[:12], subject=told.subject)
@@ -472,7 +472,7 @@ def _draft(graph: _Graph, piece: Piece) -> Draft:
 
 
 def _squashed(graph: _Graph, request: _Request, piece: Piece) -> Draft:
-    reader = graph.bench.reader
+    reader = graph.scratch.reader
     own = [commit for commit in graph.own if commit not in graph.merges]
     name = request.last.removeprefix("refs/heads/")
     ref = request.record.pin.ref
@@ -483,7 +483,7 @@ def _squashed(graph: _Graph, request: _Request, piece: Piece) -> Draft:
 
 
 def _name(graph: _Graph, commit: str) -> str:
-    return f"{commit[:12]} ({shown(told_by(graph.bench.reader, commit).subject)})"
+    return f"{commit[:12]} ({shown(told_by(graph.scratch.reader, commit).subject)})"
 
 
 def _merges(request: _Request, graph: _Graph, base: str) -> PatchmgrError:
@@ -528,7 +528,7 @@ def _check_syncs(
     if tracked is None or not graph.own:
         return
     tip, head, base = graph.files(tracked), graph.files(graph.head), graph.files(pin)
-    (changes,) = tree_changes(graph.bench.git_dir, [(base.id, head.id)])
+    (changes,) = tree_changes(graph.scratch.git_dir, [(base.id, head.id)])
     if not any(new is not None and tip.entry(path) == new for path, (_, new) in changes.items()):
         return
     syncs = graph.syncs(pin, tracked)

@@ -14,7 +14,7 @@ from patchmgr.engines.conflicts.memory import Missed, compare
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import TextMerge
-from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Resolution
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.forks import (
     Clash,
@@ -24,11 +24,11 @@ from patchmgr.plumbing.forks import (
     is_plain,
     merge_again,
 )
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.memory import Additions, Memory, of_lesson
 from patchmgr.services.session import Session
-from patchmgr.store import Change
+from patchmgr.workspace import Change
 
 
 class LearnedFile(Struct, frozen=True):
@@ -63,8 +63,8 @@ def learn_from(
             find_merges(repository, name) if was is None else find_rebased(repository, name, was)
         )
         additions = Additions(Memory(session.workspace))
-        with Workbench([git_dir], folder=Path(tempfile.gettempdir())) as bench:
-            files = learn_again(session, bench, GitTextMerge(bench), merges, additions)
+        with Scratch([git_dir], folder=Path(tempfile.gettempdir())) as scratch:
+            files = learn_again(session, scratch, GitTextMerge(scratch), merges, additions)
         kept = {one.id for one in additions.recorded()}
         if kept:
             session.workspace.make(Change(additions.files()), is_dry_run=is_dry_run)
@@ -74,7 +74,7 @@ def learn_from(
 
 def learn_again(
     session: Session,
-    bench: Workbench,
+    scratch: Scratch,
     text: TextMerge,
     merges: Sequence[PastMerge],
     additions: Additions,
@@ -84,7 +84,7 @@ def learn_again(
     session.progress.start("Merging again", len(merges))
     try:
         for past in merges:
-            files += _files(bench, text, past, additions)
+            files += _files(scratch, text, past, additions)
             session.progress.advance(1)
     finally:
         session.progress.done()
@@ -92,10 +92,10 @@ def learn_again(
 
 
 def _files(
-    bench: Workbench, text: TextMerge, past: PastMerge, additions: Additions
+    scratch: Scratch, text: TextMerge, past: PastMerge, additions: Additions
 ) -> Iterator[LearnedFile]:
     try:
-        clashes = tuple(merge_again(bench, past))
+        clashes = tuple(merge_again(scratch, past))
     except PatchmgrError as fault:
         if fault.kind not in ("git", "missing-object"):
             raise
@@ -104,7 +104,7 @@ def _files(
     for clash in clashes:
         learned: list[Recorded] = []
         missed: list[str] = []
-        for found in _found(bench, text, past, clash):
+        for found in _found(scratch, text, past, clash):
             reason = found if isinstance(found, str) else additions.add(found)
             if reason is not None:
                 missed.append(reason if isinstance(found, str) else f"{found.id}: {reason}")
@@ -114,15 +114,15 @@ def _files(
 
 
 def _found(
-    bench: Workbench, text: TextMerge, past: PastMerge, clash: Clash
+    scratch: Scratch, text: TextMerge, past: PastMerge, clash: Clash
 ) -> Iterator[Recorded | str]:
     """Yield the resolutions in a file, and a reason for each region without one."""
     if not is_plain(clash):
         yield "it is not a plain file on every side"
         return
-    made = _content(bench, clash.made)
+    made = _content(scratch, clash.made)
     resolution = Resolution(made, Origin.LEARN, past.made)
-    base, ours, theirs = (_content(bench, e) for e in (clash.base, clash.ours, clash.theirs))
+    base, ours, theirs = (_content(scratch, e) for e in (clash.base, clash.ours, clash.theirs))
     if ours is None or theirs is None:
         if (ours is None) == (theirs is None):
             yield "it was moved by one side or both"
@@ -148,5 +148,5 @@ def _found(
                 yield of_lesson(found, path=clash.path, seen="", resolution=resolution)
 
 
-def _content(bench: Workbench, entry: Entry | None) -> bytes | None:
-    return None if entry is None else bench.read(entry.blob)
+def _content(scratch: Scratch, entry: Entry | None) -> bytes | None:
+    return None if entry is None else scratch.read(entry.blob)

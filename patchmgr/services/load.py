@@ -17,15 +17,15 @@ from patchmgr.model.outcome import PatchOutcome, SeriesOutcome, Verdict
 from patchmgr.model.patch import Author, Patch
 from patchmgr.model.series import SeriesFile
 from patchmgr.model.upstream import Pin, SeriesRecord
-from patchmgr.plumbing.ahead import Ahead
+from patchmgr.plumbing.background import Ahead
 from patchmgr.plumbing.closing import Closing
 from patchmgr.plumbing.diffs import commit_diffs
 from patchmgr.plumbing.fast_import import Draft, commits_writer, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
@@ -52,8 +52,8 @@ class Written(Struct, frozen=True):
 class Writing(Closing):
     """Writes the commits of one series into the temporary repository, in the background."""
 
-    def __init__(self, bench: Workbench, parent: str, *, wants_diffs: bool) -> None:
-        self._bench = bench
+    def __init__(self, scratch: Scratch, parent: str, *, wants_diffs: bool) -> None:
+        self._scratch = scratch
         self._parent = parent
         self._wants_diffs = wants_diffs
         self._outcomes: tuple[PatchOutcome, ...] = ()
@@ -66,8 +66,8 @@ class Writing(Closing):
         drafts = carried.drafts()
         if self._has_conflicts:
             drafts = (Draft(self._outcomes[0].author, b"carried\n", carried.changes),)
-        write = commits_writer(self._bench, self._parent, drafts)
-        place = self._bench.git_dir
+        write = commits_writer(self._scratch, self._parent, drafts)
+        place = self._scratch.git_dir
         anew = [not o.reuses_diff for o in self._outcomes if o.is_carried]
         is_wanted = self._wants_diffs and not self._has_conflicts
         self._ahead = Ahead(lambda: _write(write, place, anew if is_wanted else ()))
@@ -77,7 +77,7 @@ class Writing(Closing):
         assert self._ahead is not None
         commits, diffs = self._ahead.result()
         top = commits[-1] if commits else self._parent
-        tree = self._bench.reader.tree_of(top)
+        tree = self._scratch.reader.tree_of(top)
         if self._has_conflicts:
             return Written(top, tree, None, (None,) * len(self._outcomes), diffs)
         rest = iter(commits)
@@ -158,7 +158,7 @@ class RebaseRun(Struct, frozen=True):
 
     session: Session
     options: CarryOptions
-    bench: Workbench
+    scratch: Scratch
     upstreams: UpstreamStates
     memory: Memory
     formatters: Toolbox
@@ -172,14 +172,14 @@ class RebaseRun(Struct, frozen=True):
         rebased first if `parents` lacks it. `parents` maps each series that was rebased onto this
         target to the commit for the series above; this series is added to `parents`.
         """
-        bench, record = self.bench, loaded.record
+        scratch, record = self.scratch, loaded.record
         if loaded.below is not None and loaded.below.record.name not in parents:
             self.carry_onto(loaded.below, target, parents)
         parent = Parent(target.commit)
         if loaded.below is not None:
             parent = parents[loaded.below.record.name]
-        onto = pin_of(bench.reader, target)
-        writing = Writing(bench, parent.commit, wants_diffs=wants_diffs)
+        onto = pin_of(scratch.reader, target)
+        writing = Writing(scratch, parent.commit, wants_diffs=wants_diffs)
         given = self._carry_input(loaded, target, parent, onto, writing)
         assert given.history is not None
         with writing, Ahead(given.history.distance) as counted:
@@ -200,28 +200,28 @@ class RebaseRun(Struct, frozen=True):
     def _carry_input(
         self, loaded: LoadedSeries, target: Resolved, parent: Parent, onto: Pin, writing: Writing
     ) -> CarryInput:
-        session, bench, record = self.session, self.bench, loaded.record
-        ends = bench.tree(loaded.base.commit), bench.tree(target.commit)
-        bring = partial(loaded.side.try_fetch_objects, seen=bench)
+        session, scratch, record = self.session, self.scratch, loaded.record
+        ends = scratch.tree(loaded.base.commit), scratch.tree(target.commit)
+        bring = partial(loaded.side.try_fetch_objects, seen=scratch)
         needed = needed_blobs(ends, touched_paths(loaded.patches))
         bring(set(needed))
-        bench.read_ahead(needed)
+        scratch.read_ahead(needed)
         options = self.options
         below = CarryOptions(options.selected)  # the rest is for what comes on the target
-        base = base_commit(session, loaded, bench, self.upstreams, below)[0]
+        base = base_commit(session, loaded, scratch, self.upstreams, below)[0]
         return CarryInput(
             session,
-            bench,
+            scratch,
             record.name,
             items_of(loaded.patches, loaded.series_file, options.selected),
-            bench.tree(base),
-            bench.tree(parent.commit),
+            scratch.tree(base),
+            scratch.tree(parent.commit),
             nobody(loaded.side, onto),
             replace(options, accepted={**reasons_to_accept(session.workspace), **options.accepted}),
             self.upstreams.views(
                 record.upstream,
                 loaded.side,
-                bench,
+                scratch,
                 patches=loaded.patches,
                 base=End(loaded.base, ends[0]),
                 onto=End(target, ends[1]),
@@ -240,9 +240,9 @@ class RebaseRun(Struct, frozen=True):
 @contextmanager
 def rebase_run(session: Session, store: Path, options: CarryOptions) -> Iterator[RebaseRun]:
     """Start a run with a temporary repository that reads from a store."""
-    with Workbench([store]) as bench, Toolbox() as formatters:
+    with Scratch([store]) as scratch, Toolbox() as formatters:
         memory, upstreams = Memory(session.workspace), UpstreamStates(session)
-        yield RebaseRun(session, options, bench, upstreams, memory, formatters)
+        yield RebaseRun(session, options, scratch, upstreams, memory, formatters)
 
 
 class SeriesAtPin(Struct, frozen=True):
@@ -253,7 +253,7 @@ class SeriesAtPin(Struct, frozen=True):
     """
 
     loaded: LoadedSeries
-    bench: Workbench
+    scratch: Scratch
     carried: Carried
     tree: StoredTree
     base: str
@@ -261,7 +261,7 @@ class SeriesAtPin(Struct, frozen=True):
 
     def commits(self) -> tuple[str, ...]:
         """Write one commit for each applied patch; return all commits since the pin, in order."""
-        return (*self.below, *write_commits(self.bench, self.base, self.carried.drafts()))
+        return (*self.below, *write_commits(self.scratch, self.base, self.carried.drafts()))
 
     @property
     def is_broken(self) -> bool:
@@ -280,14 +280,14 @@ def series_at_pin(
     session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
 ) -> Iterator[SeriesAtPin]:
     """Apply a series to its own pin in a temporary repository."""
-    with Workbench([loaded.side.store]) as bench:
-        yield _carry_at_pin(session, loaded, bench, UpstreamStates(session), options)
+    with Scratch([loaded.side.store]) as scratch:
+        yield _carry_at_pin(session, loaded, scratch, UpstreamStates(session), options)
 
 
 def base_commit(
     session: Session,
     loaded: LoadedSeries,
-    bench: Workbench,
+    scratch: Scratch,
     upstreams: UpstreamStates,
     options: CarryOptions = ANY,
 ) -> tuple[str, tuple[str, ...]]:
@@ -297,7 +297,7 @@ def base_commit(
     """
     if loaded.below is None:
         return loaded.base.commit, ()
-    below = _carry_at_pin(session, loaded.below, bench, upstreams, options)
+    below = _carry_at_pin(session, loaded.below, scratch, upstreams, options)
     refuse_broken(below.carried.outcomes)
     commits = below.commits()
     return commits[-1] if commits else loaded.base.commit, commits
@@ -306,22 +306,22 @@ def base_commit(
 def _carry_at_pin(
     session: Session,
     loaded: LoadedSeries,
-    bench: Workbench,
+    scratch: Scratch,
     upstreams: UpstreamStates,
     options: CarryOptions,
 ) -> SeriesAtPin:
-    pin = bench.tree(loaded.base.commit)
-    loaded.side.try_fetch_objects(needed_blobs([pin], touched_paths(loaded.patches)), bench)
-    base, below = base_commit(session, loaded, bench, upstreams, options)
-    tree = bench.tree(base)
+    pin = scratch.tree(loaded.base.commit)
+    loaded.side.try_fetch_objects(needed_blobs([pin], touched_paths(loaded.patches)), scratch)
+    base, below = base_commit(session, loaded, scratch, upstreams, options)
+    tree = scratch.tree(base)
     end = End(loaded.base, tree)
     record, patches = loaded.record, loaded.patches
-    views = upstreams.views(record.upstream, loaded.side, bench, patches=patches, base=end)
+    views = upstreams.views(record.upstream, loaded.side, scratch, patches=patches, base=end)
     items = items_of(patches, loaded.series_file, options.selected)
     given = CarryInput(
-        session, bench, record.name, items, tree, tree, loaded.author, options, views
+        session, scratch, record.name, items, tree, tree, loaded.author, options, views
     )
-    return SeriesAtPin(loaded, bench, carry(given), tree, base, below)
+    return SeriesAtPin(loaded, scratch, carry(given), tree, base, below)
 
 
 def refuse_broken(outcomes: Sequence[PatchOutcome]) -> None:

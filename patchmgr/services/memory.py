@@ -14,9 +14,24 @@ from patchmgr.engines.conflicts.memory import Lesson, Missed, compare, recorded_
 from patchmgr.engines.text.marked import has_marker, split_marked
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.paths import refusal
-from patchmgr.formats.recorded import CONFLICTS, FILES, MAX_PARTS, MAX_SIDE, fault, write_recorded
+from patchmgr.formats.recorded_conflict import (
+    CONFLICTS,
+    FILES,
+    MAX_PARTS,
+    MAX_SIDE,
+    fault,
+    write_recorded,
+)
 from patchmgr.model.outcome import Reliability, SeriesOutcome, Suggestion
-from patchmgr.model.recorded import Kind, Origin, Recalled, Recorded, Region, Resolution, Source
+from patchmgr.model.recorded_conflict import (
+    Kind,
+    Origin,
+    Recalled,
+    Recorded,
+    Region,
+    Resolution,
+    Source,
+)
 from patchmgr.services.work_area import (
     InProgress,
     Waiting,
@@ -27,7 +42,7 @@ from patchmgr.services.work_area import (
 
 if TYPE_CHECKING:
     from patchmgr.model.outcome import FileConflict
-    from patchmgr.store import Workspace
+    from patchmgr.workspace import Workspace
 
 
 class Memory:

@@ -27,10 +27,10 @@ from patchmgr.plumbing.checkout import Checkout
 from patchmgr.plumbing.checkout_changes import found_file
 from patchmgr.plumbing.clones import open_clone
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session, require_pin
 from patchmgr.services.targets import applied_now, only_series, pushed_targets, settled
@@ -65,7 +65,7 @@ class OpenSeries(Struct, frozen=True):
     patches: Mapping[str, Patch]
     hidden: Mapping[str, str]
     selected: frozenset[str]
-    bench: Workbench
+    scratch: Scratch
     ground: Ground
     checkout: Checkout | None
     head: str
@@ -157,7 +157,7 @@ class OpenSeries(Struct, frozen=True):
         if entry.mode == GITLINK:
             problem = f"{shown(path)} is a submodule, which is not changed in a checkout"
             raise PatchmgrError("unsupported", problem)
-        return self.bench.read(entry.blob)
+        return self.scratch.read(entry.blob)
 
 
 def diff_digest(patch: Patch) -> str:
@@ -168,7 +168,7 @@ def diff_digest(patch: Patch) -> str:
 def check_pin(opened: OpenSeries, state: State) -> None:
     """Raise PatchmgrError "other-commit" if a file of the state differs in HEAD and the pin."""
     checkout = opened.need_checkout()
-    head = opened.bench.tree(opened.head)
+    head = opened.scratch.tree(opened.head)
     if isinstance(opened.ground.pin, StoredTree) and head.id == opened.ground.pin.id:
         return
     for path in state:
@@ -238,29 +238,29 @@ def _opened(
     side = session.side_of(record)
     pin = require_pin(side, record.pin)
     lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
-    with Workbench(lenders) as bench:
-        parent = _parent(session, record, pin, bench)
-        ground = Ground(bench.tree(parent), bench, GitTextMerge(bench))
+    with Scratch(lenders) as scratch:
+        parent = _parent(session, record, pin, scratch)
+        ground = Ground(scratch.tree(parent), scratch, GitTextMerge(scratch))
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
-        side.try_fetch_objects(needed_blobs([bench.tree(pin.commit)], paths), bench)
+        side.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
         selected = frozenset(options.select or (applied.selected if applied is not None else ()))
         opened = OpenSeries(
-            session, record, side, pin, file, patches, {}, selected, bench, ground,
+            session, record, side, pin, file, patches, {}, selected, scratch, ground,
             checkout, head, applied, (), ({},), parent,
         )  # fmt: skip
         yield replace(opened, hidden=_hidden(opened))
 
 
-def _parent(session: Session, record: SeriesRecord, pin: Resolved, bench: Workbench) -> str:
+def _parent(session: Session, record: SeriesRecord, pin: Resolved, scratch: Scratch) -> str:
     """Return the commit that a series applies to: its pin, or the head of the series below."""
     if record.on is None:
         return pin.commit
     from patchmgr.services.load import base_commit, load_series
 
     loaded = load_series(session, record.name)
-    return base_commit(session, loaded, bench, UpstreamStates(session))[0]
+    return base_commit(session, loaded, scratch, UpstreamStates(session))[0]
 
 
 def _refuse_other(checkout: Checkout | None, applied: Record) -> None:
@@ -279,9 +279,9 @@ def _hidden(opened: OpenSeries) -> dict[str, str]:
     refusals = ((line.name, line.refusal(opened.selected)) for line in opened.file.lines)
     hidden = {name: why for name, why in refusals if name is not None and why is not None}
     let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
-    end = End(opened.pin, opened.bench.tree(opened.pin.commit))
+    end = End(opened.pin, opened.scratch.tree(opened.pin.commit))
     upstreams, upstream = UpstreamStates(opened.session), opened.record.upstream
-    views = upstreams.views(upstream, opened.side, opened.bench, patches=let_in, base=end)
+    views = upstreams.views(upstream, opened.side, opened.scratch, patches=let_in, base=end)
     if views is not None:
         hidden.update(missing_on(let_in, views.base, views.states))
     return hidden
@@ -330,7 +330,7 @@ def _states(opened: OpenSeries, pushed: Sequence[PushedPatch]) -> tuple[State, .
     if len(whole) == len(pushed):
         return states
     side = opened.ground.overlay(states[-1])
-    force_patch(side, opened.patches[pushed[-1].name], opened.bench)
+    force_patch(side, opened.patches[pushed[-1].name], opened.scratch)
     return (*states, dict(side.changes()))
 
 
@@ -407,7 +407,7 @@ def _entries_now(opened: OpenSeries, paths: Sequence[str]) -> dict[str, Entry | 
     )
     for content in now.values():
         if content is not None:
-            opened.bench.add(content.content)
+            opened.scratch.add(content.content)
     return {path: content.entry if content else None for path, content in now.items()}
 
 

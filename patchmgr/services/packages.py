@@ -16,7 +16,7 @@ from patchmgr.formats.series_settings import PathMap
 from patchmgr.model.ids import blob_id
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import FilePatch, Patch, own_author
-from patchmgr.model.recorded import Recalled
+from patchmgr.model.recorded_conflict import Recalled
 from patchmgr.model.snapshot import FILE_MODES, GITLINK, REGULAR, SYMLINK, Entry
 from patchmgr.model.upstream import Pin, SeriesRecord
 from patchmgr.plumbing.applied import Content
@@ -24,10 +24,10 @@ from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import StoredTree
-from patchmgr.plumbing.sides import Side
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
+from patchmgr.plumbing.upstream_kinds import Side
 from patchmgr.plumbing.work_tree import WorkFile
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.decisions import decisions_on
 from patchmgr.services.memory import Memory
@@ -111,7 +111,11 @@ def _named(patches: Iterable[Patch]) -> dict[str, str]:
 
 
 def installed_tree(
-    bench: Workbench, base: StoredTree, layout: InstalledPaths, record: Iterable[str], read: Read
+    scratch: Scratch,
+    base: StoredTree,
+    layout: InstalledPaths,
+    record: Iterable[str],
+    read: Read,
 ) -> dict[str, Entry | None]:
     """Return the changes that turn the tree of the pin into the package's text files.
 
@@ -131,7 +135,7 @@ def installed_tree(
             continue
         found, entry = _readable(read, place), base.entry(at)
         if found is not None and (entry is None or entry.blob != blob_id(found.content)):
-            changes[at] = Entry(found.mode, bench.add(found.content))
+            changes[at] = Entry(found.mode, scratch.add(found.content))
     return changes
 
 
@@ -237,8 +241,8 @@ def carry_onto_package(
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.
     """
-    with Workbench((session.side_of(record).store,)) as bench, Toolbox() as formatters:
-        return _Run(session, record, package, options, bench, formatters).carry()
+    with Scratch((session.side_of(record).store,)) as scratch, Toolbox() as formatters:
+        return _Run(session, record, package, options, scratch, formatters).carry()
 
 
 class _Run:
@@ -248,25 +252,25 @@ class _Run:
         record: SeriesRecord,
         package: Package,
         options: CarryOptions,
-        bench: Workbench,
+        scratch: Scratch,
         formatters: Toolbox,
     ) -> None:
         self.session, self.record, self.package, self.options = session, record, package, options
-        self.bench, self.upstreams, self.formatters = bench, UpstreamStates(session), formatters
+        self.scratch, self.upstreams, self.formatters = scratch, UpstreamStates(session), formatters
         self.patches, self.series_file = whole_series(session, record)
         self.ends = find_ends(session.side_of(record), record.pin, package.version)
         self.memory = Memory(self.session.workspace)
         pin, release = self.ends.base, self.ends.onto
-        trees = [bench.tree(end.commit) for end in (release, pin) if end is not None]
+        trees = [scratch.tree(end.commit) for end in (release, pin) if end is not None]
         source = InRepository(trees, self.patches, self.package.read)
         self.layout = InstalledPaths(self.package.record, self.package.maps, source)
         base = pin.commit if pin is not None else self._pristine_base()
-        self.base = bench.tree(base)
+        self.base = scratch.tree(base)
         self.onto_commit = base if release is None else release.commit
         if self.ends.needs_all:
             files = package.record
-            self._lay(installed_tree(bench, self.base, self.layout, files, package.read))
-        self.onto = bench.tree(self.onto_commit)
+            self._lay(installed_tree(scratch, self.base, self.layout, files, package.read))
+        self.onto = scratch.tree(self.onto_commit)
 
     def _pristine_base(self) -> str:
         """Make a commit, to stand for the pin, of the installed files that the patches touch.
@@ -277,8 +281,8 @@ class _Run:
         for path in touched_paths(self.patches):
             found = self._read(path)
             if found is not None:
-                files[path] = Entry(REGULAR, self.bench.add(found.content))
-        return write_commits(self.bench, None, [Draft(own_author(), b"installed\n", files)])[0]
+                files[path] = Entry(REGULAR, self.scratch.add(found.content))
+        return write_commits(self.scratch, None, [Draft(own_author(), b"installed\n", files)])[0]
 
     def _read(self, path: str) -> WorkFile | None:
         place = self.layout.find(path)
@@ -288,8 +292,8 @@ class _Run:
         """Replace files of the target by installed ones."""
         if files:
             draft = Draft(own_author(), b"installed\n", files)
-            self.onto_commit = write_commits(self.bench, self.onto_commit, [draft])[0]
-            self.onto = self.bench.tree(self.onto_commit)
+            self.onto_commit = write_commits(self.scratch, self.onto_commit, [draft])[0]
+            self.onto = self.scratch.tree(self.onto_commit)
 
     def carry(self) -> PackageResult:
         """Rebase, and do so again if a file that changes is installed with other content."""
@@ -314,7 +318,7 @@ class _Run:
             if installed is None or (entry and entry.blob == blob_id(installed.content)):
                 continue
             mode = entry.mode if entry is not None else installed.mode
-            found[path] = Entry(mode, self.bench.add(installed.content))
+            found[path] = Entry(mode, self.scratch.add(installed.content))
         return found
 
     def _reachable(self) -> tuple[tuple[Item, ...], tuple[tuple[str, str], ...]]:
@@ -363,13 +367,13 @@ class _Run:
     def _carry(self, items: Sequence[Item]) -> Carried:
         side = self.ends.side
         name = self.record.name
-        bring = partial(side.try_fetch_objects, seen=self.bench)
+        bring = partial(side.try_fetch_objects, seen=self.scratch)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
         views = self.upstreams.views(
             self.record.upstream,
             side,
-            self.bench,
+            self.scratch,
             patches=self.patches,
             base=End(base, self.base),
             onto=End(onto, self.onto),
@@ -377,7 +381,7 @@ class _Run:
         elsewhere = self.ends.is_elsewhere
         given = CarryInput(
             self.session,
-            self.bench,
+            self.scratch,
             name,
             tuple(items),
             self.base,
@@ -426,7 +430,7 @@ class _Run:
         start, found = self.onto.entry(path), self.package.read(place)
         if start is not None and start.mode == entry.mode and found is not None:
             entry = replace(entry, mode=found.mode)  # installers drop modes
-        return Content(entry, self.bench.read(entry.blob))
+        return Content(entry, self.scratch.read(entry.blob))
 
     def _outcome(self, carried: Carried) -> SeriesOutcome:
         record, ends = self.record, self.ends

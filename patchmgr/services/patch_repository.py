@@ -20,9 +20,9 @@ from patchmgr.plumbing.clones import Clone, find_clone
 from patchmgr.plumbing.committing import push_refs, remote_refs
 from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.plumbing.objects import ObjectReader, StoredTree, object_named
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import RefMove
-from patchmgr.plumbing.workbench import Workbench
-from patchmgr.store import LOCK, Committed, Workspace
+from patchmgr.workspace import LOCK, Committed, Workspace
 
 PUSHED = "refs/patchmgr/pushed/"
 """The refs of a remote that record, by branch, the commit that was pushed last."""
@@ -52,15 +52,15 @@ class PatchRepository(Struct, frozen=True):
         """
         parent, prefix = (None, "") if is_alone else (self.head, self.prefix)
         author = own_author(date)
-        with Workbench([self.clone.git_dir], folder=Path(tempfile.gettempdir())) as bench:
+        with Scratch([self.clone.git_dir], folder=Path(tempfile.gettempdir())) as scratch:
             changes = {
-                f"{prefix}{path}": None if content is None else Entry(REGULAR, bench.add(content))
+                f"{prefix}{path}": None if content is None else Entry(REGULAR, scratch.add(content))
                 for path, content in files.items()
             }
             draft = Draft(author, git_process.raw(message), changes)
-            (commit,) = write_commits(bench, parent, [draft])
+            (commit,) = write_commits(scratch, parent, [draft])
             if not self.is_dry_run:
-                self.clone.take(bench.git_dir, commit, parent or commit)
+                self.clone.take(scratch.git_dir, commit, parent or commit)
         return commit
 
     def push(

@@ -32,7 +32,7 @@ from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.history import commit_of_pull, is_ancestor
 from patchmgr.plumbing.outputs import read_named
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.services.session import Session
 
 SUFFIXES = (".patch", ".diff", ".eml", ".mbox", ".mbx")
@@ -266,11 +266,11 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     if len(commits) > 1:
         body = "".join(f"* {told_by(side.reader, each).subject}\n" for each in commits)
     message = f"{subject} (#{number})\n\n{body.strip()}".strip() + "\n"
-    with Workbench([side.store]) as bench:
+    with Scratch([side.store]) as scratch:
         after = {path: entry for path, (_, entry) in changes.items()}
         draft = Draft(first.author, message.encode("utf-8", "surrogateescape"), after)
-        (made,) = write_commits(bench, base, [draft])
-        mails = range_mails(bench.git_dir, "-1", made)
+        (made,) = write_commits(scratch, base, [draft])
+        mails = range_mails(scratch.git_dir, "-1", made)
     if not mails:
         raise UsageError(f"pull request {number} changes nothing")
     return SourcePatch(with_fields(mails[0], fields), label)

@@ -12,7 +12,7 @@ from patchmgr.model.plan import PLAN_FORMAT, Plan, PlanStep
 from patchmgr.services.series import lowest
 from patchmgr.services.session import Session
 from patchmgr.services.targets import series_digest
-from patchmgr.store import PRIVATE, Workspace
+from patchmgr.workspace import PRIVATE, Workspace
 
 FOLDER = f"{PRIVATE}/plans"
 _STEP = re.compile(r"plan:([0-9]{1,9})")

@@ -25,7 +25,7 @@ from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.services.session import Session
 from patchmgr.services.targets import series_digest
-from patchmgr.store import PRIVATE, Workspace
+from patchmgr.workspace import PRIVATE, Workspace
 
 if TYPE_CHECKING:
     from patchmgr.services.load import LoadedSeries

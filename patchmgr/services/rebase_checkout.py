@@ -40,8 +40,8 @@ from patchmgr.plumbing.linked_worktree import (
     is_free,
 )
 from patchmgr.plumbing.programs import run_in
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import cache_folder
-from patchmgr.plumbing.workbench import Workbench
 from patchmgr.render.conflicts import marked_text
 from patchmgr.services.load import LoadedSeries, RebaseRun
 from patchmgr.services.session import Session
@@ -59,7 +59,7 @@ from patchmgr.services.work_area import (
     state_file,
     work_path,
 )
-from patchmgr.store import Change, Workspace
+from patchmgr.workspace import Change, Workspace
 
 _STAGES = ".patchmgr-stages"  # a folder of a commit that brings contents along
 
@@ -136,14 +136,14 @@ class RebaseCheckout:
         commits = [c for c in outcome.commits if c is not None]
         show, drafts = None, [Draft(o.author, o.message, o.changes or {}) for o in carried]
         if outcome.head is None:
-            commits = list(write_commits(run.bench, parent, drafts))
+            commits = list(write_commits(run.scratch, parent, drafts))
         top = commits[-1] if commits else parent
         if stop is not None:
-            show = _shown_conflict(run.bench, top, outcome, stop)
+            show = _shown_conflict(run.scratch, top, outcome, stop)
         repository = self._repository(loaded)
         last = show.last if show is not None else top
         if last != outcome.onto.commit:
-            repository.take(run.bench.git_dir, last, outcome.onto.commit)
+            repository.take(run.scratch.git_dir, last, outcome.onto.commit)
         stand = Stand(str(run.session.workspace.root), series=outcome.name, head=top, left=top)
         self._open(repository, run, loaded, replace(stand, head=parent, left=parent))
         failure = self._run_on(carried, commits, parent, stand)
@@ -166,10 +166,10 @@ class RebaseCheckout:
     def _open(self, repository: Clone, run: RebaseRun, loaded: LoadedSeries, stand: Stand) -> None:
         """Fetch the files to check out, and make the worktree if there is none."""
         if repository.git_dir == loaded.side.store:
-            files = run.bench.tree(stand.head)
+            files = run.scratch.tree(stand.head)
             entries = filter(None, map(files.entry, files.files()))
             wanted = {entry.blob for entry in entries if entry.mode != GITLINK}
-            loaded.side.try_fetch_objects(wanted, run.bench)
+            loaded.side.try_fetch_objects(wanted, run.scratch)
         if self._tree is not None:
             return
         if self._asked.checkout:
@@ -249,7 +249,7 @@ def _until_stop(outcome: SeriesOutcome) -> tuple[list[PatchOutcome], PatchOutcom
 
 
 def _shown_conflict(
-    bench: Workbench, head: str, outcome: SeriesOutcome, patch: PatchOutcome
+    scratch: Scratch, head: str, outcome: SeriesOutcome, patch: PatchOutcome
 ) -> _Shown:
     """Write the state of a patch in conflict as git would: with markers and all stages."""
     changes = dict(patch.changes or {})
@@ -257,7 +257,7 @@ def _shown_conflict(
     files: list[tuple[str, str]] = []
     for conflict in patch.conflicts:
         _, ours, theirs = conflict.stages
-        place, there = conflict.new_path, Overlay(bench.tree(head))
+        place, there = conflict.new_path, Overlay(scratch.tree(head))
         obstacle = None if ours is not None else there.obstacle(place)
         if obstacle is not None:
             place = f"{obstacle}~{patch.name}{place[len(obstacle) :]}"
@@ -266,7 +266,7 @@ def _shown_conflict(
         entry = ours or theirs
         if entry is not None and conflict.marked is not None:
             marked = marked_text(outcome, patch, conflict)
-            entry = solved_entry(marked, Sides(*conflict.stages), place, bench)
+            entry = solved_entry(marked, Sides(*conflict.stages), place, scratch)
         changes[place] = entry
         stages[place] = conflict.stages
         files.append((conflict.path, place))
@@ -277,7 +277,7 @@ def _shown_conflict(
         if entry is not None
     }
     drafts = [Draft(patch.author, patch.message, each) for each in (changes, brought)]
-    left, last = write_commits(bench, head, drafts)
+    left, last = write_commits(scratch, head, drafts)
     return _Shown(patch.name, left, last, stages, tuple(files))
 
 

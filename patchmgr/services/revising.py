@@ -45,7 +45,7 @@ from patchmgr.plumbing.fast_import import Draft, write_commits
 from patchmgr.services.open_series import CheckoutOptions, OpenSeries, check_pin, diff_digest
 from patchmgr.services.session import nobody
 from patchmgr.services.targets import remember_target, series_digest
-from patchmgr.store import Change
+from patchmgr.workspace import Change
 
 
 class Revision(Struct, frozen=True):
@@ -126,7 +126,7 @@ def _step(opened: OpenSeries, revision: Revision, change: Change) -> CheckoutSte
     paths = {**opened.state, **revision.state}
     leaving = {path for path in paths if opened.ground.entry(revision.state, path) is None}
     there = paths.keys() - leaving
-    refuse_same_names(checkout.root, there, leaving, opened.bench.tree(opened.head))
+    refuse_same_names(checkout.root, there, leaving, opened.scratch.tree(opened.head))
     moves = [_move(opened, revision, path) for path in paths]
     moves += _reject_moves(opened, revision)
     record = _record(opened, revision, change.files)
@@ -250,8 +250,8 @@ def diffs_of(opened: OpenSeries, states: Sequence[State]) -> list[bytes]:
         Draft(own_author(), b"state\n", {path: after for path, (_, after) in layer.files.items()})
         for layer in layers
     ]
-    commits = write_commits(opened.bench, opened.parent, drafts)
-    found = commit_diffs(opened.bench.git_dir, list(commits[1:]))
+    commits = write_commits(opened.scratch, opened.parent, drafts)
+    found = commit_diffs(opened.scratch.git_dir, list(commits[1:]))
     return [found[commit] for commit in commits[1:]]
 
 

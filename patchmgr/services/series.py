@@ -12,7 +12,7 @@ from patchmgr.model.snapshot import GITLINK
 from patchmgr.model.upstream import SeriesRecord
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.services.session import Session
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 
 
 def touched_paths(patches: Sequence[Patch]) -> tuple[str, ...]:

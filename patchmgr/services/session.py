@@ -18,12 +18,12 @@ from patchmgr.model.upstream import Pin, SeriesRecord, Upstream
 from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
-from patchmgr.plumbing.sides import Side
 from patchmgr.plumbing.stores import Resolved, create_store, store_path
-from patchmgr.store import Workspace
+from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.workspace import Workspace
 
 if TYPE_CHECKING:
-    from patchmgr.plumbing.isolated import StructureApart
+    from patchmgr.plumbing.merge_process import StructureApart
 
 
 class Session(Struct, frozen=True):

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from patchmgr.model.documents import SolutionDocument, SyncDocument
 from patchmgr.model.outcome import SeriesOutcome
-from patchmgr.model.recorded import Recalled, Recorded
+from patchmgr.model.recorded_conflict import Recalled, Recorded
 from patchmgr.render.machine import series_document
-from patchmgr.store import PRIVATE, Workspace
+from patchmgr.workspace import PRIVATE, Workspace
 
 FOLDER = f"{PRIVATE}/syncs"
 MOST = 12

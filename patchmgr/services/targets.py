@@ -23,7 +23,7 @@ from patchmgr.plumbing.history import is_ancestor
 from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.target import Target
 from patchmgr.services.session import Session
-from patchmgr.store import LOCK, PRIVATE, Workspace
+from patchmgr.workspace import LOCK, PRIVATE, Workspace
 
 _TARGETS = f"{PRIVATE}/targets"
 

@@ -20,9 +20,9 @@ from patchmgr.services.session import Fetching
 if TYPE_CHECKING:
     from patchmgr.model.patch import Patch
     from patchmgr.model.upstream import Upstream
-    from patchmgr.plumbing.sides import Side
+    from patchmgr.plumbing.scratch_repository import Scratch
     from patchmgr.plumbing.stores import Resolved
-    from patchmgr.plumbing.workbench import Workbench
+    from patchmgr.plumbing.upstream_kinds import Side
     from patchmgr.services.session import Session
 
 
@@ -48,7 +48,7 @@ class UpstreamStates:
         self,
         upstream: str,
         side: Side,
-        bench: Workbench,
+        scratch: Scratch,
         *,
         patches: Sequence[Patch],
         base: End,
@@ -61,7 +61,7 @@ class UpstreamStates:
         if not has_conditions(patches):
             return None
         check_upstreams(patches, self._session.workspace.lock().upstreams)
-        contents = Fetching(side, bench.read)
+        contents = Fetching(side, scratch.read)
         there = _state(upstream, side, base, contents)
         if onto is None:
             return Views(there, there, self)

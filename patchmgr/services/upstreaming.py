@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from patchmgr.engines.series.follow_ups import follow_ups, indexed, landed, names_of, searched
 from patchmgr.model.outcome import SeriesOutcome
 from patchmgr.model.patch import Patch
-from patchmgr.model.stance import FollowUp
 from patchmgr.model.upstream import Pin, SeriesRecord
+from patchmgr.model.upstream_status import FollowUp
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
 from patchmgr.plumbing.history import messages_with, subjects_of
 from patchmgr.services.decisions import read_decisions

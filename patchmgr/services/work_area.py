@@ -26,7 +26,7 @@ from patchmgr.model.snapshot import GITLINK, Entry
 from patchmgr.plumbing.durable import unwritable
 from patchmgr.plumbing.plain_files import read_json
 from patchmgr.render.conflicts import marked_text
-from patchmgr.store import PRIVATE, Workspace
+from patchmgr.workspace import PRIVATE, Workspace
 
 _FOLDER = f"{PRIVATE}/rebase"
 # A change that finishes a rebase names this file as spent.

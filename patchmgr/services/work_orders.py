@@ -25,7 +25,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import ENSURES, AuditFinding
 from patchmgr.model.outcome import ConflictKind, PatchOutcome, SeriesOutcome, Sighting, Verdict
 from patchmgr.model.patch import CONDITIONS
-from patchmgr.model.recorded import Recorded
+from patchmgr.model.recorded_conflict import Recorded
 from patchmgr.model.resolving import OpenConflict
 from patchmgr.model.work_order import (
     Earlier,
@@ -41,13 +41,13 @@ from patchmgr.plumbing.diffs import diff_of_paths, lines_with
 from patchmgr.plumbing.git_process import text
 from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.render.work_order import order_value, value_size, without_sides
-from patchmgr.services.carried_again import CarriedAgain, Place, carried_again
 from patchmgr.services.decisions import decisions_on, open_findings, read_accepted
 from patchmgr.services.memory import Memory, waiting_with
+from patchmgr.services.repeated_rebase import Place, RepeatedRebase, repeated_rebase
 from patchmgr.services.session import Session
 from patchmgr.services.syncs import solved_as
 from patchmgr.services.work_area import InProgress, read_in_progress
-from patchmgr.store import PRIVATE
+from patchmgr.workspace import PRIVATE
 
 OFFERED = f"{PRIVATE}/proposals/{{}}.json"
 """The file of a solution that passed its checks and was not accepted yet, by conflict id."""
@@ -80,11 +80,11 @@ def work_order(session: Session, name: str, found: Recorded | None) -> WorkOrder
         open_ = {one.finding.id: one for one in open_findings(session.workspace)}
         if name not in open_:
             return None
-        with carried_again(session, in_progress, open_[name].series) as carried:
+        with repeated_rebase(session, in_progress, open_[name].series) as carried:
             return order_of_finding(carried, open_[name].patch, name)
     for item in waiting_with(session.workspace, Memory(session.workspace), found):
         place = item.patch, item.path
-        with carried_again(session, in_progress, item.series, place) as carried:
+        with repeated_rebase(session, in_progress, item.series, place) as carried:
             return order_of_file(carried, place, name)
     return None
 
@@ -102,7 +102,7 @@ def open_conflicts(
         if item.series == series and item.conflict
     }
     found = list[OpenConflict]()
-    with carried_again(session, in_progress, series) as carried:
+    with repeated_rebase(session, in_progress, series) as carried:
         for patch in carried.outcome.patches:
             for file in patch.conflicts if patch.verdict is Verdict.CONFLICT else ():
                 place = patch.name, file.path
@@ -131,7 +131,7 @@ def waiting_orders(session: Session, series: str) -> tuple[WorkOrder, ...]:
         return ()
 
 
-def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder | None:
+def order_of_file(carried: RepeatedRebase, place: Place, name: str) -> WorkOrder | None:
     """Return the work order for a file in conflict, or None if it no longer conflicts.
 
     `name` is the requested id: that of the whole file's conflict, or of one region.
@@ -157,7 +157,7 @@ def order_of_file(carried: CarriedAgain, place: Place, name: str) -> WorkOrder |
     )
 
 
-def order_of_finding(carried: CarriedAgain, patch: str, name: str) -> WorkOrder | None:
+def order_of_finding(carried: RepeatedRebase, patch: str, name: str) -> WorkOrder | None:
     """Return the work order for the finding with this id, or None if the patch lacks it."""
     outcome = carried.patch(patch)
     finding = next((one for one in outcome.open_findings if one.id == name), None)
@@ -199,7 +199,7 @@ class _Order:
     """
 
     def __init__(
-        self, carried: CarriedAgain, outcome: PatchOutcome, paths: tuple[str, str]
+        self, carried: RepeatedRebase, outcome: PatchOutcome, paths: tuple[str, str]
     ) -> None:
         self.carried, self.outcome, self.paths = carried, outcome, paths
         self.workspace = carried.session.workspace
@@ -268,7 +268,7 @@ class _Order:
     def _change(
         self, commit: str, near: Callable[[str], str], paths: Sequence[str]
     ) -> UpstreamChange:
-        store, reader = self.carried.bench.git_dir, self.carried.bench.reader
+        store, reader = self.carried.scratch.git_dir, self.carried.scratch.reader
         found = reader.find(commit)
         head, _, message = (b"" if found is None else found.content).partition(b"\n\n")
         subject, _, body = text(message).partition("\n")
@@ -298,7 +298,7 @@ class _Order:
         if not words or not suffix:
             return ()
         commit, own = self.carried.target.commit, self.paths[1]
-        found = lines_with(self.carried.bench.git_dir, commit, sorted(words), suffix)
+        found = lines_with(self.carried.scratch.git_dir, commit, sorted(words), suffix)
         if found is None:
             return None
         inside = {line for one in symbols for line in (one.ours or "").split("\n")}
@@ -346,9 +346,11 @@ class _Order:
         """Yield the symbol that a finding is about, if it is known."""
         if not finding.path:
             return
-        bench, contents = self.carried.bench, self.carried.contents
+        scratch, contents = self.carried.scratch, self.carried.contents
         commits = (self.carried.loaded.base.commit, self.carried.target.commit, self.carried.top)
-        base, ours, result = (contents.file(bench.tree(commit), finding.path) for commit in commits)
+        base, ours, result = (
+            contents.file(scratch.tree(commit), finding.path) for commit in commits
+        )
         name = finding.symbol
         if name is None and finding.line and result is not None:
             name = SymbolIndex(finding.path, result).at(finding.line)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from patchmgr.plumbing import answer_cache, git_process
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import ObjectReader
 
 
@@ -64,7 +64,7 @@ def shared_process() -> Iterator[None]:
 
 
 class _OfBench(ObjectReader):
-    """Reads what a bench itself has."""
+    """Reads what a scratch itself has."""
 
 
 @contextmanager
@@ -72,8 +72,8 @@ def shared_readers() -> Iterator[None]:
     """Let each command leave the reader of a repository to the next one of the same test.
 
     A reader with a question open ends as it always does, and so does one whose repository is
-    another by now, or borrows from another. The reader of a bench, which is deleted, is that of
-    the store it borrows from; what the store has not is asked of the bench.
+    another by now, or borrows from another. The reader of a scratch, which is deleted, is that of
+    the store it borrows from; what the store has not is asked of the scratch.
     """
     idle = defaultdict[_Where, list[subprocess.Popen[bytes]]](list)
     started: dict[int, _Where] = {}
@@ -227,9 +227,9 @@ _BATCH = ["cat-file", "--batch-command"]
 
 
 def _asked(git_dir: Path) -> Path:
-    """Return the repository that is asked: for a bench the first that it borrows from."""
+    """Return the repository that is asked: for a scratch the first that it borrows from."""
     lenders = git_dir / "objects/info/alternates"
-    is_bench = git_dir.name.startswith("bench-") and lenders.exists()
+    is_bench = git_dir.name.startswith("scratch-") and lenders.exists()
     first = os.fsdecode(lenders.read_bytes().split(b"\n")[0]) if is_bench else ""
     return Path(first).parent if first else git_dir
 

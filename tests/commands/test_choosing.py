@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from patchmgr.engines.text.offers import Offer, choose, offers_of, with_taken
+from patchmgr.engines.text.hunk_choice import Offer, choose, offers_of, with_taken
 from tests.commands.conftest import Answer
 from tests.commands.desks import Hands, made
 from tests.commands.scenes import Stage, text

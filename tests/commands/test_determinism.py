@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import patchmgr
-from patchmgr.plumbing import isolated
-from patchmgr.plumbing.isolated import StructureApart
+from patchmgr.plumbing import merge_process
+from patchmgr.plumbing.merge_process import StructureApart
 from tests.commands.conftest import Scene, invoke
 from tests.commands.test_rebase import fork, verdicts
 
@@ -94,7 +94,7 @@ def test_a_helper_that_does_not_answer_is_an_error_and_no_verdict(
         return self._process
 
     monkeypatch.setattr(StructureApart, "_start", idle)
-    monkeypatch.setattr(isolated, "read_message", hang)
+    monkeypatch.setattr(merge_process, "read_message", hang)
     monkeypatch.setenv("XDG_CACHE_HOME", str(torn.root.parent / "cold"))
     answer = invoke("-C", torn.root, *LINE)
     assert answer.code == 1

@@ -73,11 +73,11 @@ def _locked(stage: Stage, store: Path) -> str:
     return "stale lock packed-refs.lock"
 
 
-def _bench(stage: Stage, store: Path) -> str:
-    (store / "tmp/bench-x").mkdir(parents=True)
-    old(store / "tmp/bench-x")
-    (store / "tmp/bench-new").mkdir()  # of a run that may go on
-    return "temporary files tmp/bench-x"
+def _scratch(stage: Stage, store: Path) -> str:
+    (store / "tmp/scratch-x").mkdir(parents=True)
+    old(store / "tmp/scratch-x")
+    (store / "tmp/scratch-new").mkdir()  # of a run that may go on
+    return "temporary files tmp/scratch-x"
 
 
 def _pack(stage: Stage, store: Path) -> str:
@@ -112,7 +112,7 @@ def _gone(stage: Stage, store: Path) -> str:
         pytest.param(_garbled, "--repair", id="empty-ref"),
         pytest.param(_nowhere, "--repair", id="ref-to-nothing"),
         pytest.param(_locked, "--repair", id="lock"),
-        pytest.param(_bench, "--prune", id="bench"),
+        pytest.param(_scratch, "--prune", id="scratch"),
         pytest.param(_pack, "--prune", id="pack"),
         pytest.param(_old_ref, "--prune", id="old-ref"),
         pytest.param(_gone, "--prune", id="gone-workspace"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from patchmgr.services.work_area import CHOICES
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 from tests.commands.classes import leave
 from tests.commands.conftest import Answer, Scene
 from tests.commands.scenes import picture

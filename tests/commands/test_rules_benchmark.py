@@ -11,7 +11,7 @@ import pytest
 from benchmarks.absorb_cases import CannotRebuild, KnownSeries, rebuild
 from benchmarks.rules import judge_series
 from patchmgr.model.outcome import Verdict
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 from tests.conftest import Repository
 
 LINES = [f"value_{n} = compute({n}, limit_{n})\n" for n in range(20)]
@@ -59,8 +59,8 @@ def test_a_series_is_rebuilt_from_its_picks(
         "picked": ([ids["landed"]], ["two"], ["Land it (#7)"]),
     }
     picks, ends, subjects = forms[form]
-    with Workbench([upstream.root / ".git"]) as bench:
-        patches = rebuild(bench, series(history, *picks, ends=ends))
+    with Scratch([upstream.root / ".git"]) as scratch:
+        patches = rebuild(scratch, series(history, *picks, ends=ends))
     assert [patch.subject for patch in patches] == subjects
 
 
@@ -69,8 +69,8 @@ def test_a_series_that_comes_out_otherwise_is_refused(
 ) -> None:
     upstream, ids = history
     wrong = series(history, ids["one"], ends=["two"])
-    with Workbench([upstream.root / ".git"]) as bench, pytest.raises(CannotRebuild):
-        rebuild(bench, wrong)
+    with Scratch([upstream.root / ".git"]) as scratch, pytest.raises(CannotRebuild):
+        rebuild(scratch, wrong)
 
 
 def test_patches_are_judged_on_each_target(

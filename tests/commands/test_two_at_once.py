@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from patchmgr.model.patch import Patch
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 from tests.commands.every import ROWS, Place, Row, make_place
 from tests.commands.scenes import Stage, one_line, picture
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from patchmgr.commands.upstreaming import Upstreamed, next_step
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.outcome import Verdict
-from patchmgr.model.stance import Stance
+from patchmgr.model.upstream_status import Stance
 from patchmgr.plumbing.pull_requests import pull_state
 from tests.commands.scenes import PARTS, Stage, text
 from tests.conftest import Repository, once

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from patchmgr import store
+from patchmgr import workspace
 from patchmgr.cli.root import Given
-from patchmgr.store import Workspace
+from patchmgr.workspace import Workspace
 from tests.commands.conftest import Run, invoke
 from tests.commands.scenes import Stage, one_line, picture, plant
 from tests.conftest import Repository
@@ -548,7 +548,7 @@ def test_status_says_what_is_applied_where(stage: Stage) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_PATIENCE", 0.1)
+    monkeypatch.setattr(workspace, "_PATIENCE", 0.1)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -647,13 +647,13 @@ def test_a_journal_names_no_repository_but_a_store(stage: Stage) -> None:
 
 def test_what_a_killed_run_left_in_the_cache_goes_a_day_later(stage: Stage) -> None:
     store = next((stage.folder / "cache/patchmgr/stores").iterdir())
-    for name, age in (("bench-old", 90_000), ("bench-new", 60), ("other", 90_000)):
+    for name, age in (("scratch-old", 90_000), ("scratch-new", 60), ("other", 90_000)):
         (store / "tmp" / name).mkdir(parents=True)
         (store / "tmp" / name / "file").write_text("x")
         then = time.time() - age
         os.utime(store / "tmp" / name, (then, then))
     stage.run("branch", "s")
-    assert sorted(path.name for path in (store / "tmp").iterdir()) == ["bench-new", "other"]
+    assert sorted(path.name for path in (store / "tmp").iterdir()) == ["other", "scratch-new"]
 
 
 @table(

@@ -16,7 +16,7 @@ from patchmgr.engines.series.claims import claimed_bytes
 from patchmgr.engines.series.comparison import OwnCommit, compare_states
 from patchmgr.engines.text.origins import origins
 from patchmgr.model.comparison import Sameness
-from patchmgr.model.recorded import Kind, Origin, Recorded, Resolution
+from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Resolution
 from patchmgr.services.syncs import ANEW, BOTH, OPEN, PATCH, UNION, UPSTREAM, solved_as
 from tests.tables import table
 

@@ -16,7 +16,7 @@ from patchmgr.formats.decisions import parse_decisions, write_decisions
 from patchmgr.formats.lock_files import parse_lock, write_lock
 from patchmgr.formats.patch_package import read_name, read_stack
 from patchmgr.formats.predicates import parse_predicate
-from patchmgr.formats.recorded import parse_recorded, write_recorded
+from patchmgr.formats.recorded_conflict import parse_recorded, write_recorded
 from patchmgr.formats.regexes import RegexError, compile_regex
 from patchmgr.formats.series_files import (
     parse_series,

@@ -20,10 +20,10 @@ BELOW = {
     "engines": {"model", "errors", "formats"},
     "render": {"model", "errors"},
     "plumbing": {"model", "errors", "formats", "engines", "render"},
-    "store": {"model", "errors", "formats", "engines", "render", "plumbing"},
-    "services": {"model", "errors", "formats", "engines", "render", "plumbing", "store"},
+    "workspace": {"model", "errors", "formats", "engines", "render", "plumbing"},
+    "services": {"model", "errors", "formats", "engines", "render", "plumbing", "workspace"},
     "commands": {
-        "model", "errors", "formats", "engines", "render", "plumbing", "store", "services",
+        "model", "errors", "formats", "engines", "render", "plumbing", "workspace", "services",
     },
 }  # fmt: skip
 # A renderer names the result that it shows; it does not load the command for it.
@@ -94,17 +94,17 @@ def test_values_need_nothing_but_what_makes_them(module: str) -> None:
         ("patchmgr/render/x.py", "import patchmgr.formats.binary", True),
         ("patchmgr/render/x.py", "from patchmgr.commands.apply import Application", True),
         ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    import patchmgr.commands", False),
-        ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    import patchmgr.store", True),
+        ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    import patchmgr.workspace", True),
         ("patchmgr/render/x.py", "if TYPE_CHECKING:\n    pass\nelse:\n    import typer", True),
         ("patchmgr/model/x.py", "from patchmgr import errors", True),
         ("patchmgr/plumbing/x.py", "import git.repo\nimport subprocess", False),
-        ("patchmgr/plumbing/x.py", "from patchmgr import store", True),
-        ("patchmgr/commands/x.py", "from patchmgr.store import Workspace", False),
+        ("patchmgr/plumbing/x.py", "from patchmgr import workspace", True),
+        ("patchmgr/commands/x.py", "from patchmgr.workspace import Workspace", False),
         ("patchmgr/commands/x.py", "import typer", True),
         ("patchmgr/commands/x.py", "from patchmgr.cli import main", True),
         ("patchmgr/cli/x.py", "import typer\nfrom patchmgr.commands import rebase", False),
         ("patchmgr/cli/x.py", "import git", True),
-        ("patchmgr/store.py", "import typer", True),
+        ("patchmgr/workspace.py", "import typer", True),
     ],
 )
 def test_the_walk_sees_what_it_should(module: str, source: str, is_fault: bool) -> None:

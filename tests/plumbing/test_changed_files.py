@@ -9,7 +9,7 @@ from patchmgr.engines.moved.files import is_of
 from patchmgr.model.ids import blob_id
 from patchmgr.model.snapshot import Entry
 from patchmgr.plumbing.diffs import changed_files, readable_files
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 from tests.conftest import Repository
 
 Make = Callable[[str], Repository]
@@ -45,7 +45,7 @@ def test_what_cannot_be_read_is_left_out(make_repository: Make, tmp_path: Path) 
     git_dir = repository.root / ".git"
     (git_dir / "objects" / missing[:2] / missing[2:]).unlink()
     asked: set[str] = set()
-    with Workbench([git_dir], folder=tmp_path) as bench:
-        found = readable_files(bench, old, new, is_wanted=is_of("Python"), bring=asked.update)
+    with Scratch([git_dir], folder=tmp_path) as scratch:
+        found = readable_files(scratch, old, new, is_wanted=is_of("Python"), bring=asked.update)
     assert set(found) == {"new name.py"}
     assert asked == {missing, blob_id(b"1\n"), blob_id(b"2\n")}

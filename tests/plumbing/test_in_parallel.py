@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from patchmgr.plumbing.ahead import FEW
+from patchmgr.plumbing.background import FEW
 from patchmgr.plumbing.in_parallel import in_parallel
 
 

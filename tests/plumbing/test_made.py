@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing.workbench import Made
+from patchmgr.plumbing.scratch_repository import Made
 
 
 def test_contents_come_back_as_they_were_from_memory_and_from_the_file(tmp_path: Path) -> None:
     contents = {str(n): os.urandom(n * 7) for n in range(30)}
-    folder = tmp_path / "bench"
+    folder = tmp_path / "scratch"
     folder.mkdir()
     with Made(folder, most_held=300) as made:
         for name, content in contents.items():

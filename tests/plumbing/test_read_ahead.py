@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.plumbing import workbench
-from patchmgr.plumbing.workbench import FEW, MOST, ReadAhead, Workbench
+from patchmgr.plumbing import scratch_repository
+from patchmgr.plumbing.scratch_repository import FEW, MOST, ReadAhead, Scratch
 from tests.conftest import Repository
 
 MISSING = "1" * 40
@@ -69,7 +69,7 @@ def test_too_much_is_not_read_to_its_end(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = blobs(repository)
-    monkeypatch.setattr(workbench, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(scratch_repository, "_MOST_BYTES", 1000)
     with ReadAhead(repository.root / ".git", [names["d"], names["a"]], tmp_path) as ahead:
         assert read(ahead, names["d"]) == FILES["d"]
         assert read(ahead, names["a"]) is None
@@ -80,19 +80,19 @@ def test_a_bench_reads_ahead_once_and_neither_little_nor_very_much(
 ) -> None:
     names = blobs(repository)
     some = [*names.values()] * (FEW // len(names))
-    with Workbench([repository.root / ".git"]) as bench:
+    with Scratch([repository.root / ".git"]) as scratch:
         started: list[object] = []
         for wanted in (some, [MISSING] * (MOST + 1), [*some, MISSING], [*some, MISSING]):
-            bench.read_ahead(wanted)
-            started.append(bench._ahead)
+            scratch.read_ahead(wanted)
+            started.append(scratch._ahead)
         assert started[:2] == [None, None]
         assert isinstance(started[2], ReadAhead)
         assert started[3] is started[2]
-        assert {path: bench.read(blob) for path, blob in names.items()} == FILES
+        assert {path: scratch.read(blob) for path, blob in names.items()} == FILES
 
 
 def test_a_blob_of_the_run_exists_like_one_of_the_store(repository: Repository) -> None:
     stored = blobs(repository)["a"]
-    with Workbench([repository.root / ".git"]) as bench:
-        made = bench.add(b"made\n")
-        assert bench.kinds({made, stored, MISSING}) == {made: "blob", stored: "blob"}
+    with Scratch([repository.root / ".git"]) as scratch:
+        made = scratch.add(b"made\n")
+        assert scratch.kinds({made, stored, MISSING}) == {made: "blob", stored: "blob"}

@@ -9,7 +9,7 @@ import pytest
 
 from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.renames import find_renames, moved_folders
-from patchmgr.plumbing.workbench import Workbench
+from patchmgr.plumbing.scratch_repository import Scratch
 from tests.conftest import Repository
 
 Make = Callable[[str], Repository]
@@ -49,12 +49,12 @@ def test_a_file_is_followed_move_by_move(
     base = repository.commit({"x/f.c": OLD, "other": "1\n"})
     target = [repository.commit(step) for step in steps][-1]
     git_dir = repository.root / ".git"
-    with Workbench([git_dir], folder=tmp_path) as bench:
-        ends = bench.tree(base), bench.tree(target)
+    with Scratch([git_dir], folder=tmp_path) as scratch:
+        ends = scratch.tree(base), scratch.tree(target)
         way = GitHistory(git_dir, base, target)
-        found = find_renames(bench, *ends, ["x/f.c", "other"], way)
+        found = find_renames(scratch, *ends, ["x/f.c", "other"], way)
         assert found == ({} if expected is None else {"x/f.c": expected})
-        assert find_renames(bench, *ends, ["x/f.c", "other"]) == {}
+        assert find_renames(scratch, *ends, ["x/f.c", "other"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,9 @@ def test_a_new_file_goes_where_its_folder_went(
     base = repository.commit({**SUB, **TOP})
     target = repository.commit(upstream)
     git_dir = repository.root / ".git"
-    with Workbench([git_dir], folder=tmp_path) as bench:
-        ends = bench.tree(base), bench.tree(target)
-        found = moved_folders(bench, *ends, [path], GitHistory(git_dir, base, target))
+    with Scratch([git_dir], folder=tmp_path) as scratch:
+        ends = scratch.tree(base), scratch.tree(target)
+        found = moved_folders(scratch, *ends, [path], GitHistory(git_dir, base, target))
     assert found == ({} if expected is None else {path: expected})
     repository.git("checkout", "--quiet", "-b", "ours", base)
     repository.commit({path: "new\n"})
@@ -99,11 +99,11 @@ def test_a_folder_is_followed_step_by_step(make_repository: Make, tmp_path: Path
     repository.commit({**GONE, **_below("lib")})
     target = repository.commit({path: _lines("new", 0, 9) for path in _below("lib")})
     git_dir = repository.root / ".git"
-    with Workbench([git_dir], folder=tmp_path) as bench:
-        ends, path = (bench.tree(base), bench.tree(target)), "pkg/sub/new.py"
+    with Scratch([git_dir], folder=tmp_path) as scratch:
+        ends, path = (scratch.tree(base), scratch.tree(target)), "pkg/sub/new.py"
         way = GitHistory(git_dir, base, target)
-        assert moved_folders(bench, *ends, [path], way) == {path: "lib/new.py"}
-        assert moved_folders(bench, *ends, [path]) == {}
+        assert moved_folders(scratch, *ends, [path], way) == {path: "lib/new.py"}
+        assert moved_folders(scratch, *ends, [path]) == {}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_an_empty_file_moves_with_its_folder_only(
     repository, empty = make_repository("upstream"), "pkg/sub/__init__.py"
     base = repository.commit({**SUB, **TOP, empty: ""})
     target = repository.commit({empty: None, **upstream})
-    with Workbench([repository.root / ".git"], folder=tmp_path) as bench:
-        found = find_renames(bench, bench.tree(base), bench.tree(target), [empty])
+    with Scratch([repository.root / ".git"], folder=tmp_path) as scratch:
+        found = find_renames(scratch, scratch.tree(base), scratch.tree(target), [empty])
     assert found == ({} if expected is None else {empty: expected})
 
 
@@ -145,6 +145,6 @@ def test_blobs_of_any_name_are_fetched_where_few_files_are_new(
         if blob in blobs:
             away.rename(place)
 
-    with Workbench([git_dir], folder=tmp_path) as bench:
-        ends = bench.tree(base), bench.tree(target)
-        assert find_renames(bench, *ends, ["f.c"], bring=bring) == found
+    with Scratch([git_dir], folder=tmp_path) as scratch:
+        ends = scratch.tree(base), scratch.tree(target)
+        assert find_renames(scratch, *ends, ["f.c"], bring=bring) == found

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from patchmgr.engines.text.apart import Text, changes_between, merge_apart
+from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart
 from patchmgr.model.merge import Clean, Conflicted
 from patchmgr.plumbing import git_process, text_merge
+from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.workbench import Workbench
 
 Three = tuple[bytes, bytes, bytes]
 CASES = 400
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Workbench]:
+def scratch(tmp_path: Path) -> Iterator[Scratch]:
     store = tmp_path / "store.git"
     subprocess.run(["git", "init", "--quiet", "--bare", "--template=", str(store)], check=True)
-    with Workbench([store]) as made:
+    with Scratch([store]) as made:
         yield made
 
 
@@ -69,7 +69,7 @@ def apart(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_merge_without_git_is_what_git_makes(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch, seed: int
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     chance = Chance(seed)
     cases = [three for three in (chance.three() for _ in range(CASES)) if len(set(three)) == 3]
@@ -77,7 +77,7 @@ def test_a_merge_without_git_is_what_git_makes(
     assert len(found) > CASES / 4
     # What no single question may be spared: git answers them all at once.
     monkeypatch.setattr(text_merge, "merge_apart", lambda *_: None)
-    asked = GitTextMerge(bench).merge_all(list(found))
+    asked = GitTextMerge(scratch).merge_all(list(found))
     assert list(asked) == [Clean(merge) for merge in found.values()]
 
 
@@ -98,19 +98,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_git_is_not_asked_about_changes_far_apart(bench: Workbench, asked: list[str]) -> None:
+def test_git_is_not_asked_about_changes_far_apart(scratch: Scratch, asked: list[str]) -> None:
     sides = BASE, BASE.replace(b"line 5\n", b"ours\n"), BASE.replace(b"line 30\n", b"theirs\n")
     both = sides[1].replace(b"line 30\n", b"theirs\n")
-    assert GitTextMerge(bench).merge(*sides) == Clean(both)
+    assert GitTextMerge(scratch).merge(*sides) == Clean(both)
     assert asked == []
 
 
-def test_git_is_asked_once_about_several_collisions(bench: Workbench, asked: list[str]) -> None:
+def test_git_is_asked_once_about_several_collisions(scratch: Scratch, asked: list[str]) -> None:
     texts = [
         (BASE, BASE.replace(line, b"ours\n"), BASE.replace(line, b"theirs\n"))
         for line in (b"line 5\n", b"line 9\n")
     ]
-    text = GitTextMerge(bench)
+    text = GitTextMerge(scratch)
     merges = text.merge_all([*texts, texts[0]])
     assert all(isinstance(merge, Conflicted) and merge.marked for merge in merges)
     assert text.merge(*texts[1]) == merges[1]

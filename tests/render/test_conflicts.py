@@ -8,7 +8,7 @@ from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome, Si
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Pin
 from patchmgr.render.conflicts import marked_text
-from patchmgr.render.terminal import patch_lines, sighting_text
+from patchmgr.render.rebase import patch_lines, sighting_text
 from patchmgr.render.view import View
 from tests.tables import table
 

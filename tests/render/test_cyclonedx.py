@@ -9,10 +9,10 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from patchmgr.model.materials import Issue, Materials, PatchUsed
+from patchmgr.model.bill_of_materials import Issue, Materials, PatchUsed
 from patchmgr.model.patch import Author
 from patchmgr.model.upstream import Upstream
-from patchmgr.services.materials import issues_of
+from patchmgr.services.bill_of_materials import issues_of
 from tests.engines.series import patch_of
 from tests.tables import table
 

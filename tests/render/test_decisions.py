@@ -17,8 +17,8 @@ from patchmgr.model.outcome import (
 )
 from patchmgr.model.patch import Author
 from patchmgr.render.machine import patch_document
-from patchmgr.render.recorded import decided_text, decided_value, decisions_text
-from patchmgr.render.terminal import LONGEST_TEXT, patch_lines
+from patchmgr.render.rebase import LONGEST_TEXT, patch_lines
+from patchmgr.render.recorded_conflicts import decided_text, decided_value, decisions_text
 from patchmgr.render.view import View
 from tests.tables import table
 

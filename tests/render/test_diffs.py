@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.render.terminal import diff_text
+from patchmgr.render.rebase import diff_text
 
 HEADER = b"Subject: fix\n- a list\n---\n"
 DIFF = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@ f\n kept\n-old\x1b[2J\n+new\t\xff\n"

@@ -26,7 +26,7 @@ from patchmgr.engines.absorption.verdict import Absorption, Event
 from patchmgr.engines.absorption.weave import CARRIED, Count, Fate, HunkId
 from patchmgr.engines.cause.pulls import pull_number
 from patchmgr.engines.series.follow_ups import is_same, names_of
-from patchmgr.engines.text.telling import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.model.outcome import How, Wording
 
 Lines = Mapping[HunkId, Sequence[tuple[bool, Fate]]]

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from patchmgr.engines.absorption.proposal import marked_spots
 from patchmgr.engines.absorption.superset import PIECE
 from patchmgr.engines.absorption.thresholds import ALIKE, MOST_LEFT
-from patchmgr.engines.languages.names import OTHER, language
+from patchmgr.engines.languages.file_types import OTHER, language
 from patchmgr.engines.languages.words import indentation, is_import
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_REWORDED,
@@ -33,7 +33,7 @@ from patchmgr.engines.rebase.ladder import (
 )
 from patchmgr.engines.series.placement import apply_one, split_lines
 from patchmgr.engines.text.differences import Block, Run, matched_lines, runs_of
-from patchmgr.engines.text.telling import bare
+from patchmgr.engines.text.distinctive import bare
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.outcome import Verdict
 from patchmgr.model.patch import Hunk

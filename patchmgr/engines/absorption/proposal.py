@@ -24,7 +24,7 @@ from patchmgr.engines.absorption.thresholds import (
     MOST_PAIRS,
     NEAR,
 )
-from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.languages.words import (
     BLANKED,

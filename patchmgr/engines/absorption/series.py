@@ -21,7 +21,7 @@ from patchmgr.engines.absorption.weave import (
     effect,
 )
 from patchmgr.engines.series.fold import FileStep
-from patchmgr.engines.text.telling import is_telling, normal_lines
+from patchmgr.engines.text.distinctive import is_telling, normal_lines
 from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, Step
 from patchmgr.model.snapshot import FILE_MODES, Entry

@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.differences import matched_lines, matched_runs
-from patchmgr.engines.text.telling import bare, is_telling, normal_lines
+from patchmgr.engines.text.distinctive import bare, is_telling, normal_lines
 from patchmgr.model.patch import Hunk
 
 HunkId = tuple[int, int]

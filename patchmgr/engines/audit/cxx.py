@@ -24,7 +24,7 @@ from patchmgr.engines.languages.cxx_declarations import (
     is_number,
     uses,
 )
-from patchmgr.engines.languages.names import CXX
+from patchmgr.engines.languages.file_types import CXX
 from patchmgr.engines.languages.words import BLANKED
 from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.model.audit import AuditFinding

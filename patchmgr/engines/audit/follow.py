@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.interfaces import Changed, named_imports, new_lines
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import States
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.structure.guards_imports import resolves

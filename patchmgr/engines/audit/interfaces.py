@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from patchmgr.engines.audit.outline import Altered, Suspects, altered, lost_names
 from patchmgr.engines.audit.places import source_path
 from patchmgr.engines.audit.states import States, Told
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.model.patch import Hunk
 from patchmgr.model.ports import Tree

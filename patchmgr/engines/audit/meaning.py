@@ -19,7 +19,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.dataflow import Flow, Reaching, Site, TooLong, flow_of
 from patchmgr.engines.audit.places import added_lines, written_path
 from patchmgr.engines.audit.states import States, Told
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 

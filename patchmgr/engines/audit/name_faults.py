@@ -25,7 +25,7 @@ from patchmgr.engines.audit.python_modules import (
 )
 from patchmgr.engines.audit.python_names import UNKNOWN, Entity, PythonState, Reader
 from patchmgr.engines.audit.python_uses import Fault, Pair, PairedUse
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import places
 from patchmgr.engines.structure.python_tree import walk
 

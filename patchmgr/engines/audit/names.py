@@ -13,7 +13,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.places import patch_of_line, written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.engines.audit.syntax import parsed_python
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 

@@ -10,7 +10,7 @@ from posixpath import normpath
 
 from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.languages.names import CXX, PYTHON
+from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
 
 _BUILD = re.compile(r"(?:.*/)?(?:CMakeLists\.txt|[^/]+\.cmake|setup\.py|meson\.build|Makefile)")

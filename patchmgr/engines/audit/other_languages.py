@@ -15,7 +15,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.interfaces import new_lines
 from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.languages.names import CXX, language
+from patchmgr.engines.languages.file_types import CXX, language
 from patchmgr.formats.late_patterns import late_pattern
 from patchmgr.model.audit import AuditFinding
 

@@ -20,7 +20,7 @@ from patchmgr.engines.audit.python_modules import (
     namedtuple_class,
 )
 from patchmgr.engines.audit.states import Files
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import walk
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from patchmgr.engines.audit.interfaces import imported_blobs
 from patchmgr.engines.audit.states import LACKS, AuditedPatch, Files, Since, States, Told
 from patchmgr.engines.conflicts.decisions import identified
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.fold import Overlay

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.places import added_lines
 from patchmgr.engines.audit.states import Files, States, Told
-from patchmgr.engines.languages.names import CXX, PYTHON
+from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.model.audit import AuditFinding
 
 _TEXT = (*PYTHON, ".toml", ".cfg", ".json", ".yaml", ".yml", ".ini")

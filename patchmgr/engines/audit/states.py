@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from patchmgr.engines.languages.names import is_test
+from patchmgr.engines.languages.file_types import is_test
 from patchmgr.engines.series.fold import Overlay
 from patchmgr.errors import PatchmgrError
 from patchmgr.model.audit import AuditFinding

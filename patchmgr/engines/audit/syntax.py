@@ -13,7 +13,7 @@ from msgspec import Struct
 from patchmgr.engines.audit.places import written_path
 from patchmgr.engines.audit.states import UNKNOWN, States, Told
 from patchmgr.engines.languages.cxx_tokens import UnclearSource, brackets, match_brackets
-from patchmgr.engines.languages.names import CXX
+from patchmgr.engines.languages.file_types import CXX
 from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.formats import toml_text
 from patchmgr.model.audit import AuditFinding

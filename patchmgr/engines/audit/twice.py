@@ -14,7 +14,7 @@ from patchmgr.engines.audit.places import added_lines, patch_of_line, written_pa
 from patchmgr.engines.audit.python_modules import Definition
 from patchmgr.engines.audit.states import States, Told
 from patchmgr.engines.audit.syntax import parsed_python
-from patchmgr.engines.languages.names import CXX, PYTHON
+from patchmgr.engines.languages.file_types import CXX, PYTHON
 from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 

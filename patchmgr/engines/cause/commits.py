@@ -33,9 +33,9 @@ from patchmgr.engines.rebase.rebase import Judged
 from patchmgr.engines.rebase.work import FileResult
 from patchmgr.engines.series.placement import apply_one, has_place, split_lines
 from patchmgr.engines.structure.imports import has_imports_of
-from patchmgr.engines.text.apart import Text, changes_between
+from patchmgr.engines.text.distinctive import bare, is_telling
 from patchmgr.engines.text.marked import split_marked
-from patchmgr.engines.text.telling import bare, is_telling
+from patchmgr.engines.text.separate_changes import Text, changes_between
 from patchmgr.model.decision import Decision, Ruling
 from patchmgr.model.merge import Clean
 from patchmgr.model.outcome import (

@@ -6,7 +6,7 @@ from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.conflicts.work_order import in_place
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.outcome import FileConflict
-from patchmgr.model.recorded import Region
+from patchmgr.model.recorded_conflict import Region
 from patchmgr.model.resolving import Choice, Choices, Place, Taken
 
 _SIDES = {

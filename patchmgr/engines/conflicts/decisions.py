@@ -17,7 +17,7 @@ from patchmgr.engines.rebase.ladder import CONFLICT
 from patchmgr.engines.rebase.work import FileResult, NewSide
 from patchmgr.engines.series.placement import occurrences
 from patchmgr.engines.text.differences import runs_of
-from patchmgr.engines.text.telling import is_telling, normal_lines
+from patchmgr.engines.text.distinctive import is_telling, normal_lines
 from patchmgr.model.audit import AuditFinding
 from patchmgr.model.decision import Decision, Finding, Passage
 from patchmgr.model.outcome import PatchOutcome

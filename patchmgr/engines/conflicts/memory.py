@@ -11,7 +11,7 @@ from msgspec import Struct
 from patchmgr.engines.conflicts.ids import conflict_id, region_id
 from patchmgr.engines.series.placement import split_lines
 from patchmgr.engines.text.marked import MarkedText, has_marker, sides_of, split_marked
-from patchmgr.model.recorded import Kind, Recorded, Region, Resolution
+from patchmgr.model.recorded_conflict import Kind, Recorded, Region, Resolution
 
 Span = tuple[int, int]
 _MORE = 40  # lines

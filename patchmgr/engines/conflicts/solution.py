@@ -15,7 +15,7 @@ from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.outcome import ConflictKind, FileConflict
 from patchmgr.model.patch import Author, FilePatch, Hunk, Patch
-from patchmgr.model.recorded import Region
+from patchmgr.model.recorded_conflict import Region
 from patchmgr.model.work_order import Failure
 
 _WORD = re.compile(rb"[A-Za-z_]\w+")

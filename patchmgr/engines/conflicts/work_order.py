@@ -16,8 +16,8 @@ from patchmgr.engines.merge.statements import read
 from patchmgr.engines.merge.tree import Node
 from patchmgr.engines.moved.units import Outline
 from patchmgr.engines.series.placement import split_lines
+from patchmgr.engines.text.distinctive import normal_lines
 from patchmgr.engines.text.marked import MarkedText, split_marked
-from patchmgr.engines.text.telling import normal_lines
 from patchmgr.model.outcome import FileConflict, Suggestion
 from patchmgr.model.work_order import (
     OrderedCandidate,

@@ -20,7 +20,7 @@ from patchmgr.engines.merge.region import Region
 from patchmgr.engines.merge.tree import Node, likeness, lines_of, said_of, words_of
 from patchmgr.engines.merge.uses import is_of_a_changed_form
 from patchmgr.engines.structure.sides import Texts
-from patchmgr.engines.text.telling import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_telling
 
 _LAST_NUMBER = re.compile(r"(.*\W)(0[xX][\da-fA-F]{1,16}|\d{1,18})(\W*)")
 _WORD = re.compile(r"\w+")

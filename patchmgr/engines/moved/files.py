@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from patchmgr.engines.languages.names import OTHER, language
+from patchmgr.engines.languages.file_types import OTHER, language
 from patchmgr.engines.series.fold import Overlay
-from patchmgr.engines.text.telling import without_space
+from patchmgr.engines.text.distinctive import without_space
 from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from patchmgr.engines.audit.names import messages_of
 from patchmgr.engines.audit.python_modules import statements
-from patchmgr.engines.languages.names import CXX_LANGUAGES
+from patchmgr.engines.languages.file_types import CXX_LANGUAGES
 from patchmgr.engines.languages.words import code_of
 from patchmgr.engines.merge.languages import PYTHON
 from patchmgr.engines.merge.replay import Replay

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from patchmgr.engines.moved.units import Outline, Unit, telling_lines
-from patchmgr.engines.text.telling import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_telling
 
 SAME_NAME = 0.5  # of the telling lines that a symbol of the same name must have
 OTHER_NAME = 0.8  # the same for a symbol of another name

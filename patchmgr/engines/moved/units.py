@@ -9,11 +9,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.languages.words import is_blank
 from patchmgr.engines.series.placement import split_lines
-from patchmgr.engines.text.telling import bare, is_telling
+from patchmgr.engines.text.distinctive import bare, is_telling
 
 _MARK = re.compile(r"\.|::")
 _HASH_COMMENTS = frozenset({"Python"})

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.absorption.proof import checked
 from patchmgr.engines.absorption.proposal import Proposal, with_proposals
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.rebase.conflicts import collision, proposed
 from patchmgr.engines.rebase.ladder import (

@@ -21,7 +21,7 @@ from keyword import kwlist
 
 from patchmgr.engines.audit.states import Files, States, Told
 from patchmgr.engines.audit.syntax import new_fault
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.structure.guards_lines import (
     LONGEST_SHOWN,
     Growths,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.conflicts.memory import replay, whole_sides
-from patchmgr.engines.languages.names import PYTHON
+from patchmgr.engines.languages.file_types import PYTHON
 from patchmgr.engines.rebase.formatting import may_be_layout, merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,

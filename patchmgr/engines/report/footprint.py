@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.names import is_test, is_third_party, language, needs_rebuild
+from patchmgr.engines.languages.file_types import is_test, is_third_party, language, needs_rebuild
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.engines.report.subsystems import folders_of
 from patchmgr.engines.series.comparison import OwnCommit, compare_states

@@ -13,13 +13,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from patchmgr.engines.gating.conditions import Conditions
-from patchmgr.engines.gating.cxx import cxx_sides
-from patchmgr.engines.gating.defaults import Defaults, settings_defaults, variables_in
-from patchmgr.engines.gating.python import python_sides
-from patchmgr.engines.gating.sites import Lines, Texts, compared
-from patchmgr.engines.gating.words import Words
-from patchmgr.engines.languages.names import is_test, is_third_party, language
+from patchmgr.engines.hardware_gates.conditions import Conditions
+from patchmgr.engines.hardware_gates.cxx import cxx_sides
+from patchmgr.engines.hardware_gates.defaults import Defaults, settings_defaults, variables_in
+from patchmgr.engines.hardware_gates.python import python_sides
+from patchmgr.engines.hardware_gates.sites import Lines, Texts, compared
+from patchmgr.engines.hardware_gates.words import Words
+from patchmgr.engines.languages.file_types import is_test, is_third_party, language
 from patchmgr.engines.report.subsystems import Subsystems
 from patchmgr.formats import toml_text
 from patchmgr.model.footprint import (

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from patchmgr.engines.cause.pulls import pull_number
-from patchmgr.engines.conflicts.header_words import named_in
+from patchmgr.engines.conflicts.header_references import named_in
 from patchmgr.formats.header_edits import IMPORTED_FROM
 from patchmgr.formats.late_patterns import late_pattern
-from patchmgr.formats.stances import standing_of
+from patchmgr.formats.upstream_status import standing_of
 from patchmgr.model.patch import Patch
-from patchmgr.model.stance import FollowUp, Stance
+from patchmgr.model.upstream_status import FollowUp, Stance
 
 SHORT = 7  # hexadecimal digits that name a commit, at least
 _TOLD = late_pattern(

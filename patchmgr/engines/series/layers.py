@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from patchmgr.engines.languages.names import CXX, language
+from patchmgr.engines.languages.file_types import CXX, language
 from patchmgr.engines.rebase.ladder import Merged, Sides, merge_file
 from patchmgr.engines.series.fold import Overlay, step_patch
 from patchmgr.engines.series.placement import split_lines

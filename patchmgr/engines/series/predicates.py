@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.languages.symbols import SymbolIndex
 from patchmgr.errors import PatchmgrError
 from patchmgr.formats.regexes import compile_regex

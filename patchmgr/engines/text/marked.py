@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from patchmgr.model.recorded import Region
+from patchmgr.model.recorded_conflict import Region
 
 _MARKERS = tuple(
     re.compile(rb"\n" + sign)

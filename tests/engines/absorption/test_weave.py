@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from patchmgr.engines.absorption.weave import Weave
 from patchmgr.engines.series.placement import Applied, apply_hunks
-from patchmgr.engines.text.telling import bare
+from patchmgr.engines.text.distinctive import bare
 from tests.engines.series import difference
 from tests.tables import table
 

@@ -19,7 +19,7 @@ from patchmgr.engines.conflicts.memory import (
     replay,
 )
 from patchmgr.engines.text.marked import sides_of
-from patchmgr.model.recorded import Kind, Origin, Recorded, Region, Resolution
+from patchmgr.model.recorded_conflict import Kind, Origin, Recorded, Region, Resolution
 from tests.engines.conflicts.test_ids import INSERTS, ONE, OTHER, SWAPPED, marked
 from tests.long import examples
 from tests.tables import table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from patchmgr.engines.languages.names import language
+from patchmgr.engines.languages.file_types import language
 from patchmgr.engines.moved.rung import Relocation, relocate
 from patchmgr.engines.rebase.ladder import CONFLICT, judge_hunks
 from patchmgr.engines.series.placement import Applied, PatchedFile, apply_hunks

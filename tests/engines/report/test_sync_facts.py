@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import convert
 
 from patchmgr.commands.report import words_of
-from patchmgr.engines.gating.sites import Texts
+from patchmgr.engines.hardware_gates.sites import Texts
 from patchmgr.engines.report.review import Judge, hotspots
 from patchmgr.engines.report.sync_facts import carried_of, dropped_of, solved_of
 from patchmgr.model.documents import SyncDocument

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from patchmgr.engines.text.marked import has_marker, split_marked
-from patchmgr.model.recorded import Region
+from patchmgr.model.recorded_conflict import Region
 from tests.engines.conflicts.test_ids import INSERTS, ONE, marked
 from tests.tables import table
 

@@ -1,0 +1,222 @@
+"""Structural merges in a separate process, so that a crash ends only that process."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, TypeVar
+
+import msgspec
+
+from patchmgr.engines.merge.candidate import Resolved
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.edits import Edit
+from patchmgr.model.patch import FilePatch
+from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.background import Ahead
+
+T = TypeVar("T")
+PATIENCE = 600.0  # seconds for one file: nothing that the limits let through takes a tenth of it
+MOST_MEMORY = 2 << 30  # bytes
+_SIZE = 8  # bytes of the length before each message
+NO_MEMORY = 3  # an exit code
+_FAILURES = (NO_MEMORY, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT)
+"""How a process ends that a text is too large or too deep for. The same text always ends it so."""
+
+
+class StructureApart:
+    """Structural merges, done in a separate process.
+
+    The process is started for the first file. A file that crashes even a fresh process counts as
+    one that cannot be merged. If the process is killed, cannot start or does not answer in time,
+    PatchmgrError "helper" is raised, so that a busy machine does not change a result. Answers of
+    earlier runs come from a cache.
+    """
+
+    def __init__(
+        self,
+        patience: float = PATIENCE,
+        answers: Answers | None = None,
+        confidence: int | None = None,
+    ) -> None:
+        self._patience = patience
+        self._least = None if confidence is None else confidence / 100
+        self._answers = answers
+        self._process: subprocess.Popen[bytes] | None = None
+        self._has_answered = False
+
+    def __call__(self, texts: Texts, path: str, marked: bytes) -> Resolved | None:
+        """Return the structural merge of a file, or None if it is not reliable enough."""
+        key = ("merge", *texts.sides(), path, marked, str(self._least))
+        question = ("merge", texts, path, marked, self._least)
+        return self._known(key, Resolved, path, question)
+
+    def suspect(self, texts: Texts, merged: str, path: str, names: bool = True) -> tuple[str, ...]:
+        """Return the suspicious places in a merge, one sentence each."""
+        key = ("names" if names else "suspect", *texts.sides(), merged, path)
+        question = ("suspect", texts, merged, path, names)
+        return self._known(key, tuple[str, ...], path, question) or ()
+
+    def edits(self, pairs: Sequence[tuple[str, str]], path: str) -> tuple[Edit, ...]:
+        """Return the edits that turn the first text of each pair into the second, in order."""
+        key = ("edits", path, *(text for pair in pairs for text in pair))
+        found = self._known(key, tuple[Edit, ...], path, ("edits", tuple(pairs), path))
+        return (Edit("", "change lines that nest too deep to be told"),) if found is None else found
+
+    def edits_of_hunks(self, change: FilePatch) -> tuple[Edit, ...]:
+        """Return the edits that a patch makes to a file; none for a new or deleted file."""
+        if None in (change.old_path, change.new_path) or not change.hunks:
+            return ()
+        sides = ((hunk.old(), hunk.new()) for hunk in change.hunks)
+        pairs = [(_text(before), _text(after)) for before, after in sides]
+        return self.edits(pairs, change.path)
+
+    def _known(
+        self, key: tuple[str | bytes, ...], kind: type[T], path: str, question: tuple[object, ...]
+    ) -> T | None:
+        """Return an answer from an earlier run or, if there is none, from the process.
+
+        Returns None if the process fails on the question or has no answer.
+        """
+        known = None if self._answers is None else self._answers.get(key)
+        if known is not None:
+            return msgspec.convert(known[0], kind | None)
+        found = self._ask(path, *question)
+        if found is None:
+            return None
+        answer = msgspec.convert(found[0], kind | None)
+        if self._answers is not None:
+            self._answers.put(key, msgspec.to_builtins(answer))
+        return answer
+
+    def suspect_all(
+        self, questions: Sequence[tuple[Texts, str, str]]
+    ) -> Callable[[], Sequence[tuple[str, ...]]]:
+        """Start examining several merges, and return a function that waits for the results.
+
+        Each result lists the suspicious places of one merge. Undefined names are not included, as
+        the audit finds them. No other request may be made before the function returns.
+        """
+        if not questions:
+            return lambda: ()
+        return Ahead(lambda: [self.suspect(*each, names=False) for each in questions]).result
+
+    def _ask(self, path: str, *question: object) -> tuple[object] | None:
+        """Return the answer of the process, or None if it fails on the question.
+
+        A failure counts only in a fresh process, as earlier questions may have used up memory.
+        """
+        is_fresh = self._process is None or not self._has_answered
+        found = self._answer(path, question)
+        return found if found is not None or is_fresh else self._answer(path, question)
+
+    def _answer(self, path: str, question: tuple[object, ...]) -> tuple[object] | None:
+        process = self._process or self._start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            write_message(process.stdin, pickle.dumps(question))
+            answer = read_message(process.stdout, time.monotonic() + self._patience)
+        except TimeoutError as fault:
+            self.close()
+            said = f"does not answer within {self._patience:.0f} seconds"
+            raise _broken(path, said) from fault
+        except (OSError, EOFError) as fault:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self._patience)
+            code = process.poll()
+            self.close()
+            if code in _FAILURES:
+                return None
+            raise _broken(path, f"ended with {code}") from fault
+        self._has_answered = True
+        return (pickle.loads(answer),)
+
+    def begin(self) -> None:
+        """Start the process before the first request, because starting takes a while."""
+        if self._process is None:
+            self._start(is_early=True)
+
+    def _start(self, *, is_early: bool = False) -> subprocess.Popen[bytes]:
+        line = [sys.executable, "-s", "-c", _PROGRAM.format(is_early), *filter(None, sys.path)]
+        # Sets of strings have one order in it, which `-I` would not let it have.
+        env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        self._has_answered = False
+        self._process = subprocess.Popen(
+            line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**env, "PYTHONHASHSEED": "0"},
+        )
+        return self._process
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+def _text(lines: Sequence[bytes]) -> str:
+    return b"".join(lines).decode("utf-8", "surrogateescape")
+
+
+def _broken(path: str, what: str) -> PatchmgrError:
+    message = f"the structural merge of {path} {what}"
+    return PatchmgrError("helper", message, "nothing was changed; run the command again")
+
+
+# The parent's own search path: a program that runs from a checkout finds itself there.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from patchmgr.plumbing.merge_process_main import answer_all; answer_all({})"
+)
+
+
+def write_message(sink: IO[bytes], message: bytes) -> None:
+    """Write a message, preceded by its length."""
+    sink.write(len(message).to_bytes(_SIZE, "big") + message)
+    sink.flush()
+
+
+def read_message(source: IO[bytes], end: float | None) -> bytes:
+    """Read a message and return it.
+
+    Raises EOFError if the input ends, and TimeoutError at the time `end`.
+    """
+    size = int.from_bytes(_read_bytes(source, _SIZE, end), "big")
+    return _read_bytes(source, size, end)
+
+
+def _read_bytes(source: IO[bytes], size: int, end: float | None) -> bytes:
+    """Read this many bytes; raise EOFError or TimeoutError like `read_message`."""
+    if end is None:
+        found = source.read(size)
+        if len(found) < size:
+            raise EOFError
+        return found
+    parts: list[bytes] = []
+    while size:
+        if not select.select([source], [], [], max(0.0, end - time.monotonic()))[0]:
+            raise TimeoutError
+        part = source.raw.read(size) if hasattr(source, "raw") else source.read(size)
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

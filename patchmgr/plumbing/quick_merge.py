@@ -1,0 +1,29 @@
+"""A quick merge that the merge driver tries before it loads the rest of the program.
+
+It succeeds only if the changes are far apart, so that git is not needed.
+"""
+
+from __future__ import annotations
+
+from patchmgr.engines.text.separate_changes import Text, changes_between, merge_apart
+
+
+def is_merged(base: str, ours: str, theirs: str) -> bool:
+    """Write the merge to the file `ours` if the changes are far apart; return whether they are.
+
+    A file that cannot be read is left to the full merge, which reports the error.
+    """
+    texts = []
+    try:
+        for path in (base, ours, theirs):
+            with open(path, "rb") as file:
+                texts.append(Text(file.read()))
+    except OSError:
+        return False
+    old, left, right = texts
+    changes = changes_between(old, left), changes_between(old, right)
+    merged = merge_apart(old, left, right, *changes)
+    if merged is not None:
+        with open(ours, "wb") as file:
+            file.write(merged)
+    return merged is not None

@@ -1,0 +1,247 @@
+"""A temporary repository on top of a store, for a run's objects until they are published."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from patchmgr.model.ids import blob_id, object_id
+from patchmgr.model.patch import COMMITTER_EMAIL, COMMITTER_NAME
+from patchmgr.plumbing import git_process
+from patchmgr.plumbing.closing import Closing
+from patchmgr.plumbing.objects import ObjectReader, StoredTree
+
+MOST_HELD = 1 << 24  # bytes
+
+
+class Made(Closing):
+    """File contents by blob id, in memory; above a size limit, the oldest are moved to a file."""
+
+    def __init__(self, folder: Path, *, most_held: int = MOST_HELD) -> None:
+        self._folder = folder
+        self._most_held = most_held
+        self._held: dict[str, bytes] = {}
+        self._size = 0
+        self._laid: dict[str, tuple[int, int]] = {}
+        self._file: int | None = None
+        self._end = 0
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._held or name in self._laid
+
+    def get(self, name: str) -> bytes | None:
+        """Return the content with this id, or None if there is none."""
+        if name not in self._laid:
+            return self._held.get(name)
+        assert self._file is not None
+        start, size = self._laid[name]
+        content = os.pread(self._file, size, start)
+        assert len(content) == size
+        return content
+
+    def add(self, name: str, content: bytes) -> None:
+        """Add content; raise OSError if older contents cannot be moved to disk."""
+        if name in self:
+            return
+        self._held[name] = content
+        self._size += len(content)
+        while self._size > self._most_held and len(self._held) > 1:
+            self._lay_down(next(iter(self._held)))
+
+    def _lay_down(self, name: str) -> None:
+        if self._file is None:
+            with tempfile.TemporaryFile(dir=self._folder) as file:
+                self._file = os.dup(file.fileno())
+        content = self._held[name]
+        written = 0
+        while written < len(content):
+            written += os.pwrite(self._file, content[written:], self._end + written)
+        self._laid[name] = self._end, len(content)
+        self._end += len(content)
+        self._size -= len(content)
+        del self._held[name]
+
+    def close(self) -> None:
+        """Delete all contents, in memory and on disk."""
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
+        self._held, self._laid, self._size, self._end = {}, {}, 0, 0
+
+
+FEW, MOST = 16, 500  # blobs: up to FEW are read before a process for them has started
+_MOST_BYTES = 64 << 20  # of the file, beyond which it ends
+_HEAD = 64  # bytes that the line before a blob has at most
+
+
+class ReadAhead(Closing):
+    """Reads blobs in the background, in the order in which they will be needed.
+
+    A blob that has not been read yet must be read by other means.
+    """
+
+    def __init__(self, git_dir: Path, blobs: Sequence[str], scratch: Path) -> None:
+        self._places: dict[str, tuple[int, int]] = {}
+        self._wanted = frozenset(blobs)
+        self._at = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._file = tempfile.TemporaryFile(dir=scratch)  # noqa: SIM115 - until it is closed
+        try:
+            with tempfile.TemporaryFile(dir=scratch) as names:
+                names.write("".join(f"{blob}\n" for blob in blobs).encode())
+                names.seek(0)
+                self._process = subprocess.Popen(
+                    git_process.command(["cat-file", "--batch"], git_dir),
+                    stdin=names,
+                    stdout=self._file,
+                    stderr=subprocess.DEVNULL,
+                    env=git_process.clean_environment(),
+                )
+        except BaseException:
+            self.close()
+            raise
+
+    def get(self, blob: str) -> bytes | None:
+        """Return a blob's content, or None if it has not been read yet."""
+        if blob not in self._wanted:
+            return None
+        while blob not in self._places:
+            if not self._advance():
+                return None
+        start, size = self._places[blob]
+        content = os.pread(self._file.fileno(), size, start)
+        return content if len(content) == size else None
+
+    def _advance(self) -> bool:
+        """Read the next blob from the file, if it is complete there."""
+        head, is_there, _ = os.pread(self._file.fileno(), _HEAD, self._at).partition(b"\n")
+        if not is_there or self._at > _MOST_BYTES:
+            return False
+        words = head.split()
+        start = self._at + len(head) + 1
+        if len(words) == 3:
+            self._places[words[0].decode()] = start, int(words[2])
+            self._at = start + int(words[2]) + 1
+        else:  # nobody has it
+            self._at = start
+        return True
+
+    def close(self) -> None:
+        """End the git process, and delete the file with the contents."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        with suppress(OSError):
+            self._file.close()
+
+
+_CONFIG = """\
+[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tlogAllRefUpdates = false
+[gc]
+\tauto = 0
+[fastimport]
+\tunpackLimit = 1
+[pack]
+\tcompression = 1
+[merge]
+\tconflictStyle = zdiff3
+\trenormalize = false
+[attr]
+\ttree = 4b825dc642cb6eb9a060e54bf8d69288fbee4904
+"""
+
+
+class Scratch(Closing):
+    """A temporary bare repository that borrows objects of others, and writes only to itself.
+
+    Blobs that a run makes are kept outside of git; `write_loose` and `fast_import` write the
+    objects that git needs into the repository. The repository is deleted at the end of the `with`
+    block.
+    """
+
+    def __init__(self, lenders: Sequence[Path], *, folder: Path | None = None) -> None:
+        self._lenders = tuple(lenders)
+        parent = folder if folder is not None else self._lenders[0] / "tmp"
+        parent.mkdir(parents=True, exist_ok=True)
+        self.git_dir = Path(tempfile.mkdtemp(prefix="scratch-", dir=parent))
+        objects = self.git_dir / "objects"
+        (objects / "info").mkdir(parents=True)
+        (objects / "pack").mkdir()
+        (self.git_dir / "refs").mkdir()
+        (self.git_dir / "HEAD").write_text("ref: refs/heads/unborn\n")
+        (self.git_dir / "config").write_text(_CONFIG)
+        lines = [str((lender / "objects").resolve()) + "\n" for lender in self._lenders]
+        (objects / "info" / "alternates").write_text("".join(lines), errors="surrogateescape")
+        self.reader = ObjectReader(self.git_dir)
+        self._made = Made(self.git_dir)
+        self._ahead: ReadAhead | None = None
+        self._written: set[str] = set()
+
+    def close(self) -> None:
+        """End the git processes and delete the repository."""
+        self.reader.close()
+        if self._ahead is not None:
+            self._ahead.close()
+        self._made.close()
+        shutil.rmtree(self.git_dir, ignore_errors=True)
+
+    def read(self, blob: str) -> bytes:
+        """Return a blob's content; raise PatchmgrError "missing-object" if it is missing."""
+        made = self._made.get(blob)
+        if made is None and self._ahead is not None:
+            made = self._ahead.get(blob)
+        return self.reader.blob(blob) if made is None else made
+
+    def read_ahead(self, blobs: Sequence[str]) -> None:
+        """Start reading blobs in this order, unless there are too few or too many of them."""
+        if self._ahead is None and FEW < len(blobs) <= MOST:
+            with suppress(OSError):  # without it everything takes a little longer
+                self._ahead = ReadAhead(self.git_dir, blobs, self.git_dir)
+
+    def add(self, content: bytes) -> str:
+        """Store new content for the rest of the run, and return its blob id."""
+        name = blob_id(content)
+        self._made.add(name, content)
+        return name
+
+    def kinds(self, ids: Collection[str]) -> dict[str, str]:
+        """Map the ids of existing objects, with the blobs added during this run, to their kinds."""
+        made = {name: "blob" for name in ids if name in self._made}
+        return made | self.reader.kinds(set(ids) - made.keys())
+
+    def is_made(self, blob: str) -> bool:
+        """Return whether the blob was added during this run."""
+        return blob in self._made
+
+    def tree(self, commit: str) -> StoredTree:
+        """Return the tree of a commit."""
+        return StoredTree(self.reader, self.reader.tree_of(commit))
+
+    def write_loose(self, kind: str, content: bytes) -> str:
+        """Write one loose object into the repository and return its id."""
+        name = object_id(kind, content)
+        if name not in self._written:
+            folder = self.git_dir / "objects" / name[:2]
+            folder.mkdir(exist_ok=True)
+            descriptor = os.open(folder / name[2:], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o444)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(zlib.compress(f"{kind} {len(content)}\0".encode() + content, 1))
+            self._written.add(name)
+        return name
+
+    def write_commit(self, tree: str, parent: str | None, message: str) -> str:
+        """Write a commit with a dummy author and date, for merging, and return its id."""
+        who = f"{COMMITTER_NAME} <{COMMITTER_EMAIL}> 0 +0000"
+        above = "" if parent is None else f"parent {parent}\n"
+        head = f"tree {tree}\n{above}author {who}\ncommitter {who}\n"
+        return self.write_loose("commit", f"{head}\n{message}\n".encode())

@@ -1,0 +1,81 @@
+"""What commands need from an upstream, be it a git repository, a package or an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from patchmgr.model.upstream import Pin
+from patchmgr.plumbing.diffs import Changes
+from patchmgr.plumbing.history import GitHistory, ReleaseHistory
+from patchmgr.plumbing.objects import ObjectReader
+from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.stores import Resolved
+
+
+class Side(Protocol):
+    """An upstream that is a git repository, the releases of a package, or an archive.
+
+    `step` says what a step between two states is, for example "commit". `has_history` is true if
+    the steps are the project's own commits. `reader` reads the store.
+    """
+
+    step: str = "release"
+    has_history: bool = False
+    reader: ObjectReader
+    store: Path
+
+    def fetch(self, wanted: Sequence[str] = ()) -> str:
+        """Fetch the tracked state and those in `wanted`, and return the tracked state's commit."""
+        ...
+
+    def resolve(self, ref: str) -> Resolved:
+        """Return the state that a ref names; raise PatchmgrError "unknown-ref" if there is none."""
+        ...
+
+    def try_fetch_objects(self, ids: Collection[str], seen: Scratch | None = None) -> None:
+        """Fetch the objects that the store lacks and that `seen` cannot read.
+
+        An object that cannot be fetched raises an error when it is read.
+        """
+        return  # most stores have all of them
+
+    def tip(self) -> str | None:
+        """Return the tracked branch's commit as of the last fetch, or None if there is none."""
+        return None
+
+    def version_of(self, pin: Pin) -> str | None:
+        """Return the version of the pinned release, or None for a commit."""
+        return None
+
+    def bring_pin(self, pin: Pin) -> str | None:
+        """Fetch the pinned state; return its version, or None for a commit."""
+        ...
+
+    def distance(self, pin: Pin) -> tuple[str | None, int | None]:
+        """Return the tracked state as of the last fetch, and how many steps it is from the pin.
+
+        Each is None if it is unknown.
+        """
+        ...
+
+    def history(self, base: Resolved, target: Resolved) -> GitHistory | ReleaseHistory:
+        """Return the history of upstream from one state to another."""
+        ...
+
+    def recent(
+        self, commit: str, paths: Sequence[str], *, scratch: Path
+    ) -> tuple[int, Changes] | None:
+        """Return how many of upstream's last steps were examined, and the hunks they change.
+
+        A step is a commit or a release. Only changes to the given paths are returned. Returns None
+        if the steps are unknown.
+        """
+        return None
+
+    def between(
+        self, start: Resolved, end: Resolved, every: int | None, say: Callable[[str], None]
+    ) -> tuple[Resolved, ...]:
+        """Return the releases between two states, or every Nth commit if `every` is N."""
+        ...

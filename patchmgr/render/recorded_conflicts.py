@@ -1,0 +1,395 @@
+"""Recorded conflicts, decisions, and merges of single files, as text and as JSON data."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from patchmgr.model.decision import Decision
+from patchmgr.model.documents import RebaseDocument
+from patchmgr.model.outcome import How
+from patchmgr.model.recorded_conflict import Kind, Recalled, Recorded
+from patchmgr.render.escape import clean, counted, reliability_text
+from patchmgr.render.machine import candidates, fields, keys, series_document
+from patchmgr.render.rebase import content_lines, header_lines
+from patchmgr.render.view import View
+
+if TYPE_CHECKING:
+    from patchmgr.commands.conflicts import Listed, SideEdits
+    from patchmgr.commands.merge_driver import DriverChange
+    from patchmgr.commands.merge_file import MergedFile
+    from patchmgr.commands.mergetool import ToolResult
+    from patchmgr.commands.rebase import RebaseResult
+    from patchmgr.commands.resolver import Asked
+    from patchmgr.model.audit import Accepted
+    from patchmgr.model.patch import Patch
+    from patchmgr.services.decisions import ListedFinding
+    from patchmgr.services.learning import Learned
+
+
+LONGEST = 400  # lines of a side or a diff that are shown
+_MOST_EDITS = 12  # edits of a side that are told
+
+
+def state_of(recorded: Recorded) -> str:
+    """Return the state of a recorded conflict: open, solved, deleted, or parts if it has parts."""
+    if recorded.kind is Kind.GROUP:
+        return "parts"
+    if recorded.resolution is None:
+        return "open"
+    return "deleted" if recorded.resolution.content is None else "solved"
+
+
+def conflicts_text(listed: Sequence[Listed], findings: Sequence[ListedFinding], view: View) -> str:
+    """Return one line per recorded conflict, then one line per finding."""
+    lines = [*map(_line, listed), *map(_finding_line, findings)]
+    shown = (part for line in lines for part in view.folded(line, ""))
+    return "".join(f"{line}\n" for line in shown) or "No conflict is recorded.\n"
+
+
+def _finding_line(finding: ListedFinding) -> str:
+    state = "open" if finding.because is None else "accepted"
+    why = "" if finding.because is None else f"  because: {clean(finding.because)}"
+    place = f"seen in {clean(finding.series)}/{clean(finding.patch)}"
+    return f"{finding.id}  {state:<7}  {clean(finding.text)}  {place}{why}"
+
+
+def accepted_text(accepted: Sequence[Accepted], *, is_dry_run: bool) -> str:
+    """Return one line per accepted finding."""
+    word = "Would accept" if is_dry_run else "Accepted"
+    return "".join(
+        f"{word}: {one.id}  {clean(one.text)}  because: {clean(one.because)}\n" for one in accepted
+    )
+
+
+def _line(listed: Listed) -> str:
+    recorded = listed.recorded
+    if recorded is None:
+        return f"{listed.id}  broken   {clean(listed.fault)}"
+    return f"{listed.id}  {state_of(recorded):<7}  {_about(recorded)}"
+
+
+def _about(recorded: Recorded) -> str:
+    words = [clean(recorded.path)]
+    if recorded.seen:
+        words.append(f"seen in {clean(recorded.seen)}")
+    if recorded.kind is Kind.GROUP:
+        words.append(", ".join(recorded.parts))
+    if recorded.resolution is not None:
+        source = f" {clean(recorded.resolution.source)}" if recorded.resolution.source else ""
+        words.append(f"by {recorded.resolution.origin.value}{source}")
+    return "  ".join(word for word in words if word)
+
+
+def conflict_text(
+    recorded: Sequence[Recorded],
+    patches: Sequence[Patch] = (),
+    edits: Sequence[SideEdits] = (),
+) -> str:
+    """Return a conflict and each of its parts, with git's markers and the resolution.
+
+    The text begins with why the `patches` in this conflict exist, as their headers say. `edits`
+    adds to each conflict what its sides changed, in words.
+    """
+    asking = "".join(f"{line}\n" for patch in patches for line in _asking(patch))
+    told = zip_longest(recorded, edits[: len(recorded)])
+    return asking + "\n".join("".join(f"{line}\n" for line in _lines(*one)) for one in told)
+
+
+def _asking(patch: Patch) -> Iterator[str]:
+    yield f"{clean(patch.name)}  {clean(patch.subject)}"
+    yield from (f"  {line}" for line in header_lines(patch.description, patch.says("Drop-When")))
+
+
+def _lines(recorded: Recorded, edits: SideEdits | None) -> Iterator[str]:
+    yield f"{recorded.id}  {state_of(recorded)}  {_about(recorded)}"
+    if recorded.kind is Kind.GROUP:
+        return
+    if edits is not None:
+        yield from _edit_lines("ours", edits.ours)
+        yield from _edit_lines("theirs", edits.theirs)
+    yield "<<<<<<< ours"
+    yield from _side(recorded.ours)
+    yield "||||||| base"
+    yield from _side(recorded.base)
+    yield "======="
+    yield from _side(recorded.theirs)
+    yield ">>>>>>> theirs"
+    if recorded.resolution is not None:
+        yield from resolution_lines(recorded)
+
+
+def _edit_lines(side: str, edits: Sequence[str]) -> Iterator[str]:
+    for edit in edits[:_MOST_EDITS]:
+        yield f"  {side}: {clean(edit)}"
+    if len(edits) > _MOST_EDITS:
+        yield f"  {side}: {counted(len(edits) - _MOST_EDITS, 'edit')} more"
+
+
+def _side(content: bytes | None) -> Iterator[str]:
+    if content is None:
+        yield "(there is no such file)"
+    elif b"\0" in content:
+        yield f"({len(content)} bytes, binary)"
+    else:
+        yield from _cut(content_lines(content))
+
+
+def _cut(lines: list[str]) -> Iterator[str]:
+    yield from lines[:LONGEST]
+    if len(lines) > LONGEST:
+        yield f"... {counted(len(lines) - LONGEST, 'line')} more"
+
+
+def resolution_lines(recorded: Recorded) -> Iterator[str]:
+    """Yield the lines of a conflict's resolution, as a diff from ours."""
+    assert recorded.resolution is not None
+    content, ours = recorded.resolution.content, recorded.ours
+    if content is None:
+        yield "resolution: the file is deleted"
+    elif content == ours:
+        yield "resolution: as in ours"
+    elif content == recorded.theirs:
+        yield "resolution: as in theirs"
+    elif b"\0" in content + (ours or b""):
+        yield f"resolution: {len(content)} bytes, binary"
+    else:
+        before, after = content_lines(ours or b""), content_lines(content)
+        diff = difflib.unified_diff(before, after, "ours", "resolution", lineterm="")
+        yield from _cut(list(diff))
+
+
+def solved_text(solved: Sequence[Recorded], *, is_dry_run: bool) -> str:
+    """Return the newly recorded resolutions, each as a diff from ours."""
+    word = "Would record" if is_dry_run else "Recorded"
+    lines: list[str] = []
+    for one in solved:
+        lines.append(f"{word}: {one.id}  {_about(one)}")
+        lines += [f"  {line}" for line in resolution_lines(one)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def replayed_text(replayed: Sequence[Recalled]) -> str:
+    """Return the resolutions that a run replayed, with their places and diffs."""
+    lines: list[str] = []
+    for one in replayed:
+        lines.append(f"  recorded  {one.recorded.id}  {_about(one.recorded)}")
+        lines += [f"    in {clean(place)}" for place in one.places]
+        lines += [f"    {line}" for line in resolution_lines(one.recorded)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def after_memory(result: RebaseResult) -> Iterator[str]:
+    """Yield lines with the patches that a rebase left out, the resolutions recorded, and notes."""
+    for series, patch in result.skipped:
+        name = clean(patch)
+        would = "Will be left out" if result.has_conflicts or result.is_dry_run else "Left out"
+        yield f"{would}: {clean(series)}/{name}; its file stays, its line becomes a comment."
+    number = len([one for one in result.learned if one.resolution is not None])
+    if number:
+        would = "Would record" if result.is_dry_run else "Recorded"
+        yield f"{would} {counted(number, 'resolution')} in conflicts/."
+    yield from (clean(note) for note in result.notes)
+
+
+def forgotten_text(names: Sequence[str], *, is_dry_run: bool) -> str:
+    """Return one line per forgotten conflict."""
+    word = "Would forget" if is_dry_run else "Forgot"
+    return "".join(f"{word}: {name}\n" for name in names)
+
+
+def learned_text(learned: Learned, *, is_dry_run: bool) -> str:
+    """Return the result of `conflicts learn`: what was learned from each file, and totals."""
+    lines: list[str] = []
+    for file in learned.files:
+        word = "learned" if file.learned else "nothing learned"
+        lines.append(f"{file.commit[:12]}  {clean(file.path)}  {word} {len(file.learned) or ''}")
+        lines += [f"  {clean(reason)}" for reason in file.missed]
+    number = len({one.id for file in learned.files for one in file.learned})
+    would = "Would learn" if is_dry_run else "Learned"
+    about = f"{counted(learned.merges, 'merge')}, {counted(len(learned.files), 'file')} in conflict"
+    lines.append(f"{would} {counted(number, 'resolution')} ({about}).")
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def rebase_document(result: RebaseResult, asked: Sequence[Asked]) -> RebaseDocument:
+    """Return the document of a rebase; `asked` are the results of its `--resolver`."""
+    return RebaseDocument(
+        result.is_dry_run,
+        tuple(map(series_document, result.series)),
+        None if result.checkout is None else str(result.checkout),
+        tuple(map(replayed_value, result.replayed)),
+        tuple(map(recorded_value, result.learned)),
+        tuple(map(keys, asked)),
+    )
+
+
+def replayed_value(recalled: Recalled) -> dict[str, Any]:
+    """Return a replayed resolution, and the patches that used it, as JSON data."""
+    return {**recorded_value(recalled.recorded), "patches": recalled.places}
+
+
+def listed_value(one: Listed) -> dict[str, Any]:
+    """Return a recorded conflict as JSON data, or why it cannot be read."""
+    if one.recorded is None:
+        return {"id": one.id, "state": "broken", "fault": one.fault}
+    return recorded_value(one.recorded)
+
+
+def conflict_value(
+    recorded: Sequence[Recorded], patches: Sequence[Patch], edits: Sequence[SideEdits]
+) -> dict[str, Any]:
+    """Return a conflict and its parts as JSON data.
+
+    `patches` are the patches in this conflict, and `edits` what the sides changed, for the conflict
+    and each part.
+    """
+    conflict, *parts = (
+        {**whole_value(one), "edits": fields(does, "ours", "theirs")}
+        for one, does in zip(recorded, edits, strict=True)
+    )
+    waiting = [
+        {"name": p.name, "description": p.description, "drop_when": p.says("Drop-When")}
+        for p in patches
+    ]
+    return {"conflict": conflict, "parts": parts, "patches": waiting}
+
+
+def learned_value(learned: Learned) -> list[dict[str, Any]]:
+    """Return the result of `conflicts learn` as JSON data, one per file."""
+    return [
+        fields(file, "commit", "path", "missed", learned=[one.id for one in file.learned])
+        for file in learned.files
+    ]
+
+
+def recorded_value(recorded: Recorded) -> dict[str, Any]:
+    """Return a conflict as JSON data, without the texts of its sides and resolution."""
+    solved = recorded.resolution
+    return fields(
+        recorded,
+        "id",
+        "kind",
+        "parts",
+        state=state_of(recorded),
+        path=recorded.path or None,
+        seen=recorded.seen or None,
+        origin=None if solved is None else solved.origin.value,
+        source=None if solved is None else solved.source or None,
+    )
+
+
+def whole_value(recorded: Recorded) -> dict[str, Any]:
+    """Return a conflict as JSON data, with the texts of its sides and resolution."""
+    solved = None if recorded.resolution is None else recorded.resolution.content
+    sides = fields(recorded, "base", "ours", "theirs", resolution=solved)
+    texts = {
+        name: None if content is None else content.decode("utf-8", "surrogateescape")
+        for name, content in sides.items()
+    }
+    return {**recorded_value(recorded), **texts}
+
+
+def decisions_text(decisions: Sequence[Decision]) -> str:
+    """Return the result of `decide --list`: one line per decision."""
+    lines = [_decision_line(decision) for decision in decisions]
+    return "".join(f"{line}\n" for line in lines) or "No decisions are recorded.\n"
+
+
+def decided_text(
+    added: Sequence[Decision], removed: Sequence[Decision], *, is_dry_run: bool
+) -> str:
+    """Return the result of `decide`: the new decisions, and those that were removed."""
+    would = "Would keep" if is_dry_run else "Kept"
+    lines = [f"{would}: {_decision_line(decision)}" for decision in added]
+    would = "Would forget" if is_dry_run else "Forgot"
+    lines += [f"{would}: {_decision_line(decision)}" for decision in removed]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _decision_line(decision: Decision) -> str:
+    told = [f"{clean(decision.series)}/{clean(decision.patch)}  {decision.ruling.value}"]
+    if decision.by:
+        told.append(f"by {clean(decision.by)}")
+    if decision.commit is not None:
+        told.append(f"in {decision.commit[:12]} {clean(decision.subject)}".rstrip())
+    return "  ".join(told)
+
+
+def decided_value(added: Sequence[Decision], removed: Sequence[Decision]) -> dict[str, Any]:
+    """Return added and removed decisions as JSON data."""
+    return {
+        "decisions": [*map(_decision_value, added)],
+        "forgotten": [*map(_decision_value, removed)],
+    }
+
+
+def _decision_value(decision: Decision) -> dict[str, Any]:
+    return fields(
+        decision,
+        "series",
+        "patch",
+        "commit",
+        "pull",
+        verdict=decision.ruling,
+        by=decision.by or None,
+        subject=decision.subject or None,
+        paths=sorted({passage.path for passage in decision.passages}),
+    )
+
+
+def merged_lines(merged: MergedFile) -> Iterator[str]:
+    """Yield lines on how a file was merged: resolutions and rules used, warnings, conflicts."""
+    path = clean(merged.path)
+    if merged.used:
+        yield f"{path}: recorded: {', '.join(merged.used)}"
+    if merged.how == How.FORMAT.value:
+        yield f"{path}: format"
+    elif merged.reliability:
+        yield f"{path}: structural: {clean('; '.join(map(reliability_text, merged.reliability)))}"
+    for warning in merged.warnings:
+        yield f"warning: {path}: {clean(warning)}"
+    if not merged.is_solved:
+        what = "a binary conflict, ours is kept" if merged.is_binary else "conflicts are left"
+        yield f"{path}: {what}"
+    yield from (f"{path}: {clean(note)}" for note in merged.notes)
+
+
+def merged_value(merged: MergedFile) -> dict[str, Any]:
+    """Return the result of `merge-file` as JSON data."""
+    return fields(
+        merged,
+        *("path", "how", "warnings", "reliability"),
+        solved=merged.is_solved,
+        recorded=merged.used,
+        rules=[known.rule for known in merged.reliability],
+        candidates=candidates(merged.suggestions),
+    )
+
+
+def installation_text(driver: DriverChange, *, is_dry_run: bool) -> str:
+    """Return what installing or removing the merge driver changed in a clone."""
+    where = clean(str(driver.git_dir))
+    if not driver.is_new:
+        return f"There is {'a' if driver.settings else 'no'} driver in {where} already.\n"
+    if not driver.settings:
+        return f"{'Would take' if is_dry_run else 'Took'} the driver out of {where}\n"
+    word = "Would write" if is_dry_run else "Wrote"
+    lines = [f"{word} to {where}/config"]
+    lines += [f"  {name} = {clean(value)}" for name, value in driver.settings]
+    lines.append(f"{word} to {where}/info/attributes")
+    lines += [f"  {line}" for line in driver.lines]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def tool_lines(result: ToolResult, *, is_dry_run: bool) -> Iterator[str]:
+    """Yield one line per file that `mergetool` opened, then what the user should do next."""
+    if is_dry_run:
+        yield from (f"Would open {clean(name)}" for name in (*result.solved, *result.left))
+        return
+    yield from (f"Resolved: {clean(name)}" for name in result.solved)
+    yield from (f"Not resolved: {clean(name)}" for name in result.left)
+    if not result.left:
+        yield "Now run: patchmgr rebase --continue"

@@ -1,0 +1,85 @@
+"""The components in a bill of materials: those of a series' branch, or of a patched wheel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from patchmgr.formats.upstream_status import standing_of
+from patchmgr.model.bill_of_materials import Issue, Materials, PatchUsed
+from patchmgr.model.outcome import PatchOutcome
+from patchmgr.model.patch import Patch
+from patchmgr.model.upstream import SeriesRecord
+from patchmgr.model.upstream_status import Stance
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import load_series, refuse_broken, series_at_pin
+from patchmgr.services.session import Session, nobody
+from patchmgr.services.targets import series_digest
+
+_CVE = re.compile(r"\bCVE-\d{4}-\d{4,}\b")
+_URL = re.compile(r"https?://[^\s<>\"'`)\],;]+")
+
+
+def series_materials(session: Session, name: str, options: CarryOptions) -> Materials:
+    """Return the materials of the branch of a series."""
+    loaded = load_series(session, name)
+    record, pin = loaded.record, loaded.record.pin
+    with series_at_pin(session, loaded, options) as at_pin:
+        refuse_broken(at_pin.carried.outcomes)
+        carried = [one for one in at_pin.carried.outcomes if one.is_carried]
+        commits = at_pin.commits()[len(at_pin.below) :]
+    ids = {one.name: commit for one, commit in zip(carried, commits, strict=True)}
+    base = loaded.side.version_of(pin) or pin.ref
+    own = f"{base}+patchmgr.{series_digest(session, record, options.selected)[:10]}"
+    used = patches_used(carried, loaded.patches, ids)
+    return materials_of(session, record, base, own, sha256=pin.sha256, used=used)
+
+
+def materials_of(
+    session: Session,
+    record: SeriesRecord,
+    base: str,
+    version: str,
+    *,
+    sha256: str | None,
+    used: tuple[PatchUsed, ...],
+) -> Materials:
+    """Return the materials of a component that was built from an upstream version.
+
+    `base` is the upstream version, `version` is that of the component, and `used` are its patches.
+    """
+    pin, dates = record.pin, [nobody(session.side_of(record), record.pin).date]
+    dates += [one.author.date for one in used]
+    commit = pin.commit if pin.archive is None else None
+    time = max(int(date.split(" ")[0]) for date in dates)
+    upstream = session.workspace.upstream(record.upstream)
+    return Materials(record.name, version, base, upstream, commit, sha256, used, time)
+
+
+def patches_used(
+    carried: Sequence[PatchOutcome], patches: Sequence[Patch], commits: Mapping[str, str] = {}
+) -> tuple[PatchUsed, ...]:
+    """Return the applied patches, each with its commit in `commits` (by patch name) or None."""
+    by_name = {patch.name: patch for patch in patches}
+
+    def used(one: PatchOutcome) -> PatchUsed:
+        patch = by_name[one.name]
+        is_backport = standing_of(patch).stance is Stance.BACKPORT
+        issues = tuple(dict.fromkeys(issues_of(patch)))
+        return PatchUsed(patch, one.author, is_backport, issues, commits.get(one.name))
+
+    return tuple(map(used, carried))
+
+
+def issues_of(patch: Patch) -> Iterator[Issue]:
+    """Yield the issues that a patch header names.
+
+    These are the values of `Bug` fields, and the CVEs in `Bug`, `CVE`, `References` and `Subject`.
+    """
+    for name, value in {**patch.fields, "Subject": patch.subject}.items():
+        key = name.lower()
+        if key in ("cve", "references", "subject") or key.startswith("bug"):
+            yield from (Issue(found, is_vulnerability=True) for found in _CVE.findall(value))
+        for line in value.splitlines() if key == "bug" or key.startswith("bug-") else ():
+            url = _URL.search(line)
+            yield Issue(line.strip(), None if url is None else url[0])

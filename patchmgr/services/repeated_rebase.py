@@ -1,0 +1,101 @@
+"""Repeat a rebase in progress, as `--continue` would, in a temporary repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.outcome import FileConflict, PatchOutcome, SeriesOutcome
+from patchmgr.plumbing.scratch_repository import Scratch
+from patchmgr.plumbing.stores import Resolved
+from patchmgr.services.carry import CarryOptions
+from patchmgr.services.load import LoadedSeries, Parents, load_series, rebase_run
+from patchmgr.services.rebase_checkout import edits_of
+from patchmgr.services.session import Fetching, Session
+from patchmgr.services.work_area import InProgress, resolved_files, solved_on
+from patchmgr.workspace import Workspace
+
+SKIPPED = "left out by rebase --skip"
+
+Place = tuple[str, str]
+"""A file of a patch: the name of the patch, and the path of the file."""
+
+
+def going_on(
+    workspace: Workspace, in_progress: InProgress, *, wants_detail: bool = False
+) -> CarryOptions:
+    """Return the options for continuing a rebase, with the resolved files and skipped patches."""
+    left_out: dict[str, dict[str, str]] = {}
+    for series, patch in in_progress.skipped:
+        left_out.setdefault(series, {})[patch] = SKIPPED
+    return CarryOptions(
+        selected=frozenset(in_progress.selected),
+        solved=resolved_files(workspace, in_progress),
+        solved_on=solved_on(workspace, in_progress),
+        wants_detail=wants_detail,
+        left_out=left_out,
+        confidence=in_progress.confidence,
+        edits=edits_of(in_progress),
+    )
+
+
+class RepeatedRebase(Struct, frozen=True):
+    """The outcome of a series in a repeated rebase, and the temporary repository with its files.
+
+    `top` is the commit with all changes that did not conflict.
+    """
+
+    session: Session
+    loaded: LoadedSeries
+    target: Resolved
+    scratch: Scratch
+    outcome: SeriesOutcome
+    top: str
+
+    @property
+    def contents(self) -> Fetching:
+        """Return a reader of file contents that fetches those which a partial clone lacks."""
+        return Fetching(self.loaded.side, self.scratch.read)
+
+    def patch(self, name: str) -> PatchOutcome:
+        """Return the outcome of a patch; raise PatchmgrError if it is no longer in the series."""
+        for one in self.outcome.patches:
+            if one.name == name:
+                return one
+        raise PatchmgrError("broken-workspace", f"the series no longer has a patch {name}")
+
+    def conflict(self, place: Place) -> FileConflict | None:
+        """Return the remaining conflict in a file, or None if there is none."""
+        name, path = place
+        return next((one for one in self.patch(name).conflicts if one.path == path), None)
+
+
+@contextmanager
+def repeated_rebase(
+    session: Session,
+    in_progress: InProgress,
+    series: str,
+    place: Place | None = None,
+    solution: tuple[bytes | None] | None = None,
+) -> Iterator[RepeatedRebase]:
+    """Repeat the rebase in progress for a series, and for those that it is based on.
+
+    If `place` is given, `solution` replaces the resolution of that file; it is a tuple of the
+    content, or of None to delete the file. If `solution` is None, the file is left in conflict.
+    """
+    options = going_on(session.workspace, in_progress, wants_detail=True)
+    solved = {name: dict(files) for name, files in options.solved.items()}
+    if place is not None:
+        solved.setdefault(series, {}).pop(place, None)
+        if solution is not None:
+            solved[series][place] = solution[0]
+    options = replace(options, solved=solved)
+    loaded, parents = load_series(session, series), Parents()
+    target = loaded.side.resolve(in_progress.target(series))
+    with rebase_run(session, loaded.side.store, options) as run:
+        outcome = run.carry_onto(loaded, target, parents)
+        yield RepeatedRebase(session, loaded, target, run.scratch, outcome, parents[series].commit)

@@ -1,0 +1,83 @@
+"""Work beside this process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from patchmgr.plumbing.background import beside
+from patchmgr.plumbing.objects import ObjectReader
+
+_FORKING = """
+import os, sys, time
+from patchmgr.plumbing.background import beside
+os.cpu_count = lambda: 2
+def find():
+    print("begun", flush=True)
+    time.sleep(60)
+beside(find)
+sys.exit(sys.stdin.readline() and 3)
+"""
+
+
+def test_a_value_is_found_in_a_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    found = beside(os.getpid)()
+    assert (found != os.getpid()) == (threading.active_count() == 1)
+
+
+def test_what_fails_in_a_fork_is_found_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    parent = os.getpid()
+
+    def only_here() -> str:
+        if os.getpid() != parent:
+            raise MemoryError
+        return "here"
+
+    assert beside(only_here)() == "here"
+
+
+def test_one_core_or_a_thread_under_way_takes_no_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert beside(os.getpid)() == os.getpid()
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    wait = threading.Event()
+    thread = threading.Thread(target=wait.wait)
+    thread.start()
+    assert beside(os.getpid)() == os.getpid()
+    wait.set()
+    thread.join()
+
+
+def test_a_fork_reads_objects_by_a_git_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path], check=True)
+    with ObjectReader(tmp_path) as reader:
+        assert reader.find("0" * 40) is None  # git runs
+
+        def own() -> bool:
+            before = dict(reader._processes)
+            return reader.find("0" * 40) is None and reader._processes != before
+
+        assert beside(own)() or threading.active_count() > 1
+        assert reader.find("0" * 40) is None
+
+
+def test_a_fork_ends_with_the_process_that_started_it() -> None:
+    start, line = time.monotonic(), [sys.executable, "-c", _FORKING]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout and process.stdin
+        assert process.stdout.readline() == b"begun\n"
+        process.stdin.write(b"now\n")
+        process.stdin.close()
+        assert process.stdout.read() == b""  # no process holds it any more
+    assert time.monotonic() - start < 50

@@ -1,0 +1,162 @@
+"""Structural merges in another process."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from patchmgr.engines.merge.candidate import Resolved
+from patchmgr.engines.merge.resolve import resolve
+from patchmgr.engines.structure.sides import Texts
+from patchmgr.errors import PatchmgrError
+from patchmgr.model.edits import Edit
+from patchmgr.model.patch import FilePatch, Hunk
+from patchmgr.plumbing import merge_process
+from patchmgr.plumbing.answer_cache import Answers
+from patchmgr.plumbing.merge_process import StructureApart
+
+BASE = "import a\nimport z\n"
+UPSTREAM = "import a\nimport b\nimport z\n"
+FORK = "import a\nimport c\nimport z\n"
+MARKED = b"""import a
+<<<<<<< ours
+import b
+||||||| base
+=======
+import c
+>>>>>>> theirs
+import z
+"""
+TORN = b"<<<<<<< ours\ny\n"
+TEXTS = Texts(BASE, UPSTREAM, FORK)
+
+
+@pytest.fixture
+def apart() -> Iterator[StructureApart]:
+    made = StructureApart()
+    yield made
+    made.close()
+
+
+def test_it_answers_what_the_merge_answers(apart: StructureApart) -> None:
+    expected = resolve(TEXTS, "a.py", MARKED)
+    assert expected is not None
+    assert apart(TEXTS, "a.py", MARKED) == expected
+    assert apart(TEXTS, "a.py", TORN) is None
+    assert apart(TEXTS, "a.py", MARKED) == expected
+
+
+def test_it_says_what_the_hunks_of_a_patch_do(apart: StructureApart) -> None:
+    lines = (b" def f():\n", b"-    g(1)\n", b"+    g(1, 2)\n")
+    change = FilePatch("a.py", "a.py", hunks=(Hunk(1, 2, 1, 2, b"", lines),))
+    assert list(map(str, apart.edits_of_hunks(change))) == [
+        "add the argument `2` of the call of g in f"
+    ]
+    assert apart.edits_of_hunks(replace(change, old_path=None)) == ()
+
+
+def test_what_nests_too_deep_for_a_process_is_said_to_be_so(apart: StructureApart) -> None:
+    old, new = (f"{'(' * 400}{name}{')' * 400}\n" for name in "ab")
+    (edit,) = apart.edits([(old, new)], "a.py")
+    assert str(edit) == "change lines that nest too deep to be told"
+    assert apart.edits([("x\n", "y\n")], "a.py") == (Edit("", "replace `x` by `y`"),)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("import os; os.kill(os.getpid(), 11)", id="crashes"),
+        pytest.param("import sys, os; sys.stdin.buffer.read(8); os.abort()", id="aborts"),
+        pytest.param("import os; os._exit(3)", id="has-no-memory-left"),
+    ],
+)
+def test_a_file_that_a_process_fails_on_has_no_solution(
+    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(merge_process, "_PROGRAM", program)
+        assert apart(TEXTS, "a.py", MARKED) is None
+        assert apart.suspect(TEXTS, "x\n", "a.py") == ()
+        assert apart.edits([("x\n", "y\n")], "a.py")[0].words.startswith("change lines that nest")
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
+
+
+def test_a_file_that_a_process_fails_on_is_asked_again_of_a_fresh_one(
+    apart: StructureApart,
+) -> None:
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
+    assert apart._process is not None
+    apart._process.send_signal(signal.SIGSEGV)
+    apart._process.wait()
+    assert isinstance(apart(TEXTS, "a.py", MARKED), Resolved)
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        pytest.param("import time; time.sleep(60)", "does not answer within 0 sec", id="hangs"),
+        pytest.param("import os; os.close(1); os.kill(os.getpid(), 9)", "ended with -9",
+                     id="is-killed"),
+        pytest.param("import os; os._exit(1)", "ended with 1", id="does-not-start"),
+    ],
+)  # fmt: skip
+def test_a_process_that_does_not_answer_is_an_error_that_names_the_file(
+    apart: StructureApart, monkeypatch: pytest.MonkeyPatch, program: str, what: str
+) -> None:
+    monkeypatch.setattr(merge_process, "_PROGRAM", program)
+    apart._patience = 0.1 if "sleep" in program else 60.0
+    for ask in (
+        lambda: apart(TEXTS, "a.py", MARKED),
+        lambda: apart.suspect(TEXTS, "x\n", "a.py"),
+        lambda: apart.edits([("x\n", "y\n")], "a.py"),
+        lambda: apart.suspect_all([(TEXTS, "x\n", "a.py")])(),
+    ):
+        with pytest.raises(PatchmgrError, match=rf"the structural merge of a\.py {what}") as told:
+            ask()
+        assert told.value.kind == "helper"
+
+
+def test_a_process_that_takes_its_time_gives_the_same_answer(
+    apart: StructureApart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = apart(TEXTS, "a.py", MARKED)
+    apart.close()
+    slow = merge_process._PROGRAM.replace(
+        "; answer_all", "; import time; time.sleep(0.2); answer_all"
+    )
+    monkeypatch.setattr(merge_process, "_PROGRAM", slow)
+    assert apart(TEXTS, "a.py", MARKED) == expected
+
+
+def test_what_a_run_before_was_told_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged = BASE + "def f(): ...\ndef f(): ...\n"
+    first = StructureApart(answers=Answers(tmp_path))
+    found = [first(TEXTS, "a.py", MARKED), first(TEXTS, "a.py", TORN)]
+    told = first.suspect(TEXTS, merged, "a.py")
+    first.close()
+    monkeypatch.setattr(merge_process, "_PROGRAM", "import os; os._exit(1)")  # would be an error
+    second = StructureApart(answers=Answers(tmp_path))
+    assert [second(TEXTS, "a.py", MARKED), second(TEXTS, "a.py", TORN)] == found
+    assert found[0] is not None
+    assert found[1] is None
+    assert second.suspect(TEXTS, merged, "a.py") == told
+    assert second._process is None
+
+
+def test_a_process_that_fails_leaves_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(merge_process, "_PROGRAM", "import os; os._exit(3)")
+        failing = StructureApart(answers=Answers(tmp_path))
+        assert failing(TEXTS, "a.py", MARKED) is None
+        assert failing.suspect(TEXTS, BASE, "a.py") == ()
+    whole = StructureApart(answers=Answers(tmp_path))
+    assert whole(TEXTS, "a.py", MARKED) == resolve(TEXTS, "a.py", MARKED)
+    whole.close()
