@@ -280,6 +280,10 @@ def configured_settings(folder: Path) -> tuple[tuple[str, str], ...]:
     return tuple((name, value if end else "true") for name, end, value in rows)
 
 
+# These attributes come before those of the user, and before `core.autocrlf`.
+_AS_IT_IS = "* -text -ident -filter !eol !working-tree-encoding\n"
+
+
 def run_tool(
     file: ToolFile, settings: tuple[tuple[str, str], ...], *, tool: str | None
 ) -> tuple[bool, bytes | None]:
@@ -292,6 +296,8 @@ def run_tool(
         root = Path(place)
         git_dir = root / ".git"
         git_process.output(["init", "--quiet", "--template=", str(root)])
+        (git_dir / "info").mkdir(exist_ok=True)
+        (git_dir / "info/attributes").write_text(_AS_IT_IS)
         for name, value in (("mergetool.keepBackup", "false"), *settings):
             git_process.output(["config", "--file", str(git_dir / "config"), "--add", name, value])
         rows = []

@@ -53,8 +53,8 @@ def test_the_tool_gets_three_sides_and_its_result_is_kept(waiting: Scene, config
     )
     assert "Now run: patchmgr rebase --continue" in tool(waiting).err
     each = text() + text(l10="theirs\n") + text(l10="ours\n")
-    assert seen.read_text() == f"{each}a\n{each}d/b\n"
-    assert (waiting.root / WORK / "a").read_text() == text(l10="ours\n")
+    assert seen.read_bytes() == f"{each}a\n{each}d/b\n".encode()  # in spite of `core.autocrlf`
+    assert (waiting.root / WORK / "a").read_bytes() == text(l10="ours\n").encode()
     assert verdicts(waiting.rebase("--continue")) == ["modified", "modified"]
 
 
