@@ -57,7 +57,11 @@ def rebase(
         bool, option("--continue", "Continue the rebase with your resolutions.")
     ] = False,
     accept: Annotated[
-        list[str], option("--accept FILE", "Accept FILE although it is deleted or does not parse.")
+        list[str],
+        option(
+            "--accept FILE",
+            "Accept FILE even if it is deleted, does not parse, or has new line endings.",
+        ),
     ] = [],  # noqa: B006 - typer copies it
     skip: Annotated[
         bool, option("--skip", "Leave out the first patch in conflict, and continue.")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from patchmgr import __version__
 from patchmgr.engines.rebase.conflicts import CHANGED_SINCE
 from patchmgr.engines.rebase.work import SeenSides
-from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
+from patchmgr.engines.text.leftover import leftover_marker, line_ending_problem, syntax_problem
 from patchmgr.engines.text.marked import split_marked
 from patchmgr.errors import PatchmgrError, UsageError
 from patchmgr.formats.paths import check_path, refusal
@@ -271,9 +271,10 @@ def require_taken(
 ) -> tuple[str, ...]:
     """Raise PatchmgrError "unresolved" if a resolved file cannot be taken as it is.
 
-    Files that are deleted, or no longer compile, are taken only if `accepted` names them, now or in
-    an earlier run. A name is a path below the work area, or the end of one. Returns the names that
-    were given, now and before. Raises a "usage" error for a name that fits no file.
+    Files that are deleted, no longer compile, or have other line endings, are taken only if
+    `accepted` names them, now or in an earlier run. A name is a path below the work area, or the
+    end of one. Returns the names that were given, now and before. Raises a "usage" error for a name
+    that fits no file.
     """
     skipped = set(in_progress.skipped)
     named = [
@@ -340,10 +341,14 @@ def content_problem(
     left = leftover_marker(content, _known_lines(workspace, item))
     if left is not None:
         return f":{left[0]}: {shown(left[1].decode('utf-8', 'replace'))}: {_LEFT}"
-    broken = None
-    if not is_accepted:
-        broken = syntax_problem(item.path, content, _sides(workspace, item))
-    return None if broken is None else f":{broken[0]}: it does not compile: {shown(broken[1])}"
+    if is_accepted:
+        return None
+    sides = _sides(workspace, item)
+    broken = syntax_problem(item.path, content, sides)
+    if broken is not None:
+        return f":{broken[0]}: it does not compile: {shown(broken[1])}"
+    changed = line_ending_problem(content, sides)
+    return None if changed is None else f":{changed[0]}: {changed[1]}"
 
 
 def _sides(workspace: Workspace, item: Waiting) -> tuple[bytes, ...]:

@@ -310,6 +310,7 @@ def module(scene: Scene) -> Scene:
         pytest.param("    >>>>>>> b\n", ":1: >>>>>>> b: a conflict marker", id="indented"),
         pytest.param("=======\r\n", ":1: =======: a conflict marker", id="with a carriage return"),
         pytest.param("x = (1\n", ":1: it does not compile", id="no Python any more"),
+        pytest.param("x = 1\r\n", ":1: the line ends with CR LF", id="an editor's line endings"),
     ],
 )
 def test_continue_refuses_what_looks_unfinished(module: Scene, left: str, problem: str) -> None:

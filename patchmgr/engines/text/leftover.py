@@ -1,4 +1,7 @@
-"""Find signs that a file is not fully resolved: conflict markers, or code that does not parse."""
+"""Find signs that a file is not resolved as intended.
+
+These are conflict markers, code that does not parse, and line endings that an editor changed.
+"""
 
 from __future__ import annotations
 
@@ -32,3 +35,22 @@ def syntax_problem(path: str, content: bytes, sides: Collection[bytes]) -> tuple
     """
     fault = new_fault(path, sides, content) if sides else None
     return None if fault is None else (fault.line or 1, fault.what)
+
+
+def line_ending_problem(content: bytes, sides: Collection[bytes]) -> tuple[int, str] | None:
+    """Return the first line (from 1) whose ending no line of a side has, and say so; or None.
+
+    The last line may have no line ending. Nothing is known if no side has a line ending.
+    """
+    known = {_ending(line) for side in sides for line in split_lines(side)} - {b""}
+    for number, line in enumerate(split_lines(content) if known else (), 1):
+        if (ending := _ending(line)) and ending not in known:
+            return number, f"the line ends with {_NAMES[ending]}, unlike the file in conflict"
+    return None
+
+
+_NAMES = {b"\n": "LF", b"\r\n": "CR LF"}
+
+
+def _ending(line: bytes) -> bytes:
+    return next((end for end in (b"\r\n", b"\n") if line.endswith(end)), b"")

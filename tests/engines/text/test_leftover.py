@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from patchmgr.engines.text.leftover import leftover_marker, syntax_problem
+from patchmgr.engines.text.leftover import leftover_marker, line_ending_problem, syntax_problem
 from tests.tables import table
 
 HEADING = b"Title\n=======\n"
@@ -42,4 +42,24 @@ def test_a_file_compiles_no_more_where_a_side_did(
     path: str, content: bytes, sides: list[bytes], line: int | None
 ) -> None:
     found = syntax_problem(path, content, sides)
+    assert (None if found is None else found[0]) == line
+
+
+@table(
+    ("content", "sides", "line"),
+    {
+        "an editor wrote CR LF": (b"a\r\nb\r\n", [b"a\n", b"b\n"], 1),
+        "an editor wrote LF": (b"a\r\nb\n", [b"a\r\n", b"b\r\n"], 2),
+        "one side has both": (b"a\r\nb\n", [b"a\r\nx\n", b"a\n"], None),
+        "as the sides": (b"a\nb\n", [b"a\n", b"b\n"], None),
+        "the last line has none": (b"a\nb", [b"a\nb"], None),
+        "no side has one": (b"a\r\nb", [b"a"], None),
+        "the sides are not known": (b"a\r\n", [], None),
+        "a CR within a line": (b"a\rb\n", [b"a\n"], None),
+    },
+)
+def test_a_line_ends_as_a_line_of_a_side_does(
+    content: bytes, sides: list[bytes], line: int | None
+) -> None:
+    found = line_ending_problem(content, sides)
     assert (None if found is None else found[0]) == line
