@@ -30,7 +30,7 @@ from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import RebaseRun
 from patchmgr.services.memory import Memory
-from patchmgr.services.patch_sources import git_side
+from patchmgr.services.patch_sources import git_upstream_of
 from patchmgr.services.session import Session, pinned_state
 from patchmgr.services.upstream_states import UpstreamStates
 from patchmgr.workspace import Workspace
@@ -64,7 +64,7 @@ class Past:
         source = (str(folder.resolve()),) if folder.is_dir() else commits
         self._call("-C", str(root), "import", *source, "--series", "s")
         self.session = Session(Workspace(root), _Silent(), tell)
-        self.side = git_side(self.session, self.session.workspace.series_record("s"))
+        self.upstream = git_upstream_of(self.session, self.session.workspace.series_record("s"))
 
     def _call(self, *words: str) -> None:
         sys.argv = ["patchmgr", *words]
@@ -95,7 +95,9 @@ class Past:
     def watch(self, run: RebaseRun, tip: str) -> Watch:
         """Return the series on a state of upstream."""
         pin = self.session.workspace.series_record("s").pin
-        return Watch(run, ("s",), self.side, pinned_state(self.side, pin), Resolved(tip, tip))
+        return Watch(
+            run, ("s",), self.upstream, pinned_state(self.upstream, pin), Resolved(tip, tip)
+        )
 
     def run(self, scratch: Scratch, formatters: Toolbox) -> RebaseRun:
         """Return a run as `forecast` makes one."""
@@ -146,7 +148,7 @@ def compared(past: Past, number: int, commit: str) -> tuple[str, str]:
     tip = past.git("rev-list", "-1", "--first-parent", f"--before={then}", f"{commit}^")
     if not past.git("rev-list", "-1", f"{past.base}..{tip}"):
         tip = past.git("rev-parse", f"{past.base}^{{commit}}")
-    with Scratch([past.side.store]) as scratch, Toolbox() as formatters:
+    with Scratch([past.upstream.store]) as scratch, Toolbox() as formatters:
         run = past.run(scratch, formatters)
         truth = past.watch(run, past.git("rev-parse", f"{commit}^"))
         true = effect_of(truth.patches_on(commit))

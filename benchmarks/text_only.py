@@ -44,13 +44,13 @@ def main() -> None:
 def carried_as_text(session: Session, name: str, commit: str) -> Sequence[Judged]:
     """Return the patches as judged; the commits are written, too, and thrown away."""
     loaded = load_series(session, name)
-    side, patches = loaded.side, loaded.patches
-    assert isinstance(side, GitUpstream)
-    target = side.resolve(commit)
+    upstream, patches = loaded.upstream, loaded.patches
+    assert isinstance(upstream, GitUpstream)
+    target = upstream.resolve(commit)
     paths = touched_paths(patches)
-    with Scratch([side.store]) as scratch:
+    with Scratch([upstream.store]) as scratch:
         base, onto = scratch.tree(loaded.base.commit), scratch.tree(target.commit)
-        side.try_fetch_objects(needed_blobs((base, onto), paths))
+        upstream.try_fetch_objects(needed_blobs((base, onto), paths))
         tools = Tools(
             scratch, lambda path, text, line: None, loaded.author, text=GitTextMerge(scratch)
         )

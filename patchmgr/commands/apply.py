@@ -163,21 +163,21 @@ def _refuse_buried(found: _Target, *, moves_head: bool) -> None:
 
 def _apply(found: _Target, request: _Request) -> Application:
     session, record = request.session, request.record
-    side = session.side_of(record)
-    base = require_pin(side, record.pin)
+    upstream = session.upstream_of(record)
+    base = require_pin(upstream, record.pin)
     patches, series_file = whole_series(session, record)
     now = session.workspace.series_record(record.name)
     if series_digest(session, now, request.options.selected) != request.digest:
         hint = "run the command again"
         raise PatchmgrError("busy", f"{record.name} was changed while the command ran", hint)
     clone, memory = found.checkout.clone, Memory(session.workspace)
-    lenders = (side.store, clone.git_dir)
+    lenders = (upstream.store, clone.git_dir)
     with Scratch(lenders) as scratch, Toolbox() as formatters:
         old, onto = scratch.tree(base.commit), scratch.tree(found.onto)
-        side.try_fetch_objects(needed_blobs([old], touched_paths(patches)), scratch)
+        upstream.try_fetch_objects(needed_blobs([old], touched_paths(patches)), scratch)
         ends = End(base, old), End(Resolved(found.onto, found.onto), onto, clone.git_dir)
         views = UpstreamStates(session).views(
-            record.upstream, side, scratch, patches=patches, base=ends[0], onto=ends[1]
+            record.upstream, upstream, scratch, patches=patches, base=ends[0], onto=ends[1]
         )
         given = CarryInput(
             session,
@@ -186,7 +186,7 @@ def _apply(found: _Target, request: _Request) -> Application:
             items_of(patches, series_file, request.options.selected),
             old,
             onto,
-            nobody(side, record.pin),
+            nobody(upstream, record.pin),
             request.options,
             views,
             memory=memory,

@@ -45,7 +45,7 @@ def audit_series(session: Session, name: str, *, options: CarryOptions) -> Audit
 
 def audit_at_pin(session: Session, at_pin: SeriesAtPin) -> tuple[Told, ...]:
     """Return the audit findings of a series on its own pin; only certain findings have an id."""
-    bring = partial(at_pin.loaded.side.try_fetch_objects, seen=at_pin.scratch)
+    bring = partial(at_pin.loaded.upstream.try_fetch_objects, seen=at_pin.scratch)
     upstream = AuditedUpstream(at_pin.tree, at_pin.tree, at_pin.scratch, bring=bring)
     states = states_of(at_pin.carried.judged, at_pin.carried.changes, upstream)
     accepted = reasons_to_accept(session.workspace)

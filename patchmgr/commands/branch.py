@@ -140,10 +140,10 @@ def branch(
     """
     tag, is_forced = wanted.tag, wanted.is_forced
     loaded = load_series(session, name)
-    side, base = loaded.side, loaded.base
+    upstream, base = loaded.upstream, loaded.base
     short = wanted.name or f"patchmgr/{name}"
     clone = None if wanted.repository is None else open_clone(wanted.repository)
-    place = _Place(session.workspace, side.store if clone is None else clone.git_dir, clone)
+    place = _Place(session.workspace, upstream.store if clone is None else clone.git_dir, clone)
     names = _refs(short, tag)
     if clone is not None and names[0] in clone.checked_out():
         raise UsageError(
@@ -158,7 +158,7 @@ def branch(
             config = None if clone is None else clone.private
             commits = as_mine(scratch, base.commit, commits, wanted.mine, config)
         head = commits[-1] if commits else base.commit
-        where = side.store if clone is None else clone.root
+        where = upstream.store if clone is None else clone.root
         now = place.value(names[0])
         old = _old_head(session, place, name, now, head) if tag is not None else None
         fallback = None if old is None else f"{short}-fallback-{old[:12]}"
@@ -181,7 +181,7 @@ def branch(
                 clone.can_take(scratch.git_dir, base.commit)
             return built
         if clone is None:
-            adopt_pack(side.store, scratch.git_dir)
+            adopt_pack(upstream.store, scratch.git_dir)
         else:
             clone.take(scratch.git_dir, head, base.commit)
         if tag is not None:

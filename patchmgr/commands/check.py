@@ -108,7 +108,7 @@ def _run_all(
 ) -> list[Gate]:
     loaded = at_pin.loaded
     states = (loaded.base.commit, *commits)
-    loaded.side.try_fetch_objects(whole_tree(loaded.side.store, loaded.base.commit))
+    loaded.upstream.try_fetch_objects(whole_tree(loaded.upstream.store, loaded.base.commit))
     carried = [o.name for o in at_pin.carried.outcomes if o.is_carried]
     with ThrowAway(at_pin.scratch.git_dir) as place:
         runner = Runner(session, loaded.record.name, place, states, carried)
@@ -248,12 +248,12 @@ class _Run(Struct, frozen=True):
         cited = [
             (patch.name, commit) for patch in self.at_pin.patches for commit in cited_commits(patch)
         ]
-        if not cited or not self.at_pin.loaded.side.has_history:
+        if not cited or not self.at_pin.loaded.upstream.has_history:
             return None
         problems = tuple(
             Problem("citations", f"the store has no commit {commit}", patch)
             for patch, commit in cited
-            if self.at_pin.loaded.side.reader.commit(commit) is None
+            if self.at_pin.loaded.upstream.reader.commit(commit) is None
         )
         return gate_of("citations", len(cited), problems)
 
@@ -276,7 +276,7 @@ class _Run(Struct, frozen=True):
         def importers(modules: Sequence[str], names: Sequence[str]) -> Sequence[str]:
             nonlocal is_blind
             commit = self.at_pin.loaded.base.commit
-            found = importing_files(self.at_pin.loaded.side.store, commit, modules, names)
+            found = importing_files(self.at_pin.loaded.upstream.store, commit, modules, names)
             is_blind = is_blind or found is None
             return found or ()
 
@@ -314,7 +314,7 @@ class _Run(Struct, frozen=True):
     @property
     def files(self) -> Fetching:
         """Return a reader for the files of the branch and of the state that it is based on."""
-        return Fetching(self.at_pin.loaded.side, self.at_pin.scratch.read, self._modules)
+        return Fetching(self.at_pin.loaded.upstream, self.at_pin.scratch.read, self._modules)
 
     def _modules(self) -> set[str]:
         """Return the blobs of all modules that the series' Python files import."""

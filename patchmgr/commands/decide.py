@@ -178,10 +178,10 @@ def _named(session: Session, item: Undecided, by: str) -> tuple[str | None, str,
 def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None, str, int | None]:
     """Return the commit of a pull request or, for releases, that of the finding."""
     record = session.workspace.series_record(item.series)
-    side = session.side_of(record)
-    if not side.has_history:
+    upstream = session.upstream_of(record)
+    if not upstream.has_history:
         return item.commit, item.subject, number
-    found = commit_of_pull(side.store, record.pin.commit, item.onto, number)
+    found = commit_of_pull(upstream.store, record.pin.commit, item.onto, number)
     if found is None:
         raise UsageError(
             f"no commit between {record.pin.ref} and {item.onto[:12]} names pull request {number}",
@@ -191,9 +191,9 @@ def _by_pull(session: Session, item: Undecided, number: int) -> tuple[str | None
 
 
 def _by_commit(session: Session, item: Undecided, name: str) -> tuple[str | None, str, int | None]:
-    side = session.side_of(session.workspace.series_record(item.series))
-    commit = side.reader.commit(name)
-    found = None if commit is None else side.reader.find(commit)
+    upstream = session.upstream_of(session.workspace.series_record(item.series))
+    commit = upstream.reader.commit(name)
+    found = None if commit is None else upstream.reader.find(commit)
     if commit is None or found is None:
         raise PatchmgrError(
             "unknown-ref",

@@ -65,7 +65,7 @@ def edit(
         if edit_ == HeaderEdit():
             header = edited_text(patch.header, name="header.txt")
         else:
-            header = edited_header(patch, edit_, nobody=nobody(opened.side, opened.record.pin))
+            header = edited_header(patch, edit_, nobody=nobody(opened.upstream, opened.record.pin))
         new = _checked(opened, patch, header)
         check_fields(new, dict(edit_.fields))
         is_changed = new.raw != patch.raw

@@ -50,7 +50,7 @@ def fold(
         gathered = together(chain.names, target, others)
         by_name = {layer.name: layer for layer in chain.layers}
         states = restacked(opened, chain, [by_name[n] for n in gathered], same_end=True)
-        header, writer = opened.patches[target], nobody(opened.side, opened.record.pin)
+        header, writer = opened.patches[target], nobody(opened.upstream, opened.record.pin)
         for name in [each for each in gathered if each in others]:
             text = with_text(header, opened.patches[name], nobody=writer)
             header = parse_listed(text + header.diff, _line(opened, header.name))

@@ -25,7 +25,7 @@ from patchmgr.plumbing.pull_requests import pull_state
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series, rebase_run
-from patchmgr.services.patch_sources import git_side
+from patchmgr.services.patch_sources import git_upstream_of
 from patchmgr.services.plans import digests_of
 from patchmgr.services.series import stack_of, touched_paths
 from patchmgr.services.session import Session, pinned_state
@@ -49,15 +49,15 @@ def make_forecast(
     with session.writing():
         stack = stack_of(session, name)
         record = session.workspace.series_record(stack[0])
-        side = git_side(session, record)
-        tip = Resolved("upstream/main", side.fetch())
+        upstream = git_upstream_of(session, record)
+        tip = Resolved("upstream/main", upstream.fetch())
         if record.pin.archive is not None:
             message = f"{stack[0]} is pinned to a release, and a forecast needs a git commit"
             raise UsageError(message, "patchmgr series new NAME --base TAG")
-        start = pinned_state(side, record.pin)
+        start = pinned_state(upstream, record.pin)
         options = replace(options, audits_conflicts=False, wants_detail=True)
-        with rebase_run(session, side.store, options) as run:
-            watch = Watch(run, stack, side, start, tip)
+        with rebase_run(session, upstream.store, options) as run:
+            watch = Watch(run, stack, upstream, start, tip)
             heads = list(watch.open_heads(watched, now))
             found = [watch.forecast(head, facts) for head, facts in heads]
             assuming = watch.on_tip.assuming
@@ -94,11 +94,11 @@ class Watch:
         self,
         run: RebaseRun,
         stack: tuple[str, ...],
-        side: GitUpstream,
+        upstream: GitUpstream,
         start: Resolved,
         tip: Resolved,
     ) -> None:
-        self.run, self.stack, self.side, self.start, self.tip = run, stack, side, start, tip
+        self.run, self.stack, self.upstream, self.start, self.tip = run, stack, upstream, start, tip
         self._kept = Answers()
         session = run.session
         digests = digests_of(session, stack, run.options.selected)
@@ -123,14 +123,14 @@ class Watch:
         of it or it is at most `DAYS` old. After a batch without a recent pull request, only those
         with a merge are examined.
         """
-        store, tip = self.side.store, self.tip.commit
+        store, tip = self.upstream.store, self.tip.commit
         landed = landed_pulls(store, tip)
-        heads = sorted(self.side.pull_heads(), key=lambda one: -one.number)
+        heads = sorted(self.upstream.pull_heads(), key=lambda one: -one.number)
         rest, has_young = [one for one in heads if one.number not in landed], True
         while rest and most:
             some, rest = rest[:BATCH], rest[BATCH:]
             some = [one for one in some if one.has_merge or has_young]
-            self.side.bring_pulls(some)
+            self.upstream.bring_pulls(some)
             own = not_in(store, [one.head for one in some], tip)
             times = commit_times(store, [one.head for one in some])
             young = {head for head, seconds in times.items() if now - seconds <= DAYS * 86400}
@@ -144,7 +144,7 @@ class Watch:
 
     def facts(self, head: str) -> PullFacts | None:
         """Return facts about a pull request, or None if it shares no history with upstream."""
-        store, question = self.side.store, ("pull request", head)
+        store, question = self.upstream.store, ("pull request", head)
         known = self._kept.get(question)
         if known is not None:
             return convert(known[0], PullFacts)
@@ -152,8 +152,8 @@ class Watch:
             base, commits = own_range(store, head, self.tip.commit)
         except PatchmgrError:
             return None
-        first = told_by(self.side.reader, commits[0] if commits else head)
-        trees = self.side.reader.tree_of(base), self.side.reader.tree_of(head)
+        first = told_by(self.upstream.reader, commits[0] if commits else head)
+        trees = self.upstream.reader.tree_of(base), self.upstream.reader.tree_of(head)
         (changes,) = tree_changes(store, [trees])
         date = commit_facts(store, head)[2]
         facts = PullFacts(first.subject, first.author.name, date, tuple(changes))
@@ -205,20 +205,22 @@ class Watch:
         return tuple(touched.values())
 
     def _bring(self, pull: PullForecast) -> None:
-        reader = self.side.reader
-        base, _ = own_range(self.side.store, pull.head, self.tip.commit)
+        reader = self.upstream.reader
+        base, _ = own_range(self.upstream.store, pull.head, self.tip.commit)
         trees = [reader.tree_of(commit) for commit in (base, pull.head, self.tip.commit)]
-        theirs, ours = tree_changes(self.side.store, [(trees[0], trees[1]), (trees[0], trees[2])])
+        theirs, ours = tree_changes(
+            self.upstream.store, [(trees[0], trees[1]), (trees[0], trees[2])]
+        )
         shared = [ours[path] for path in theirs.keys() & ours]
         has_moved = any(after is None for _, after in shared)
         new = [pair for pair in ours.values() if pair[0] is None] if has_moved else []
         pairs = (*theirs.values(), *shared, *new)
-        self.side.try_fetch_objects({e.blob for pair in pairs for e in pair if e is not None})
+        self.upstream.try_fetch_objects({e.blob for pair in pairs for e in pair if e is not None})
 
     @cached_property
     def _planning(self) -> Planning:
         states = [self.start, self.tip] if self.start.commit != self.tip.commit else [self.tip]
-        planning = Planning(self.run, self.stack, states, self.side, 1)
+        planning = Planning(self.run, self.stack, states, self.upstream, 1)
         if len(states) > 1:
             planning.pass_over(1)
         return planning
@@ -227,11 +229,10 @@ class Watch:
     def _loaded(self) -> tuple[LoadedSeries, ...]:
         """Return the stack on the tip, with an upstream that reads the temporary repository."""
         session, progress = self._planning.session, self.run.session.progress
-        upstream = session.workspace.upstream(
-            session.workspace.series_record(self.stack[0]).upstream
-        )
-        side = GitUpstream(upstream, self.run.scratch.reader, progress)
-        return tuple(_beside(load_series(session, name), side) for name in self.stack)
+        name = session.workspace.series_record(self.stack[0]).upstream
+        entry = session.workspace.upstream(name)
+        upstream = GitUpstream(entry, self.run.scratch.reader, progress)
+        return tuple(_beside(load_series(session, name), upstream) for name in self.stack)
 
     def _symbols(self, merged: str) -> Mapping[str, set[str]]:
         """Map paths to the symbols that a pull request changes in files of the stack."""
@@ -246,9 +247,9 @@ class Watch:
         return found
 
 
-def _beside(loaded: LoadedSeries, side: GitUpstream) -> LoadedSeries:
-    below = None if loaded.below is None else _beside(loaded.below, side)
-    return replace(loaded, side=side, below=below)
+def _beside(loaded: LoadedSeries, upstream: GitUpstream) -> LoadedSeries:
+    below = None if loaded.below is None else _beside(loaded.below, upstream)
+    return replace(loaded, upstream=upstream, below=below)
 
 
 def _touched(

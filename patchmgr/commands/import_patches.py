@@ -216,16 +216,18 @@ def _check_fold(
     Raises AssertionError if the patches of a fork do not result in the files in `becomes`.
     """
     loaded = load_series(session, series)
-    side, base = loaded.side, loaded.base
+    upstream, base = loaded.upstream, loaded.base
     lines = {line.name: line for line in order.lines}
     symbols = sorted({guard.symbol for line in order.lines for guard in line.guards})
     known = set(session.workspace.series_file(series).names())
     upstreams = UpstreamStates(session)
-    with Scratch([side.store]) as scratch:
+    with Scratch([upstream.store]) as scratch:
         tree = scratch.tree(base_commit(session, loaded, scratch, upstreams)[0])
-        side.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
+        upstream.try_fetch_objects(needed_blobs([tree], touched_paths(patches)), scratch)
         pin = End(base, tree)
-        views = upstreams.views(loaded.record.upstream, side, scratch, patches=patches, base=pin)
+        views = upstreams.views(
+            loaded.record.upstream, upstream, scratch, patches=patches, base=pin
+        )
         missing = missing_on(patches, views.base, views.states) if views is not None else {}
         for name in sorted(missing.keys() - known):
             session.say(f"{name} is in the series, but not carried on its pin: {missing[name]}")

@@ -32,7 +32,7 @@ from patchmgr.plumbing.history import GitHistory
 from patchmgr.plumbing.merge_process import StructureApart
 from patchmgr.plumbing.objects import ObjectReader, StoredTree
 from patchmgr.plumbing.stores import Resolved, references
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.load import load_series, rebase_run
 from patchmgr.services.published import Published, current_gates, read_published
@@ -51,8 +51,8 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
     yet, and "no-facts" if nothing is known about the rebase.
     """
     record = session.workspace.series_record(name)
-    side = session.side_of(record)
-    ends = _ends(session, record, side, start, end)
+    upstream = session.upstream_of(record)
+    ends = _ends(session, record, upstream, start, end)
     syncs = _chain(read_syncs(session.workspace, name), ends[0].commit, ends[1].commit)
     if not syncs and ends[0].commit == record.pin.commit:
         syncs = [_dry_run(session, record, ends[1])]
@@ -63,7 +63,7 @@ def note(session: Session, name: str, *, start: str | None, end: str | None) -> 
         syncs, is_complete = [], False
         patches = _of_lock(session, record, ends)
         paths = tuple(p for patch in session.workspace.patches(name) for p in patch.paths())
-    return _Writer(session, record, side, ends, syncs, is_complete).note(patches, paths)
+    return _Writer(session, record, upstream, ends, syncs, is_complete).note(patches, paths)
 
 
 def note_on(
@@ -79,52 +79,56 @@ def note_on(
     """
     record = session.workspace.series_record(name)
     syncs = [sync_document(one, is_dry_run=True, old_head=None, known=known) for one in outcomes]
-    writer = _Writer(session, record, session.side_of(record), ends, syncs, True)
+    writer = _Writer(session, record, session.upstream_of(record), ends, syncs, True)
     return writer.note(carried_of(syncs), touched_by(syncs))
 
 
 def _ends(
-    session: Session, record: SeriesRecord, side: Side, start: str | None, end: str | None
+    session: Session,
+    record: SeriesRecord,
+    upstream: OpenUpstream,
+    start: str | None,
+    end: str | None,
 ) -> tuple[Resolved, Resolved]:
     """Return the states that the rebase of a note starts from and ends at."""
-    pin = pinned_state(side, record.pin)
+    pin = pinned_state(upstream, record.pin)
     first, last = None, pin
     if start is not None:
-        first = _state(session, record, side, start)
+        first = _state(session, record, upstream, start)
     else:
         base = record.result.get("base")
         if isinstance(base, dict) and base.get("commit"):
-            first = _state(session, record, side, str(base["commit"]), str(base.get("ref", "")))
+            first = _state(session, record, upstream, str(base["commit"]), str(base.get("ref", "")))
     if end is not None:
-        last = _state(session, record, side, end)
+        last = _state(session, record, upstream, end)
     if first is None:
         hint = "name the upstream state before the rebase with --from REF"
         raise UsageError(f"{record.name} has not been rebased yet", hint)
     if end is None and first.commit == pin.commit:
-        last = side.resolve(TRACKED)
+        last = upstream.resolve(TRACKED)
     return first, last
 
 
 def _state(
-    session: Session, record: SeriesRecord, side: Side, name: str, shown: str = ""
+    session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str = ""
 ) -> Resolved:
     for published in read_published(session.workspace):
         if published.series == record.name and name in (published.tag, published.fallback):
-            return _by_commit(session, record, side, published.base, published.base)
-    return _by_commit(session, record, side, name, shown or name)
+            return _by_commit(session, record, upstream, published.base, published.base)
+    return _by_commit(session, record, upstream, name, shown or name)
 
 
 def _by_commit(
-    session: Session, record: SeriesRecord, side: Side, name: str, shown: str
+    session: Session, record: SeriesRecord, upstream: OpenUpstream, name: str, shown: str
 ) -> Resolved:
     """Resolve a name; a state of a saved rebase keeps the ref and archive that it had then."""
     if name == record.pin.commit or name == record.pin.ref:
-        return pinned_state(side, record.pin)
+        return pinned_state(upstream, record.pin)
     for sync in read_syncs(session.workspace, record.name):
         for pin in (sync.outcome.base, sync.outcome.onto):
             if name in (pin.commit, pin.ref):
-                return pinned_state(side, Pin(pin.ref, pin.commit, "", pin.archive, pin.sha256))
-    found = side.resolve(name)
+                return pinned_state(upstream, Pin(pin.ref, pin.commit, "", pin.archive, pin.sha256))
+    found = upstream.resolve(name)
     return Resolved(shown, found.commit, found.archive, found.sha256, found.version)
 
 
@@ -147,8 +151,8 @@ def _chain(syncs: Sequence[SyncDocument], start: str, end: str) -> list[SyncDocu
 def _dry_run(session: Session, record: SeriesRecord, target: Resolved) -> SyncDocument:
     """Rebase a series in a dry run; save the facts and return them."""
     loaded = load_series(session, record.name)
-    with rebase_run(session, loaded.side.store, CarryOptions(wants_detail=True)) as run:
-        outcome = run.carry_onto(loaded, loaded.side.resolve(target.ref), {})
+    with rebase_run(session, loaded.upstream.store, CarryOptions(wants_detail=True)) as run:
+        outcome = run.carry_onto(loaded, loaded.upstream.resolve(target.ref), {})
     known = run.memory.used()
     return keep_syncs(session.workspace, [outcome], is_dry_run=True, old_heads={}, known=known)[0]
 
@@ -179,15 +183,15 @@ class _Writer(Struct, frozen=True):
 
     session: Session
     record: SeriesRecord
-    side: Side
+    upstream: OpenUpstream
     ends: tuple[Resolved, Resolved]
     syncs: Sequence[SyncDocument]
     is_complete: bool
 
     def note(self, patches: tuple[Carried, ...], paths: tuple[str, ...]) -> SyncNote:
-        history = self.side.history(*self.ends)
+        history = self.upstream.history(*self.ends)
         steps = history.steps(paths) if paths else ()
-        base, onto = (make_pin(self.side, end) for end in self.ends)
+        base, onto = (make_pin(self.upstream, end) for end in self.ends)
         count, back = history.distance()
         head, old_head = self._heads()
         parts = self._subsystems(onto, paths)
@@ -238,7 +242,7 @@ class _Writer(Struct, frozen=True):
             return tuple(map(told, solved_of(self.syncs)))
 
     def _heads(self) -> tuple[str | None, str | None]:
-        store = self.side.store
+        store = self.upstream.store
         branch = f"{BRANCHES}{self.record.name}"
         known = references(store, self.session.workspace.ref_at(store, branch)).get("")
         if self.syncs:
@@ -247,8 +251,8 @@ class _Writer(Struct, frozen=True):
 
     def _subsystems(self, onto: Pin, paths: Sequence[str]) -> Subsystems:
         settings = self.session.workspace.settings(self.record.name)
-        reader = self.side.reader
-        tree, files = StoredTree(reader, onto.tree), Fetching(self.side, reader.blob)
+        reader = self.upstream.reader
+        tree, files = StoredTree(reader, onto.tree), Fetching(self.upstream, reader.blob)
         return subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
 
     def _files(self, onto: Pin, head: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -257,7 +261,7 @@ class _Writer(Struct, frozen=True):
         If the head is known, files that are the same as upstream's are left out.
         """
         same, other = files_by_change(self.syncs)
-        reader = self.side.reader
+        reader = self.upstream.reader
         if head is None or reader.commit(head) is None:
             return same, other
         trees = StoredTree(reader, reader.tree_of(head)), StoredTree(reader, onto.tree)
@@ -286,7 +290,7 @@ class _Writer(Struct, frozen=True):
         found = []
         for row in self.record.result.get("patches", ()):
             if row["verdict"] in ("absorbed", "partial"):
-                by = tuple(_arrival(self.side.reader, commit) for commit in row["evidence"])
+                by = tuple(_arrival(self.upstream.reader, commit) for commit in row["evidence"])
                 found.append(Dropped(row["name"], "", row["verdict"] == "absorbed", (), by))
         return tuple(found)
 

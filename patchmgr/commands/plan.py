@@ -35,7 +35,7 @@ from patchmgr.plumbing.forks import commit_named
 from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.history import commit_facts
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.forks import SQUASH
 from patchmgr.services.load import RebaseRun, rebase_run
@@ -60,11 +60,11 @@ def make_plan(
     require_git("a plan")
     with session.writing():
         stack = stack_of(session, name)
-        side = session.side_of(session.workspace.series_record(stack[0]))
-        states, is_back = states_to(session, side, stack[0], onto)
+        upstream = session.upstream_of(session.workspace.series_record(stack[0]))
+        states, is_back = states_to(session, upstream, stack[0], onto)
         selected = tuple(sorted(options.selected))
-        with rebase_run(session, side.store, options) as run:
-            planning = Planning(run, stack, states, side, most or len(states))
+        with rebase_run(session, upstream.store, options) as run:
+            planning = Planning(run, stack, states, upstream, most or len(states))
             steps = tuple(planning.steps())
         if is_back:
             steps = (replace(steps[0], is_back=True), *steps[1:])
@@ -90,19 +90,21 @@ def plan_branch(
         return replace(found, onto=replace(found.onto, ref=onto), is_merge=True)
 
 
-def states_to(session: Session, side: Side, name: str, onto: str) -> tuple[list[Resolved], bool]:
+def states_to(
+    session: Session, upstream: OpenUpstream, name: str, onto: str
+) -> tuple[list[Resolved], bool]:
     """Return all states from the pin to a target, and whether the first step goes back.
 
     It goes back if the pin is not among the ancestors of the target.
     """
-    start = pinned_state(side, session.workspace.series_record(name).pin)
-    end = side.resolve(onto)
-    between = side.between(start, end, 1 if side.has_history else None, session.say)
+    start = pinned_state(upstream, session.workspace.series_record(name).pin)
+    end = upstream.resolve(onto)
+    between = upstream.between(start, end, 1 if upstream.has_history else None, session.say)
     if end.commit == start.commit:
         raise UsageError(f"upstream has no state after {start.ref} up to {end.ref}")
     way = [start, *between, end]
-    if side.has_history:
-        before = side.reader.commit(f"{way[1].commit}^1")
+    if upstream.has_history:
+        before = upstream.reader.commit(f"{way[1].commit}^1")
         if before is not None and before != start.commit:
             return [start, Resolved(before, before), *way[1:]], True
     return way, False
@@ -138,10 +140,16 @@ class Planning:
         run: RebaseRun,
         stack: tuple[str, ...],
         states: Sequence[Resolved],
-        side: Side,
+        upstream: OpenUpstream,
         most: int,
     ) -> None:
-        self.run, self.stack, self.states, self.side, self.most = run, stack, states, side, most
+        self.run, self.stack, self.states, self.upstream, self.most = (
+            run,
+            stack,
+            states,
+            upstream,
+            most,
+        )
         self.session, self.at = run.session, 0
         self.files: dict[str, bytes | None] = {}
         self.outcomes: tuple[SeriesOutcome, ...] = ()
@@ -164,7 +172,7 @@ class Planning:
         """Return a plan with the given steps."""
         ends, last = (planned(self.states[0]), planned(self.states[-1])), len(self.states) - 1
         (count, back), probes = self._distance(0, last), tuple(self.probes)
-        unit, steps = self.side.step, tuple(steps)
+        unit, steps = self.upstream.step, tuple(steps)
         return Plan(self.stack, *ends, unit, count, selected, steps, probes, commits_back=back)
 
     def _distance(self, start: int, end: int) -> tuple[int, int]:
@@ -172,9 +180,9 @@ class Planning:
 
         The states are those of upstream's own line, on which a merge counts as one.
         """
-        if not self.side.has_history:
+        if not self.upstream.has_history:
             return end - start, 0
-        return self.side.history(self.states[start], self.states[end]).distance()
+        return self.upstream.history(self.states[start], self.states[end]).distance()
 
     def _stretch(self, number: int, end: int) -> PlanStep:
         tried = self._tried[end]
@@ -186,7 +194,7 @@ class Planning:
         """Plan a commit that breaks patches, and continue as if its conflicts were resolved."""
         end = self.at + 1
         tried = self._tried[end]
-        known = _breaking_commit(self.side, self.states[self.at], self.states[end], tried)
+        known = _breaking_commit(self.upstream, self.states[self.at], self.states[end], tried)
         step = self._step(number, end, changed_patches(tried.outcomes), known)
         self.pass_over(end, tried)
         return step
@@ -334,17 +342,19 @@ def _regions(conflict: FileConflict) -> Iterator[Place]:
         line += region.count(b"\n")
 
 
-def _breaking_commit(side: Side, before: Resolved, state: Resolved, tried: Tried) -> BreakingCommit:
+def _breaking_commit(
+    upstream: OpenUpstream, before: Resolved, state: Resolved, tried: Tried
+) -> BreakingCommit:
     """Return a breaking commit with its author, its size, and the people who know its lines."""
-    ends, store = (before.commit, state.commit), side.store
+    ends, store = (before.commit, state.commit), upstream.store
     subject, author, date = commit_facts(store, state.commit)
     changes = changed_files(store, *ends)
-    side.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
-    counts, known = list[tuple[int, int] | None](), [author] if side.has_history else []
+    upstream.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
+    counts, known = list[tuple[int, int] | None](), [author] if upstream.has_history else []
     with suppress(PatchmgrError):  # a content that nobody has
         counts = [*numstat(store, *ends).values()]
         paths = {conflict.new_path for _, patch in tried.left for conflict in patch.conflicts}
-        known += last_authors(store, *ends, paths) if side.has_history else ()
+        known += last_authors(store, *ends, paths) if upstream.has_history else ()
     added, removed = (sum(count[n] for count in counts if count is not None) for n in (0, 1))
     return BreakingCommit(
         state.commit, subject, pull_number(subject), known[0] if known else "", date,

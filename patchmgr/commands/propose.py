@@ -168,7 +168,9 @@ def refused(proposed: Proposed) -> PatchmgrError:
 def who_types(session: Session) -> str:
     """Return the user's name from git's configuration, or "a person" if it is not set."""
     for name in sorted(session.workspace.lock().series):
-        found = identity(session.side_of(session.workspace.series_record(name)).store, "COMMITTER")
+        found = identity(
+            session.upstream_of(session.workspace.series_record(name)).store, "COMMITTER"
+        )
         return found.partition(" <")[0] if found else "a person"
     return "a person"
 
@@ -259,8 +261,8 @@ def _rests_on(carried: RepeatedRebase, place: Place) -> tuple[str, ...]:
 
 def _run_failures(session: Session, carried: RepeatedRebase) -> Iterator[Failure]:
     """Yield a failure for each command of the series that fails on the rebased patches."""
-    name, side, onto = carried.outcome.name, carried.loaded.side, carried.target.commit
-    side.try_fetch_objects(whole_tree(side.store, onto))
+    name, upstream, onto = carried.outcome.name, carried.loaded.upstream, carried.target.commit
+    upstream.try_fetch_objects(whole_tree(upstream.store, onto))
     with ThrowAway(carried.scratch.git_dir) as place:
         runner = Runner(session, name, place, (onto, carried.top), ("the solution",))
         for command in session.workspace.settings(name).commands:

@@ -24,7 +24,7 @@ from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.linked_worktree import LinkedWorktree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import CarryOptions
 from patchmgr.services.decisions import decided_now, keep_findings, keep_open_findings
 from patchmgr.services.load import LoadedSeries, Parents, RebaseRun, load_series
@@ -155,16 +155,16 @@ def result_record(outcome: SeriesOutcome) -> dict[str, object]:
 
 def plan_branch(
     workspace: Workspace,
-    side: Side,
+    upstream: OpenUpstream,
     scratch: Scratch,
     outcome: SeriesOutcome,
     change: Change,
 ) -> None:
     """Move the new commits into the store, and add the update of the series' branch to a change."""
-    adopt_pack(side.store, scratch.git_dir)
+    adopt_pack(upstream.store, scratch.git_dir)
     branch = BRANCHES + outcome.name
-    old = references(side.store, workspace.ref_at(side.store, branch)).get("")
-    change.refs.append(RefPlan(str(side.store), branch, outcome.head, old))
+    old = references(upstream.store, workspace.ref_at(upstream.store, branch)).get("")
+    change.refs.append(RefPlan(str(upstream.store), branch, outcome.head, old))
 
 
 class RebaseResult(Struct, frozen=True):
@@ -356,7 +356,7 @@ def _rebase_all(session: Session, request: RebaseRequest) -> RebaseResult:
     with Toolbox() as formatters, checkout or nullcontext():
         for stack in stacks_of(session, request.in_progress.series):
             lowest = session.workspace.series_record(stack[0])
-            with Scratch([session.side_of(lowest).store]) as scratch:
+            with Scratch([session.upstream_of(lowest).store]) as scratch:
                 for content in edit_contents(session.workspace, request.in_progress):
                     scratch.add(content)
                 run = RebaseRun(session, request.options, scratch, upstreams, memory, formatters)
@@ -402,7 +402,7 @@ def rebase_stack(
     parents: Parents = {}
     for name in names:
         loaded = with_added(load_series(run.session, name), request.in_progress)
-        target = loaded.side.resolve(request.in_progress.target(name))
+        target = loaded.upstream.resolve(request.in_progress.target(name))
         outcome = run.carry_onto(loaded, target, parents, wants_diffs=True)
         if checkout is not None:
             outcome = checkout.visit(run, loaded, outcome)
@@ -413,7 +413,7 @@ def rebase_stack(
                 path = f"series/{name}/series"
                 change.files.setdefault(path, write_series(loaded.series_file))
             if not request.is_dry_run:
-                plan_branch(run.session.workspace, loaded.side, run.scratch, outcome, change)
+                plan_branch(run.session.workspace, loaded.upstream, run.scratch, outcome, change)
         yield outcome
 
 
@@ -510,7 +510,7 @@ def rebase_onto_many(
         for stack in stacks_of(session, whole_stacks(session, names)):
             loaded = [load_series(session, name) for name in stack]
             states = _states(session, loaded[0], targets)
-            with Scratch([loaded[0].side.store]) as scratch, Toolbox() as formatters:
+            with Scratch([loaded[0].upstream.store]) as scratch, Toolbox() as formatters:
                 run = RebaseRun(session, options, scratch, upstreams, memory, formatters)
                 for label, state in states.items():
                     parents: Parents = {}
@@ -529,12 +529,12 @@ def _states(
 
 
 def _of_target(session: Session, loaded: LoadedSeries, target: str | Span) -> tuple[Resolved, ...]:
-    side = loaded.side
+    upstream = loaded.upstream
     if not isinstance(target, Span):
-        return (side.resolve(target),)
-    start = side.resolve(target.start) if target.start else loaded.base
-    end = side.resolve(target.end or "upstream/main")
-    between = side.between(start, end, target.step, session.say)
+        return (upstream.resolve(target),)
+    start = upstream.resolve(target.start) if target.start else loaded.base
+    end = upstream.resolve(target.end or "upstream/main")
+    between = upstream.between(start, end, target.step, session.say)
     if not between and end.commit == start.commit:
         raise UsageError(f"upstream has no state after {start.ref} up to {end.ref}")
     return (*between, end)

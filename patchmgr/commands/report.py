@@ -60,18 +60,20 @@ def _review(
     """Return the parts of a report for reviewers; `sites` is called last."""
     loaded, scratch, base = at_pin.loaded, at_pin.scratch, at_pin.loaded.base.commit
     settings = session.workspace.settings(loaded.record.name)
-    tree, files = scratch.tree(base), Fetching(loaded.side, scratch.read)
+    tree, files = scratch.tree(base), Fetching(loaded.upstream, scratch.read)
     paths = [f.path for f in footprint.files if f.area is not Area.THIRD_PARTY]
     rule = subsystems(settings.subsystems, lambda p: files.file(tree, p), folders_of(paths))
     edited = [f.renamed_from or f.path for f in footprint.files if f.kind.value != "new"]
-    recent = loaded.side.recent(base, edited, scratch=scratch.git_dir) if edited else None
+    recent = loaded.upstream.recent(base, edited, scratch=scratch.git_dir) if edited else None
     window, past = recent if recent is not None else (None, ())
     names = {f.renamed_from: f.path for f in footprint.files if f.renamed_from is not None}
 
     def known(words: Sequence[str]) -> frozenset[str]:
         question = ("words", base, *words)
         kept = answers.get(question)
-        found = known_words(loaded.side.store, base, words) if kept is None else frozenset(kept[0])
+        found = (
+            known_words(loaded.upstream.store, base, words) if kept is None else frozenset(kept[0])
+        )
         if kept is None and found:  # nothing may also mean that one cannot look
             answers.put(question, sorted(found))
         return found
@@ -86,7 +88,7 @@ def _review(
         moments=_moments(session, loaded.record.name),
         sites=sites(),
         part_of_files=part_of_files(footprint.files, rule),
-        step=f"upstream {loaded.side.step}",
+        step=f"upstream {loaded.upstream.step}",
     )
 
 

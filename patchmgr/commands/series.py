@@ -61,8 +61,8 @@ def _new_record(
     if lower is not None and base is None:
         record = SeriesRecord(name, upstream, lower.pin, on)
     else:
-        side = session.side(session.workspace.upstream(upstream))
-        record = SeriesRecord(name, upstream, make_pin(side, side.resolve(base or "")), on)
+        opened = session.open_upstream(session.workspace.upstream(upstream))
+        record = SeriesRecord(name, upstream, make_pin(opened, opened.resolve(base or "")), on)
     if lower is not None and record.pin.commit == lower.pin.commit:
         record = replace(record, pin=lower.pin)
     if lower is not None and (record.upstream, record.pin) != (lower.upstream, lower.pin):

@@ -96,11 +96,11 @@ def pull(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
     """
     with session.writing():
         workspace, url = session.workspace, check_url(where)
-        with _throwaway(session, url, branch) as side:
-            remote = side.list_remote()
-            commit = remote.heads[side.tracked(remote)]
-            side.fetch_commit(commit)
-            found = tuple(_in_commit(side, commit, url))
+        with _throwaway(session, url, branch) as upstream:
+            remote = upstream.list_remote()
+            commit = remote.heads[upstream.tracked(remote)]
+            upstream.fetch_commit(commit)
+            found = tuple(_in_commit(upstream, commit, url))
         place = _PASSWORD.sub(r"\1", url)
         source = Source(store_path(CONFLICTS, place).stem, place, commit)
         own = {one.id: one.recorded for one in list_conflicts(session)}
@@ -154,15 +154,15 @@ def _throwaway(session: Session, url: str, branch: str | None) -> Iterator[GitUp
                 raise PatchmgrError("unreachable", message, *fault.hints[:1]) from fault
 
 
-def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
+def _in_commit(upstream: GitUpstream, commit: str, url: str) -> Iterator[Recorded | Refused]:
     """Yield the resolutions in a commit; only their files are fetched."""
-    listed = _listed(side.reader, commit)
+    listed = _listed(upstream.reader, commit)
     if len(listed) > MOST:
         raise PatchmgrError("bad-conflict", f"{url} has more than {MOST} recorded conflicts")
     entries = [entry for files in listed.values() for entry in files.values()]
     blobs = {entry.blob for entry in entries if entry.mode in FILE_MODES}
-    side.fetch_objects(blobs)
-    sizes = side.reader.sizes(blobs)
+    upstream.fetch_objects(blobs)
+    sizes = upstream.reader.sizes(blobs)
     if sum(sizes.values()) > MOST_BYTES:
         raise PatchmgrError(
             "bad-conflict", f"the conflicts of {url} are larger than {MOST_BYTES} bytes"
@@ -173,7 +173,7 @@ def _in_commit(side: GitUpstream, commit: str, url: str) -> Iterator[Recorded | 
         elif any(sizes[entry.blob] > LARGEST for entry in files.values()):
             yield Refused(name, f"it is larger than {LARGEST} bytes")
         elif META in files:
-            texts = {file: side.reader.blob(entry.blob) for file, entry in files.items()}
+            texts = {file: upstream.reader.blob(entry.blob) for file, entry in files.items()}
             try:
                 found = parse_recorded(name, texts)
             except PatchmgrError as broken:
@@ -212,15 +212,15 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
     somebody else pushed to the branch in the meantime.
     """
     own, url = _own(session), check_url(where)
-    with _throwaway(session, url, branch) as side:
-        remote = side.list_remote()
+    with _throwaway(session, url, branch) as upstream:
+        remote = upstream.list_remote()
         branch = branch or remote.head or "main"
         old, listed = remote.heads.get(branch), dict[str, dict[str, Entry]]()
         if old is not None:
-            side.fetch_commit(old)
-            listed = _listed(side.reader, old)
+            upstream.fetch_commit(old)
+            listed = _listed(upstream.reader, old)
         known, otherwise, changes = list[str](), list[str](), dict[str, Entry | None]()
-        with Scratch([side.store], folder=side.store.parent) as scratch:
+        with Scratch([upstream.store], folder=upstream.store.parent) as scratch:
             for name, files in own.items():
                 there = listed.get(name, {}).get(RESOLUTION)
                 if name not in listed or (there is None and RESOLUTION in files):
@@ -231,10 +231,10 @@ def push(session: Session, where: str, *, branch: str | None, is_dry_run: bool) 
                 else:
                     otherwise.append(name)
             pushed = tuple(dict.fromkeys(path.split("/")[1] for path in changes))
-            commit = _committed(scratch, side.store, old, pushed, changes) if changes else None
+            commit = _committed(scratch, upstream.store, old, pushed, changes) if changes else None
         if commit is not None and not is_dry_run:
             try:
-                push_refs(side.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
+                push_refs(upstream.store, url, [RefMove(f"refs/heads/{branch}", commit, old)])
             except PatchmgrError as fault:
                 hint = (
                     "nothing was pushed; if somebody else pushed meanwhile, run the command again"

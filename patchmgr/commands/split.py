@@ -60,7 +60,7 @@ def split(
         middle = _middle(opened, chain, opened.patches[name], part)
         states = (*chain.states[: at + 1], middle, *chain.states[at + 1 :])
         whole = opened.patches[name]
-        author = whole.author_or(nobody(opened.side, opened.record.pin))
+        author = whole.author_or(nobody(opened.upstream, opened.record.pin))
         header = new_header(part.subject or f"{whole.subject} (split)", part.message, author)
         patches = list(opened.series(chain.names))
         patches.insert(at + 1, parse_patch(header, name=added))

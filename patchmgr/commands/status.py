@@ -129,8 +129,8 @@ def status(session: Session, now: int) -> Status:
 def _distance(session: Session, record: SeriesRecord) -> Distance:
     """Return how far a pin is behind; tip and count are None if git cannot be run."""
     try:
-        side = session.side_of(record)
-        return Distance(*side.distance(record.pin), f"{side.step}s")
+        upstream = session.upstream_of(record)
+        return Distance(*upstream.distance(record.pin), f"{upstream.step}s")
     except PatchmgrError as fault:
         if fault.kind != "git":
             raise
@@ -235,7 +235,7 @@ def describe_commit(session: Session, name: str, *, repository: Path | None) -> 
     lock = session.workspace.lock()
     records = [record for _, record in sorted(lock.series.items())]
     places = [find_git_dir(repository)] if repository is not None else []
-    places += [session.side_of(record).store for record in records]
+    places += [session.upstream_of(record).store for record in records]
     places += [one.git_dir for one in read_published(session.workspace)]
     for place in dict.fromkeys(places):
         if not place.exists():

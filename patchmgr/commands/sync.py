@@ -33,7 +33,7 @@ from patchmgr.plumbing.git_process import require_git
 from patchmgr.plumbing.git_upstream import check_url
 from patchmgr.plumbing.pull_requests import FORGES, SYNC, PullRequests, RefusedError, Request
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.render.sync import (
     badge,
     check_markdown,
@@ -88,13 +88,13 @@ def sync(session: Session, name: str, request: SyncRequest) -> Sync:
         check_remote(request.remote, repository.clone)
         stack = stack_of(session, name)
         pulls = _pulls(repository, request, stack[0])
-        side = session.side_of(session.workspace.series_record(stack[0]))
+        upstream = session.upstream_of(session.workspace.series_record(stack[0]))
         is_branch = request.onto.startswith("upstream/") and request.onto != "upstream/main"
-        side.fetch([request.onto.removeprefix("upstream/")] if is_branch else [])
-        with rebase_run(session, side.store, request.options) as run:
-            end = side.resolve(request.onto)
-            proposal = _proposal(run, stack, side, end)
-            date = nobody(side, pin_of(side.reader, end)).date
+        upstream.fetch([request.onto.removeprefix("upstream/")] if is_branch else [])
+        with rebase_run(session, upstream.store, request.options) as run:
+            end = upstream.resolve(request.onto)
+            proposal = _proposal(run, stack, upstream, end)
+            date = nobody(upstream, pin_of(upstream.reader, end)).date
             return _Publisher(run, repository, request, proposal, pulls, fork).published(date)
 
 
@@ -109,13 +109,15 @@ def _pulls(repository: PatchRepository, request: SyncRequest, series: str) -> Pu
     return PullRequests(FORGES[request.forge], repository.clone.root, branch, base)
 
 
-def _proposal(run: RebaseRun, stack: tuple[str, ...], side: Side, end: Resolved) -> Proposal:
+def _proposal(
+    run: RebaseRun, stack: tuple[str, ...], upstream: OpenUpstream, end: Resolved
+) -> Proposal:
     """Return the clean steps of a plan up to the first breaking one, and the conflicts."""
     session, here = run.session, planned(end)
     if session.workspace.series_record(stack[0]).pin.commit == end.commit:
-        return Proposal(Plan(stack, here, here, side.step, 0, (), (), ()))
-    states = states_to(session, side, stack[0], end.ref)[0]
-    planning = Planning(run, stack, states, side, len(states))
+        return Proposal(Plan(stack, here, here, upstream.step, 0, (), (), ()))
+    states = states_to(session, upstream, stack[0], end.ref)[0]
+    planning = Planning(run, stack, states, upstream, len(states))
     steps, outcomes, after, files, at = [], [], session, planning.files, 0
     for step in planning.steps():
         steps.append(step)
@@ -344,5 +346,5 @@ class PullChecks(Struct, frozen=True):
         if record.pin.commit == commit:
             return None
         run = replace(self.run, session=replace(session, workspace=workspace))
-        onto = commit if session.side_of(record).has_history else ref
+        onto = commit if session.upstream_of(record).has_history else ref
         return changed_patches(try_stack(run, self.stack, onto).outcomes)

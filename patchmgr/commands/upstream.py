@@ -73,7 +73,7 @@ def add_upstream(
         if is_dry_run:
             return upstream
         if reference is not None:
-            borrow(session.side(upstream, tracks="git").store, reference)
+            borrow(session.open_upstream(upstream, tracks="git").store, reference)
         if known is None:
             upstreams = {**lock.upstreams, upstream.name: upstream}
             change = Change({LOCK: write_lock(replace(lock, upstreams=upstreams))})
@@ -111,5 +111,6 @@ def fetch_upstreams(
     if not chosen:
         raise UsageError("there is no upstream here yet", "patchmgr upstream add --help")
     return tuple(
-        Fetched(name, session.side(lock.upstreams[name]).fetch(tuple(refs))) for name in chosen
+        Fetched(name, session.open_upstream(lock.upstreams[name]).fetch(tuple(refs)))
+        for name in chosen
     )

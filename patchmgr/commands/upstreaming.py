@@ -75,13 +75,13 @@ def _on_tip(session: Session, stack: Sequence[str]) -> Mapping[tuple[str, str], 
     """
     try:
         loaded = [load_series(session, name) for name in stack]
-        side = loaded[0].side
-        tip = side.distance(loaded[0].record.pin)[0]
+        upstream = loaded[0].upstream
+        tip = upstream.distance(loaded[0].record.pin)[0]
         if tip is None:
             raise PatchmgrError("unknown-ref", "run patchmgr upstream fetch first")
-        target, parents = side.resolve(tip), Parents()
+        target, parents = upstream.resolve(tip), Parents()
         options = CarryOptions(audits_conflicts=False)
-        with rebase_run(session, side.store, options) as run:
+        with rebase_run(session, upstream.store, options) as run:
             outcomes = [run.carry_onto(one, target, parents) for one in loaded]
     except PatchmgrError as fault:
         session.say(f"{', '.join(stack)} cannot be tried on upstream's tip: {fault.message}")

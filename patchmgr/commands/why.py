@@ -38,7 +38,7 @@ def why(session: Session, name: str, path: str, line: int, *, options: CarryOpti
     """Return the patch that wrote a line (from 1) of a file on the branch."""
     loaded = load_series(session, name)
     with series_at_pin(session, loaded, options) as at_pin:
-        state, read = Overlay(at_pin.tree), Fetching(loaded.side, at_pin.scratch.read).read
+        state, read = Overlay(at_pin.tree), Fetching(loaded.upstream, at_pin.scratch.read).read
         moved = _moved_from(loaded.patches, path)
         start = state.entry(path if moved is None else moved)
         versions: list[tuple[str | None, bytes]] = [(None, _content(start, read))]

@@ -31,7 +31,7 @@ from patchmgr.plumbing.package_upstream import NEWEST, imported, newest_ref
 from patchmgr.plumbing.releases import seconds_of
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved, adopt_pack, references
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 
 SNAPSHOTS = "refs/upstream/snapshots/"
 _NAME = "snapshot-"
@@ -39,7 +39,7 @@ _TRACKED = "upstream/main"
 _SHORT = 12  # digits of a sha256 that name a snapshot
 
 
-class ArchiveUpstream(Side):
+class ArchiveUpstream(OpenUpstream):
     """An upstream that is an archive or a folder.
 
     A state is called `snapshot-` followed by the first digits of a sha256, which is that of the

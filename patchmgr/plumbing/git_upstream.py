@@ -35,7 +35,7 @@ from patchmgr.plumbing.stores import (
     references,
     refuse_shallow,
 )
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -148,7 +148,7 @@ class Remote(Struct, frozen=True):
     tags: dict[str, str]
 
 
-class GitUpstream(Side):
+class GitUpstream(OpenUpstream):
     """An upstream that is a git repository; `reader` reads its store."""
 
     step = "commit"

@@ -20,7 +20,7 @@ from patchmgr.plumbing.diffs import Changes, release_changes
 from patchmgr.plumbing.history import ReleaseHistory
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.stores import Resolved, cache_folder, references
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 
 if TYPE_CHECKING:
     from patchmgr.plumbing.package_index import Release
@@ -52,7 +52,7 @@ def newest_ref(store: Path) -> str | None:
     return git_process.answer(store, "symbolic-ref", "--quiet", NEWEST)
 
 
-class PackageUpstream(Side):
+class PackageUpstream(OpenUpstream):
     """An upstream that is a package on an index; `reader` reads its store."""
 
     def __init__(self, upstream: Upstream, reader: ObjectReader, progress: Progress) -> None:

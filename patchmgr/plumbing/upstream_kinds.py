@@ -14,7 +14,7 @@ from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 
 
-class Side(Protocol):
+class OpenUpstream(Protocol):
     """An upstream that is a git repository, the releases of a package, or an archive.
 
     `step` says what a step between two states is, for example "commit". `has_history` is true if

@@ -29,7 +29,7 @@ def series_materials(session: Session, name: str, options: CarryOptions) -> Mate
         carried = [one for one in at_pin.carried.outcomes if one.is_carried]
         commits = at_pin.commits()[len(at_pin.below) :]
     ids = {one.name: commit for one, commit in zip(carried, commits, strict=True)}
-    base = loaded.side.version_of(pin) or pin.ref
+    base = loaded.upstream.version_of(pin) or pin.ref
     own = f"{base}+patchmgr.{series_digest(session, record, options.selected)[:10]}"
     used = patches_used(carried, loaded.patches, ids)
     return materials_of(session, record, base, own, sha256=pin.sha256, used=used)
@@ -48,7 +48,7 @@ def materials_of(
 
     `base` is the upstream version, `version` is that of the component, and `used` are its patches.
     """
-    pin, dates = record.pin, [nobody(session.side_of(record), record.pin).date]
+    pin, dates = record.pin, [nobody(session.upstream_of(record), record.pin).date]
     dates += [one.author.date for one in used]
     commit = pin.commit if pin.archive is None else None
     time = max(int(date.split(" ")[0]) for date in dates)

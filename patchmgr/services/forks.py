@@ -32,7 +32,7 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.renames import find_renames, present_blobs
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.learning import learn_again
 from patchmgr.services.memory import Additions, Memory
 from patchmgr.services.patch_sources import SourcePatch, found_in
@@ -78,17 +78,17 @@ def read_fork(
     first, last = range_ends(commits)
     git_dir = find_git_dir(repository)
     start, head = (commit_named(git_dir, name, repository) for name in (first, last))
-    side = session.side_of(record)
-    require_pin(side, record.pin)
-    with _scratch(git_dir, side.store) as scratch:
-        pin = record.pin.commit if side.has_history else start
+    upstream = session.upstream_of(record)
+    require_pin(upstream, record.pin)
+    with _scratch(git_dir, upstream.store) as scratch:
+        pin = record.pin.commit if upstream.has_history else start
         request = _Request(record, repository, first, last)
-        tracked = _tracked(side, scratch, head)
+        tracked = _tracked(upstream, scratch, head)
         graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
-        if tracked is None and graph.merges and side.has_history:
+        if tracked is None and graph.merges and upstream.has_history:
             # Only upstream's branch says which of the merged commits are upstream's.
-            side.resolve("upstream/main")
-            tracked = _tracked(side, scratch, head)
+            upstream.resolve("upstream/main")
+            tracked = _tracked(upstream, scratch, head)
             graph = _Graph(scratch, _own(scratch, head, start, pin, tracked), head)
         if form is None and not graph.merges:
             _check_syncs(request, graph, pin, tracked, LINEARIZE)
@@ -96,7 +96,7 @@ def read_fork(
         if not graph.own:
             raise UsageError(f"{commits} has no commits that are not upstream's")
         plan = _planned(graph, pin, form or LINEARIZE)
-        if side.has_history and plan.base != pin and (form or plan.brings):
+        if upstream.has_history and plan.base != pin and (form or plan.brings):
             raise _wrong_base(request, graph, plan.base, form)
         _check_syncs(request, graph, pin, tracked, form or LINEARIZE)
         if form is None and plan.brings:
@@ -139,9 +139,9 @@ def find_fork_base(repository: Path, branch: str, upstream: str) -> ForkBase:
         return ForkBase(plan.base, commits, len(graph.merges), len(plan.syncs))
 
 
-def _tracked(side: Side, scratch: Scratch, head: str) -> str | None:
+def _tracked(upstream: OpenUpstream, scratch: Scratch, head: str) -> str | None:
     """Return upstream's tip in the store, or None if it is unknown or contains the fork."""
-    tip = side.tip()
+    tip = upstream.tip()
     return None if tip is not None and is_ancestor(scratch.git_dir, head, tip) else tip
 
 

@@ -25,7 +25,7 @@ from patchmgr.plumbing.formatter_tools import Toolbox
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.decisions import decisions_on, reasons_to_accept
 from patchmgr.services.memory import Memory
@@ -109,7 +109,7 @@ class LoadedSeries(Struct, frozen=True):
     """
 
     record: SeriesRecord
-    side: Side
+    upstream: OpenUpstream
     base: Resolved
     patches: tuple[Patch, ...]
     series_file: SeriesFile
@@ -124,15 +124,15 @@ def load_series(session: Session, name: str) -> LoadedSeries:
 
 def _load(session: Session, name: str) -> LoadedSeries:
     record = session.workspace.series_record(name)
-    side = session.side_of(record)
-    base, author = require_pin(side, record.pin), nobody(side, record.pin)
+    upstream = session.upstream_of(record)
+    base, author = require_pin(upstream, record.pin), nobody(upstream, record.pin)
     patches = session.workspace.patches(record.name)
     series_file = session.workspace.series_file(record.name)
     below = None
     if record.on is not None:
         require_one_pin(record, session.workspace.series_record(record.on))
         below = _load(session, record.on)
-    return LoadedSeries(record, side, base, patches, series_file, author, below)
+    return LoadedSeries(record, upstream, base, patches, series_file, author, below)
 
 
 class Parent(Struct, frozen=True):
@@ -202,7 +202,7 @@ class RebaseRun(Struct, frozen=True):
     ) -> CarryInput:
         session, scratch, record = self.session, self.scratch, loaded.record
         ends = scratch.tree(loaded.base.commit), scratch.tree(target.commit)
-        bring = partial(loaded.side.try_fetch_objects, seen=scratch)
+        bring = partial(loaded.upstream.try_fetch_objects, seen=scratch)
         needed = needed_blobs(ends, touched_paths(loaded.patches))
         bring(set(needed))
         scratch.read_ahead(needed)
@@ -216,17 +216,17 @@ class RebaseRun(Struct, frozen=True):
             items_of(loaded.patches, loaded.series_file, options.selected),
             scratch.tree(base),
             scratch.tree(parent.commit),
-            nobody(loaded.side, onto),
+            nobody(loaded.upstream, onto),
             replace(options, accepted={**reasons_to_accept(session.workspace), **options.accepted}),
             self.upstreams.views(
                 record.upstream,
-                loaded.side,
+                loaded.upstream,
                 scratch,
                 patches=loaded.patches,
                 base=End(loaded.base, ends[0]),
                 onto=End(target, ends[1]),
             ),
-            loaded.side.history(loaded.base, target),
+            loaded.upstream.history(loaded.base, target),
             bring,
             decisions_on(session.workspace, record.name),
             self.memory,
@@ -280,7 +280,7 @@ def series_at_pin(
     session: Session, loaded: LoadedSeries, options: CarryOptions = ANY
 ) -> Iterator[SeriesAtPin]:
     """Apply a series to its own pin in a temporary repository."""
-    with Scratch([loaded.side.store]) as scratch:
+    with Scratch([loaded.upstream.store]) as scratch:
         yield _carry_at_pin(session, loaded, scratch, UpstreamStates(session), options)
 
 
@@ -311,12 +311,12 @@ def _carry_at_pin(
     options: CarryOptions,
 ) -> SeriesAtPin:
     pin = scratch.tree(loaded.base.commit)
-    loaded.side.try_fetch_objects(needed_blobs([pin], touched_paths(loaded.patches)), scratch)
+    loaded.upstream.try_fetch_objects(needed_blobs([pin], touched_paths(loaded.patches)), scratch)
     base, below = base_commit(session, loaded, scratch, upstreams, options)
     tree = scratch.tree(base)
     end = End(loaded.base, tree)
     record, patches = loaded.record, loaded.patches
-    views = upstreams.views(record.upstream, loaded.side, scratch, patches=patches, base=end)
+    views = upstreams.views(record.upstream, loaded.upstream, scratch, patches=patches, base=end)
     items = items_of(patches, loaded.series_file, options.selected)
     given = CarryInput(
         session, scratch, record.name, items, tree, tree, loaded.author, options, views

@@ -30,7 +30,7 @@ from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
 from patchmgr.plumbing.text_merge import GitTextMerge
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.services.series import needed_blobs, touched_paths
 from patchmgr.services.session import Session, require_pin
 from patchmgr.services.targets import applied_now, only_series, pushed_targets, settled
@@ -59,7 +59,7 @@ class OpenSeries(Struct, frozen=True):
 
     session: Session
     record: SeriesRecord
-    side: Side
+    upstream: OpenUpstream
     pin: Resolved
     file: SeriesFile
     patches: Mapping[str, Patch]
@@ -235,19 +235,19 @@ def _opened(
     known = applied.series if applied is not None else None
     name = series or known or only_series(session)
     record = session.workspace.series_record(name)
-    side = session.side_of(record)
-    pin = require_pin(side, record.pin)
-    lenders = [side.store] if checkout is None else [side.store, checkout.clone.git_dir]
+    upstream = session.upstream_of(record)
+    pin = require_pin(upstream, record.pin)
+    lenders = [upstream.store] if checkout is None else [upstream.store, checkout.clone.git_dir]
     with Scratch(lenders) as scratch:
         parent = _parent(session, record, pin, scratch)
         ground = Ground(scratch.tree(parent), scratch, GitTextMerge(scratch))
         file = session.workspace.series_file(name)
         patches = {patch.name: patch for patch in session.workspace.patches(name)}
         paths = touched_paths(tuple(patches.values()))
-        side.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
+        upstream.try_fetch_objects(needed_blobs([scratch.tree(pin.commit)], paths), scratch)
         selected = frozenset(options.select or (applied.selected if applied is not None else ()))
         opened = OpenSeries(
-            session, record, side, pin, file, patches, {}, selected, scratch, ground,
+            session, record, upstream, pin, file, patches, {}, selected, scratch, ground,
             checkout, head, applied, (), ({},), parent,
         )  # fmt: skip
         yield replace(opened, hidden=_hidden(opened))
@@ -281,7 +281,7 @@ def _hidden(opened: OpenSeries) -> dict[str, str]:
     let_in = [patch for name, patch in opened.patches.items() if name not in hidden]
     end = End(opened.pin, opened.scratch.tree(opened.pin.commit))
     upstreams, upstream = UpstreamStates(opened.session), opened.record.upstream
-    views = upstreams.views(upstream, opened.side, opened.scratch, patches=let_in, base=end)
+    views = upstreams.views(upstream, opened.upstream, opened.scratch, patches=let_in, base=end)
     if views is not None:
         hidden.update(missing_on(let_in, views.base, views.states))
     return hidden

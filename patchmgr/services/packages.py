@@ -26,7 +26,7 @@ from patchmgr.plumbing.history import GitHistory, ReleaseHistory
 from patchmgr.plumbing.objects import StoredTree
 from patchmgr.plumbing.scratch_repository import Scratch
 from patchmgr.plumbing.stores import Resolved
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.plumbing.work_tree import WorkFile
 from patchmgr.services.carry import Carried, CarryInput, CarryOptions, carry, items_of
 from patchmgr.services.decisions import decisions_on
@@ -150,7 +150,7 @@ class Ends(Struct, frozen=True):
     are read as the target. `notes` say what could not be checked.
     """
 
-    side: Side
+    upstream: OpenUpstream
     base: Resolved | None
     onto: Resolved | None
     history: GitHistory | ReleaseHistory | None = None
@@ -168,20 +168,20 @@ class Ends(Struct, frozen=True):
         return base, self.onto or Resolved(f"v{version}", base.commit, base.archive, None, version)
 
 
-def find_ends(side: Side, pin: Pin, version: str) -> Ends:
+def find_ends(upstream: OpenUpstream, pin: Pin, version: str) -> Ends:
     """Return the pin and the installed release as the start and target of a rebase.
 
     If the installed release is the pinned archive, nothing is downloaded.
     """
     if is_same_release(pin, version):
-        is_there = side.reader.commit(pin.commit) is not None
+        is_there = upstream.reader.commit(pin.commit) is not None
         if not is_there and pin.archive is not None:
-            return Ends(side, None, None)
-        return Ends(side, require_pin(side, pin), None)
-    base = require_pin(side, pin)
+            return Ends(upstream, None, None)
+        return Ends(upstream, require_pin(upstream, pin), None)
+    base = require_pin(upstream, pin)
     try:
-        onto = side.resolve(f"v{version.partition('+')[0]}")
-        history = side.history(base, onto)
+        onto = upstream.resolve(f"v{version.partition('+')[0]}")
+        history = upstream.history(base, onto)
         if isinstance(history, ReleaseHistory):
             for name in history.versions:
                 history.lookup(name)
@@ -189,8 +189,8 @@ def find_ends(side: Side, pin: Pin, version: str) -> Ends:
         if fault.kind not in _NOT_TO_BE_HAD:
             raise
         note = f"upstream's changes up to {version} could not be read: {fault.message}"
-        return Ends(side, base, None, needs_all=True, notes=(note,))
-    return Ends(side, base, onto, history)
+        return Ends(upstream, base, None, needs_all=True, notes=(note,))
+    return Ends(upstream, base, onto, history)
 
 
 def is_same_release(pin: Pin, version: str) -> bool:
@@ -241,7 +241,7 @@ def carry_onto_package(
     Raises PatchmgrError "out-of-reach" if the package contains none of the files that the patches
     change.
     """
-    with Scratch((session.side_of(record).store,)) as scratch, Toolbox() as formatters:
+    with Scratch((session.upstream_of(record).store,)) as scratch, Toolbox() as formatters:
         return _Run(session, record, package, options, scratch, formatters).carry()
 
 
@@ -258,7 +258,7 @@ class _Run:
         self.session, self.record, self.package, self.options = session, record, package, options
         self.scratch, self.upstreams, self.formatters = scratch, UpstreamStates(session), formatters
         self.patches, self.series_file = whole_series(session, record)
-        self.ends = find_ends(session.side_of(record), record.pin, package.version)
+        self.ends = find_ends(session.upstream_of(record), record.pin, package.version)
         self.memory = Memory(self.session.workspace)
         pin, release = self.ends.base, self.ends.onto
         trees = [scratch.tree(end.commit) for end in (release, pin) if end is not None]
@@ -365,14 +365,14 @@ class _Run:
         return self.layout.place_new(path)
 
     def _carry(self, items: Sequence[Item]) -> Carried:
-        side = self.ends.side
+        upstream = self.ends.upstream
         name = self.record.name
-        bring = partial(side.try_fetch_objects, seen=self.scratch)
+        bring = partial(upstream.try_fetch_objects, seen=self.scratch)
         bring(set(needed_blobs((self.base, self.onto), touched_paths(self.patches))))
         base, onto = self.ends.resolved(self.record.pin, self.package.version)
         views = self.upstreams.views(
             self.record.upstream,
-            side,
+            upstream,
             self.scratch,
             patches=self.patches,
             base=End(base, self.base),
@@ -386,7 +386,7 @@ class _Run:
             tuple(items),
             self.base,
             self.onto,
-            nobody(side, self.record.pin) if self.ends.base is not None else own_author(),
+            nobody(upstream, self.record.pin) if self.ends.base is not None else own_author(),
             self.options,
             views,
             self.ends.history,

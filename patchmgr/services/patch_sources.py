@@ -226,8 +226,8 @@ def read_commit(session: Session, record: SeriesRecord, name: str) -> SourcePatc
     Raises PatchmgrError "usage" for a merge, a root commit, or a commit that changes nothing, and
     "unknown-ref" if upstream has no such commit.
     """
-    side = git_side(session, record)
-    return _of_commit(side, side.resolve(name).commit)
+    upstream = git_upstream_of(session, record)
+    return _of_commit(upstream, upstream.resolve(name).commit)
 
 
 def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch:
@@ -237,36 +237,38 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     Raises PatchmgrError "usage" for a URL in another repository, or if the pin already contains the
     pull request, and "unknown-ref" if upstream has no such pull request.
     """
-    side = git_side(session, record)
+    upstream = git_upstream_of(session, record)
     match = _PULL.fullmatch(given.strip())
     if match is None:
         raise UsageError(f"{shown(given)} is not the number or URL of a pull request")
-    home = (side.url.removesuffix(".git").rstrip("/")) if side.url.startswith("http") else None
+    home = (
+        (upstream.url.removesuffix(".git").rstrip("/")) if upstream.url.startswith("http") else None
+    )
     if match["repository"] is not None and match["repository"] != home:
-        raise UsageError(f"{shown(given)} belongs to another repository than {side.url}")
+        raise UsageError(f"{shown(given)} belongs to another repository than {upstream.url}")
     number = int(match["number"])
-    tip = side.fetch()
-    landed = commit_of_pull(side.store, record.pin.commit, tip, number)
+    tip = upstream.fetch()
+    landed = commit_of_pull(upstream.store, record.pin.commit, tip, number)
     if landed is not None:
-        return _of_commit(side, landed[0])
-    head = side.pull(number)
-    known = commit_of_pull(side.store, head, record.pin.commit, number)
-    if known is not None or is_ancestor(side.store, head, record.pin.commit):
+        return _of_commit(upstream, landed[0])
+    head = upstream.pull(number)
+    known = commit_of_pull(upstream.store, head, record.pin.commit, number)
+    if known is not None or is_ancestor(upstream.store, head, record.pin.commit):
         which = f": {known[0][:12]}" if known is not None else ""
         raise UsageError(f"the pin already contains pull request {number}{which}")
-    base, commits = own_range(side.store, head, tip)
+    base, commits = own_range(upstream.store, head, tip)
     if not commits:
         raise UsageError(f"pull request {number} has no commits of its own")
     where = f"#{number}" if home is None else f"{home}/pull/{number}"
     fields = {"Origin": f"other, {head}", "Forwarded": where}
     label = f"pull request {number}"
-    changes = _changes(side, base, head)
-    first = told_by(side.reader, commits[0])
+    changes = _changes(upstream, base, head)
+    first = told_by(upstream.reader, commits[0])
     subject, _, body = text(first.message).partition("\n")
     if len(commits) > 1:
-        body = "".join(f"* {told_by(side.reader, each).subject}\n" for each in commits)
+        body = "".join(f"* {told_by(upstream.reader, each).subject}\n" for each in commits)
     message = f"{subject} (#{number})\n\n{body.strip()}".strip() + "\n"
-    with Scratch([side.store]) as scratch:
+    with Scratch([upstream.store]) as scratch:
         after = {path: entry for path, (_, entry) in changes.items()}
         draft = Draft(first.author, message.encode("utf-8", "surrogateescape"), after)
         (made,) = write_commits(scratch, base, [draft])
@@ -276,34 +278,34 @@ def read_pull(session: Session, record: SeriesRecord, given: str) -> SourcePatch
     return SourcePatch(with_fields(mails[0], fields), label)
 
 
-def git_side(session: Session, record: SeriesRecord) -> GitUpstream:
+def git_upstream_of(session: Session, record: SeriesRecord) -> GitUpstream:
     """Return the git repository of a series' upstream; raise PatchmgrError "usage" if none."""
-    upstream = session.workspace.upstream(record.upstream)
-    if upstream.git is None:
-        hint = f"add a git repository: patchmgr upstream add {upstream.name} --git URL"
-        raise UsageError(f"the upstream {upstream.name} has no git repository", hint)
-    side = session.side(upstream, tracks="git")
-    assert isinstance(side, GitUpstream)
-    return side
+    entry = session.workspace.upstream(record.upstream)
+    if entry.git is None:
+        hint = f"add a git repository: patchmgr upstream add {entry.name} --git URL"
+        raise UsageError(f"the upstream {entry.name} has no git repository", hint)
+    upstream = session.open_upstream(entry, tracks="git")
+    assert isinstance(upstream, GitUpstream)
+    return upstream
 
 
-def _of_commit(side: GitUpstream, commit: str) -> SourcePatch:
-    before = parents_of(side.store, commit)
+def _of_commit(upstream: GitUpstream, commit: str) -> SourcePatch:
+    before = parents_of(upstream.store, commit)
     if len(before) != 1:
         what = "a merge" if before else "the first commit"
         raise UsageError(f"{commit[:12]} is {what}, not a change of its own")
-    _changes(side, before[0], commit)
-    mails = range_mails(side.store, "-1", commit)
+    _changes(upstream, before[0], commit)
+    mails = range_mails(upstream.store, "-1", commit)
     if not mails:
         raise UsageError(f"{commit[:12]} changes nothing")
-    mail = with_origin(mails[0], commit_dates(side.store, commit))
+    mail = with_origin(mails[0], commit_dates(upstream.store, commit))
     raw = with_fields(mail, {"Origin": f"backport, {commit}"})
     return SourcePatch(raw, f"commit {commit[:12]}", commit=commit)
 
 
-def _changes(side: GitUpstream, base: str, head: str) -> Changes:
+def _changes(upstream: GitUpstream, base: str, head: str) -> Changes:
     """Return the changes between two commits, after fetching their contents into the store."""
-    trees = side.reader.tree_of(base), side.reader.tree_of(head)
-    (changes,) = tree_changes(side.store, [trees])
-    side.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
+    trees = upstream.reader.tree_of(base), upstream.reader.tree_of(head)
+    (changes,) = tree_changes(upstream.store, [trees])
+    upstream.try_fetch_objects({e.blob for pair in changes.values() for e in pair if e is not None})
     return changes

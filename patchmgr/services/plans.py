@@ -65,8 +65,8 @@ def planned_state(
 def _refuse_stale(session: Session, plan: Plan, step: PlanStep, now: Mapping[str, str]) -> None:
     first, onto = plan.series[0], plan.onto
     again = f"make a new plan: patchmgr plan {first} --onto {onto.ref}"
-    side = session.side_of(session.workspace.series_record(first))
-    if side.resolve(onto.ref).commit != onto.commit:
+    upstream = session.upstream_of(session.workspace.series_record(first))
+    if upstream.resolve(onto.ref).commit != onto.commit:
         message = f"{shown(onto.ref)} has changed since the plan for {first} was made"
         raise PatchmgrError("stale-plan", message, again)
     if step.start == now:

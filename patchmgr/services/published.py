@@ -98,7 +98,7 @@ def find_state(
     The name is looked up in `repository` (by default the store), then where the series was
     published. Raises PatchmgrError "unknown-ref" if it is not found.
     """
-    places = [loaded.side.store] if repository is None else [find_git_dir(repository)]
+    places = [loaded.upstream.store] if repository is None else [find_git_dir(repository)]
     for one in read_published(session.workspace):
         if one.series == loaded.record.name and name in (one.tag, one.fallback, one.branch):
             places.append(one.git_dir)

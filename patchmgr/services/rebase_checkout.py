@@ -161,15 +161,15 @@ class RebaseCheckout:
         asked = self._asked.repository
         if self._tree is not None:
             return self._tree.clone
-        return open_clone(Path(asked) if asked else loaded.side.store)
+        return open_clone(Path(asked) if asked else loaded.upstream.store)
 
     def _open(self, repository: Clone, run: RebaseRun, loaded: LoadedSeries, stand: Stand) -> None:
         """Fetch the files to check out, and make the worktree if there is none."""
-        if repository.git_dir == loaded.side.store:
+        if repository.git_dir == loaded.upstream.store:
             files = run.scratch.tree(stand.head)
             entries = filter(None, map(files.entry, files.files()))
             wanted = {entry.blob for entry in entries if entry.mode != GITLINK}
-            loaded.side.try_fetch_objects(wanted, run.scratch)
+            loaded.upstream.try_fetch_objects(wanted, run.scratch)
         if self._tree is not None:
             return
         if self._asked.checkout:

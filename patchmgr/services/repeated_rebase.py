@@ -59,7 +59,7 @@ class RepeatedRebase(Struct, frozen=True):
     @property
     def contents(self) -> Fetching:
         """Return a reader of file contents that fetches those which a partial clone lacks."""
-        return Fetching(self.loaded.side, self.scratch.read)
+        return Fetching(self.loaded.upstream, self.scratch.read)
 
     def patch(self, name: str) -> PatchOutcome:
         """Return the outcome of a patch; raise PatchmgrError if it is no longer in the series."""
@@ -95,7 +95,7 @@ def repeated_rebase(
             solved[series][place] = solution[0]
     options = replace(options, solved=solved)
     loaded, parents = load_series(session, series), Parents()
-    target = loaded.side.resolve(in_progress.target(series))
-    with rebase_run(session, loaded.side.store, options) as run:
+    target = loaded.upstream.resolve(in_progress.target(series))
+    with rebase_run(session, loaded.upstream.store, options) as run:
         outcome = run.carry_onto(loaded, target, parents)
         yield RepeatedRebase(session, loaded, target, run.scratch, outcome, parents[series].commit)

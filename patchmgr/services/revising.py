@@ -232,7 +232,7 @@ def rewritten(
         raw = with_diff(patch, diffs[number])
         if not raw.strip():  # an empty file would be no patch any more
             raw = canonical_header(
-                patch, author=patch.author_or(nobody(opened.side, opened.record.pin))
+                patch, author=patch.author_or(nobody(opened.upstream, opened.record.pin))
             )
         new = parse_patch(raw, name=patch.name)
         is_other = patch_sameness(patch, new) is not Sameness.IDENTICAL

@@ -19,7 +19,7 @@ from patchmgr.plumbing.git_upstream import GitUpstream
 from patchmgr.plumbing.objects import ObjectReader
 from patchmgr.plumbing.package_upstream import PackageUpstream
 from patchmgr.plumbing.stores import Resolved, create_store, store_path
-from patchmgr.plumbing.upstream_kinds import Side
+from patchmgr.plumbing.upstream_kinds import OpenUpstream
 from patchmgr.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Session(Struct, frozen=True):
         if self.workspace.settle():
             self.say("Finished the change that an interrupted command had begun.")
 
-    def side(self, upstream: Upstream, *, tracks: str | None = None) -> Side:
+    def open_upstream(self, upstream: Upstream, *, tracks: str | None = None) -> OpenUpstream:
         """Return an upstream as a git repository, a package or an archive, as `tracks` says.
 
         Without `tracks`, the upstream's own setting is used. Its store is created if it does not
@@ -75,16 +75,16 @@ class Session(Struct, frozen=True):
         made = PackageUpstream if kind == "package" else GitUpstream
         return made(upstream, reader, self.progress)
 
-    def side_of(self, record: SeriesRecord) -> Side:
+    def upstream_of(self, record: SeriesRecord) -> OpenUpstream:
         """Return the upstream of a series, as the kind of upstream that its pin belongs to."""
         upstream = self.workspace.upstream(record.upstream)
         released = "archive" if upstream.archive else "package"
-        return self.side(upstream, tracks=released if record.pin.archive else "git")
+        return self.open_upstream(upstream, tracks=released if record.pin.archive else "git")
 
 
-def make_pin(side: Side, found: Resolved) -> Pin:
+def make_pin(upstream: OpenUpstream, found: Resolved) -> Pin:
     """Return an upstream state as a pin."""
-    return pin_of(side.reader, found)
+    return pin_of(upstream.reader, found)
 
 
 def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
@@ -93,20 +93,20 @@ def pin_of(reader: ObjectReader, found: Resolved) -> Pin:
     return Pin(found.ref, found.commit, tree, found.archive, found.sha256)
 
 
-def pinned_state(side: Side, pin: Pin) -> Resolved:
+def pinned_state(upstream: OpenUpstream, pin: Pin) -> Resolved:
     """Return the pinned state, and its version if it is a release, without fetching anything."""
-    return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, side.version_of(pin))
+    return Resolved(pin.ref, pin.commit, pin.archive, pin.sha256, upstream.version_of(pin))
 
 
-def require_pin(side: Side, pin: Pin) -> Resolved:
+def require_pin(upstream: OpenUpstream, pin: Pin) -> Resolved:
     """Return the pinned state, and fetch it first if the store lacks it.
 
     Raises PatchmgrError "checksum-mismatch" if its archive or tree differs from the pin.
     """
-    is_there = side.reader.commit(pin.commit) is not None
-    version = side.version_of(pin) if is_there else side.bring_pin(pin)
-    found = side.reader.find(pin.commit)
-    what = None if side.reader.tree_of(pin.commit) == pin.tree else "tree"
+    is_there = upstream.reader.commit(pin.commit) is not None
+    version = upstream.version_of(pin) if is_there else upstream.bring_pin(pin)
+    found = upstream.reader.find(pin.commit)
+    what = None if upstream.reader.tree_of(pin.commit) == pin.tree else "tree"
     if pin.sha256 and found and f"\nSha256: {pin.sha256}\n".encode() not in found.content:
         what = "sha256"
     if what is not None:
@@ -129,7 +129,7 @@ class Fetching(Struct, frozen=True):
     fetched with the first.
     """
 
-    side: Side
+    upstream: OpenUpstream
     lend: Callable[[str], bytes]
     likely: Callable[[], set[str]] = set
 
@@ -138,7 +138,7 @@ class Fetching(Struct, frozen=True):
         try:
             return self.lend(blob)
         except PatchmgrError:
-            self.side.try_fetch_objects({blob, *self.likely()})
+            self.upstream.try_fetch_objects({blob, *self.likely()})
             return self.lend(blob)
 
     def file(self, tree: Tree, path: str) -> bytes | None:
@@ -147,9 +147,9 @@ class Fetching(Struct, frozen=True):
         return None if entry is None or entry.mode not in FILE_MODES else self.read(entry.blob)
 
 
-def nobody(side: Side, pin: Pin) -> Author:
+def nobody(upstream: OpenUpstream, pin: Pin) -> Author:
     """Return the author for patches without one: patchmgr, at the date of the pin."""
-    found = side.reader.find(pin.commit)
+    found = upstream.reader.find(pin.commit)
     assert found is not None
     lines = found.content.split(b"\n\n", 1)[0].split(b"\n")
     committer = next(line for line in lines if line.startswith(b"committer "))

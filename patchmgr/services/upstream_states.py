@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from patchmgr.model.upstream import Upstream
     from patchmgr.plumbing.scratch_repository import Scratch
     from patchmgr.plumbing.stores import Resolved
-    from patchmgr.plumbing.upstream_kinds import Side
+    from patchmgr.plumbing.upstream_kinds import OpenUpstream
     from patchmgr.services.session import Session
 
 
@@ -46,8 +46,8 @@ class UpstreamStates:
 
     def views(
         self,
-        upstream: str,
-        side: Side,
+        name: str,
+        upstream: OpenUpstream,
         scratch: Scratch,
         *,
         patches: Sequence[Patch],
@@ -61,11 +61,11 @@ class UpstreamStates:
         if not has_conditions(patches):
             return None
         check_upstreams(patches, self._session.workspace.lock().upstreams)
-        contents = Fetching(side, scratch.read)
-        there = _state(upstream, side, base, contents)
+        contents = Fetching(upstream, scratch.read)
+        there = _state(name, upstream, base, contents)
         if onto is None:
             return Views(there, there, self)
-        return Views(there, _state(upstream, side, onto, contents), self)
+        return Views(there, _state(name, upstream, onto, contents), self)
 
     def state(self, upstream: str, ref: str | None) -> State:
         """Return the state that a ref of an upstream names, by default `upstream/main`."""
@@ -79,37 +79,36 @@ class UpstreamStates:
         return self._states[key]
 
     def _look_up(self, name: str, ref: str) -> State:
-        upstream = self._session.workspace.upstream(name)
-        side, found = self._resolve(upstream, ref)
-        tree = StoredTree(side.reader, side.reader.tree_of(found.commit))
-        return _state(name, side, End(found, tree), Fetching(side, side.reader.blob))
+        upstream, found = self._resolve(self._session.workspace.upstream(name), ref)
+        tree = StoredTree(upstream.reader, upstream.reader.tree_of(found.commit))
+        return _state(name, upstream, End(found, tree), Fetching(upstream, upstream.reader.blob))
 
-    def _resolve(self, upstream: Upstream, ref: str) -> tuple[Side, Resolved]:
-        """Look up a ref on the tracked side of an upstream, then on its other side.
+    def _resolve(self, entry: Upstream, ref: str) -> tuple[OpenUpstream, Resolved]:
+        """Look up a ref in what the upstream tracks, then in its other repository or package.
 
         A commit id is looked up in git only, because patchmgr makes the commits of releases.
         """
-        kinds = list(dict.fromkeys((upstream.track, "git", "package")))
-        kinds = [kind for kind in kinds if getattr(upstream, kind) is not None]
+        kinds = list(dict.fromkeys((entry.track, "git", "package")))
+        kinds = [kind for kind in kinds if getattr(entry, kind) is not None]
         if is_full_id(ref) and "git" in kinds:
             kinds = ["git"]
-        sides = [self._session.side(upstream, tracks=kind) for kind in kinds]
-        for side in sides[:-1]:
+        opened = [self._session.open_upstream(entry, tracks=kind) for kind in kinds]
+        for upstream in opened[:-1]:
             try:
-                return side, side.resolve(ref)
+                return upstream, upstream.resolve(ref)
             except PatchmgrError as fault:
                 if fault.kind != "unknown-ref":
                     raise
-        return sides[-1], sides[-1].resolve(ref)
+        return opened[-1], opened[-1].resolve(ref)
 
 
-def _state(upstream: str, side: Side, end: End, contents: Contents) -> State:
+def _state(name: str, upstream: OpenUpstream, end: End, contents: Contents) -> State:
     found = end.found
     version = found.version
     if version is None:
         prefix = "refs/tags/" if end.tags is not None else TAGS
-        version = _tagged_version(end.tags or side.store, prefix, found.commit)
-    return State(upstream, _label(upstream, found), end.tree, contents, version)
+        version = _tagged_version(end.tags or upstream.store, prefix, found.commit)
+    return State(name, _label(name, found), end.tree, contents, version)
 
 
 def _label(upstream: str, found: Resolved) -> str:

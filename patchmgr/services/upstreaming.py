@@ -16,7 +16,7 @@ from patchmgr.model.upstream_status import FollowUp
 from patchmgr.plumbing.git_upstream import TAGS, GitUpstream, first_release
 from patchmgr.plumbing.history import messages_with, subjects_of
 from patchmgr.services.decisions import read_decisions
-from patchmgr.services.patch_sources import git_side
+from patchmgr.services.patch_sources import git_upstream_of
 from patchmgr.services.session import Session
 
 _PULL = re.compile(r"\s*\(#\d+\)")
@@ -32,9 +32,9 @@ def first_releases(
     wanted = [*filter(None, names)]
     if not wanted or session.workspace.upstream(record.upstream).git is None:
         return {}
-    side = git_side(session, record)
-    commits = filter(None, map(side.reader.commit, wanted))
-    return {commit: first_release(side.store, commit) for commit in commits}
+    upstream = git_upstream_of(session, record)
+    commits = filter(None, map(upstream.reader.commit, wanted))
+    return {commit: first_release(upstream.store, commit) for commit in commits}
 
 
 def pinned_commit(
@@ -46,12 +46,12 @@ def pinned_commit(
     """
     if session.workspace.upstream(record.upstream).git is None:
         return None
-    side, names = git_side(session, record), [pin.commit]
+    upstream, names = git_upstream_of(session, record), [pin.commit]
     if pin.archive is not None:
-        version = session.side_of(record).version_of(pin)
+        version = session.upstream_of(record).version_of(pin)
         names = [f"{TAGS}v{version}", f"{TAGS}{version}"]
-    commit = next((found for name in names if (found := side.reader.commit(name))), None)
-    return None if commit is None else (side, commit)
+    commit = next((found for name in names if (found := upstream.reader.commit(name))), None)
+    return None if commit is None else (upstream, commit)
 
 
 def find_follow_ups(
@@ -67,10 +67,10 @@ def find_follow_ups(
     found = pinned_commit(session, record, record.pin) if words else None
     if found is None:
         return ()
-    side, base = found
+    upstream, base = found
     ends = [one[1] for pin in onto if (one := pinned_commit(session, record, pin)) is not None]
-    tips = [*filter(None, (side.tip(),)), *ends]
-    messages = messages_with(side.store, base, tips, words) if tips else ()
+    tips = [*filter(None, (upstream.tip(),)), *ends]
+    messages = messages_with(upstream.store, base, tips, words) if tips else ()
     decided = read_decisions(session.workspace)
     known = {(d.patch, d.commit) for d in decided if d.series == record.name}
     told = follow_ups(patches, messages, url)
@@ -113,8 +113,8 @@ def _landed(
     ends = [pinned_commit(session, record, pin) for pin in ((record.pin, onto) if named else ())]
     if not named or None in ends:
         return
-    (side, base), (_, target) = filter(None, ends)
-    subjects = tuple(subjects_of(side.store, base, target))
+    (upstream, base), (_, target) = filter(None, ends)
+    subjects = tuple(subjects_of(upstream.store, base, target))
     commits, titles = indexed(subjects), [_PULL.sub("", subject) for _, subject in subjects]
     for patch in named:
         found = landed(patch, commits, url)

@@ -205,8 +205,8 @@ class _Order:
         self.workspace = carried.session.workspace
         patches = {patch.name: patch for patch in carried.loaded.patches}
         self.patch = patches[outcome.name]
-        side, base = carried.loaded.side, carried.loaded.base
-        self.history: GitHistory | ReleaseHistory = side.history(base, carried.target)
+        upstream, base = carried.loaded.upstream, carried.loaded.base
+        self.history: GitHistory | ReleaseHistory = upstream.history(base, carried.target)
         wanted = tuple(dict.fromkeys(path for path in paths if path))
         self.steps = self.history.steps(wanted) if wanted else ()
 
