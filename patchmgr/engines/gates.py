@@ -27,14 +27,14 @@ from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Changes = Mapping[str, "Entry | None"]
 Importers = Callable[[Sequence[str], Sequence[str]], Sequence[str]]
-"""Return the files of the pin that may import any of the names from any of the modules."""
+"""A function that returns the files at the pin that may import any of the names from any module."""
 
 _REQUIRES = re.compile(r"^\s*(?:requires-python|python_requires)\s*=\s*[\"']([^\"']+)", re.M)
 _LOWEST = re.compile(r">=?\s*3\.(\d+)")
 
 
 def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
-    """Return the oldest Python version that a project's metadata allows, or nothing."""
+    """Return the oldest Python version that a project's metadata allows, or an empty tuple."""
     for text in texts:
         found = _REQUIRES.search(text.decode("utf-8", "replace"))
         lowest = _LOWEST.search(found[1]) if found else None
@@ -44,7 +44,7 @@ def stated_versions(texts: Sequence[bytes]) -> tuple[Version, ...]:
 
 
 class _Removal(Struct, frozen=True):
-    """The modules that a patch removes names from, and the removed names."""
+    """The names that a patch removes, and the modules from which it removes them."""
 
     modules: frozenset[str]
     names: frozenset[str]
@@ -69,9 +69,10 @@ class PythonGates:
     def problems(
         self, patches: Sequence[tuple[str, Changes]], importers: Importers
     ) -> Iterator[Problem]:
-        """Yield what does not compile or cannot be imported after each patch.
+        """Yield a problem for each file that does not compile, and each import that fails.
 
-        `patches` holds the name of each patch and the files that it changes.
+        `patches` holds the name of each patch and the files that it changes. The files are checked
+        after each patch.
         """
         every = [(path, entry) for _, changes in patches for path, entry in changes.items()]
         self.modules.judged |= {e.blob for path, e in every if e and path.endswith(PYTHON)}
@@ -117,7 +118,7 @@ class PythonGates:
             yield from self._lost(patch, removal, before)
 
     def _compiled(self, patch: str, path: str, entry: Entry) -> Iterator[Problem]:
-        """Yield a problem if a changed file does not compile, unless upstream's does not either."""
+        """Yield a problem if a changed file does not compile, but upstream's version does."""
         self.compiled += 1
         fault, start = self.modules.fault(entry), self.pin.entry(path)
         if fault is None or (start is not None and self.modules.fault(start) is not None):
@@ -127,7 +128,7 @@ class PythonGates:
     def _unresolved(
         self, patch: str, path: str, wanted: frozenset[tuple[str, str]]
     ) -> Iterator[Problem]:
-        """Yield a problem for each added import whose module in the tree lacks the name."""
+        """Yield a problem for each added import of a name that a module of the tree lacks."""
         files = Files(self._state, self.modules.read)
         for module, name in sorted(wanted):
             self.looked_up += 1
@@ -159,7 +160,7 @@ class PythonGates:
 
 
 def _files(path: str, module: str, name: str) -> Iterator[str]:
-    """Yield the paths that the module of an import, or the imported name as a module, may have."""
+    """Yield the paths where the imported module may be, or `name` if that is itself a module."""
     for place in places(path, module):
         for end in ENDS:
             yield place + end
@@ -233,7 +234,7 @@ def _has_returns(file: FilePatch) -> bool:
 
 
 def _blank_end(file: FilePatch) -> int | None:
-    """Return the first added blank line at the end of a file, if the hunk shows one."""
+    """Return the number of the first blank line added at the end of a file, or None."""
     if not file.hunks or file.new_path is None:
         return None
     hunk = file.hunks[-1]
@@ -271,7 +272,8 @@ def header_problems(patch: Patch) -> Iterator[Problem]:
     """Yield a problem if a patch's header lacks a reason or exit criterion, or has a bad status."""
     fields = {name.lower() for name, value in patch.fields.items() if value.strip()}
     if fields.isdisjoint(_WHY) and not _has_body(patch):
-        yield Problem("header", "no reason: a text below the subject, or Description", patch.name)
+        sentence = "no reason: write text below the subject, or the field Description"
+        yield Problem("header", sentence, patch.name)
     if fields.isdisjoint(_UNTIL):
         sentence = "no exit criterion: Drop-When, Needed-When or Applied-Upstream"
         yield Problem("header", sentence, patch.name)

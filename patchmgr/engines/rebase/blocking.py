@@ -1,8 +1,8 @@
 """Find the later patches that a conflict blocks, and the upstream commits that caused the conflict.
 
-Until a person resolves a conflict, nobody knows which lines will be there. The rebase goes on with
-upstream's lines, and a second version of the file, with the patch's lines, is kept as well. If a
-later patch has the same result on both versions, the conflict does not block it.
+Until a person resolves a conflict, the lines that it will have are unknown. The rebase goes on with
+upstream's lines, and keeps a second version of the file, with the patch's lines. If a later patch
+makes the same changes to both versions, the conflict does not block the later patch.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 CONTEXT = 3  # lines around a change, as git's diffs have them
 
 Origin = tuple[str, str]
-"""A patch, and the path after the rebase at which it is in conflict."""
+"""The name of a patch in conflict, and the path of the file in conflict after the rebase."""
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"(?:#(?!\s*(?:define|if|elif|include)\b)|//).*")
-# Words that are names rather than prose: with an underscore, a digit or a capital inside.
+# Words that are names rather than prose: they have an underscore, a digit or a capital letter
+# after the first letter.
 _NAME = re.compile(rb"[A-Za-z_]\w*[_0-9A-Z]\w*$")
 _DEFINED = re.compile(rb"\b(?:def|class|struct|enum|union|using|define|namespace)\s+(\w+)")
 
@@ -45,9 +46,10 @@ class Left(Struct, frozen=True):
     """A conflict that the rebase left in the file at `path`, to be resolved by a person later.
 
     `origin` is the patch in conflict, and the path where the conflict arose. `theirs` is the
-    rebased file with the patch's lines at the places in conflict, or None if the whole file is
-    unknown. `whole` holds the paths that no later patch may touch, and `causes` holds the upstream
-    commits that caused the conflict, once they are known.
+    rebased file with the patch's lines in the conflict regions, or None if the conflict covers the
+    whole file. `whole` holds the paths of files that the conflict covers completely, so that no
+    later patch may touch them. `causes` holds the upstream commits that caused the conflict, once
+    they are known.
     """
 
     origin: Origin
@@ -62,7 +64,8 @@ def leave(
 ) -> tuple[Left, Entry | None]:
     """Return a conflict to be resolved later, and the file with which the rebase goes on.
 
-    The file has upstream's lines at the places in conflict. It is None if nothing in it is known.
+    The file has upstream's lines in the conflict regions. If the conflict covers the whole file,
+    None is returned instead of the file.
     """
     step, conflict = result.step, result.conflict
     assert conflict is not None
@@ -76,9 +79,9 @@ def leave(
 
 
 def resolved_both_ways(conflict: FileConflict) -> tuple[bytes, bytes] | None:
-    """Return a conflict's file twice: with ours, and with theirs in every conflict region.
+    """Return a file in conflict with ours in every region, and the same file with theirs.
 
-    Returns None if there are no regions, or if their bounds are not certain.
+    Returns None if there are no regions, or if the bounds of a region are not certain.
     """
     sides = (conflict.base, conflict.ours, conflict.theirs)
     if conflict.marked is None or any(side is None or side[-1:] not in b"\n" for side in sides):
@@ -99,7 +102,7 @@ def is_edit(step: FileStep) -> bool:
 
 
 def paths_of(step: FileStep) -> tuple[str, ...]:
-    """Return the paths that a file has before and after a change."""
+    """Return the old and the new path of a changed file, without the one that does not exist."""
     paths = (step.change.old_path, step.change.new_path)
     return tuple(path for path in paths if path is not None)
 
@@ -113,12 +116,12 @@ def touched_by(result: FileResult) -> frozenset[str]:
 def met_by(
     left: Left, ours: Entry, result: FileResult, other: FileResult, blobs: Blobs
 ) -> str | None:
-    """Return why an earlier conflict in a file blocks a later change to the file, or None.
+    """Return why an earlier conflict in a file blocks a later change, or None if it does not.
 
-    `ours` is the file with upstream's lines in the conflict. `result` is the result of the change
-    on this file, and `other` is its result on the file with the patch's lines. The change must not
-    touch the lines in conflict, have them in its context, touch their function, or use a name that
-    they define.
+    `ours` is the file with upstream's lines in the conflict. `result` is the result of applying the
+    later change to `ours`, and `other` is the result of applying it to the file with the patch's
+    lines. The conflict blocks a change that touches the lines in conflict, has them in its context,
+    touches their function, or uses a name that they define.
     """
     assert left.theirs is not None
     lines = f"an earlier patch left these lines of {left.path} in conflict"
@@ -148,7 +151,7 @@ def met_by(
 
 
 def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict extended by the lines of a later change that the conflict blocks."""
+    """Return a conflict, extended by the lines of a later change that this conflict blocks."""
     touched = touched_by(result) | touched_by(other)
     if is_edit(result.step) and touched == {left.path}:
         if other.conflict is None:
@@ -160,12 +163,12 @@ def hold_back(left: Left, result: FileResult, other: FileResult, blobs: Blobs) -
 
 
 def block_whole(left: Left, paths: Collection[str]) -> Left:
-    """Return a conflict extended to the whole of its file, and of the files at `paths`."""
+    """Return a conflict, extended to cover all of its file and of the files at `paths`."""
     return replace(left, theirs=None, whole=left.whole | {left.path, *paths})
 
 
 def go_on(left: Left, other: FileResult, blobs: Blobs) -> Left:
-    """Return a conflict updated for a later change to its file that the conflict does not block."""
+    """Return a conflict, updated for a later change to the same file that it does not block."""
     assert left.theirs is not None
     if other.conflict is not None:
         both = resolved_both_ways(other.conflict)
@@ -182,7 +185,7 @@ def _verdicts(result: FileResult) -> tuple[Verdict, ...]:
 
 
 def _places(conflict: FileConflict | None) -> object:
-    """Return the regions in conflict, to compare them. A conflict without any equals no other."""
+    """Return the regions of a conflict, to compare. Without certain regions, none are equal."""
     if conflict is None:
         return None
     if resolved_both_ways(conflict) is None:
@@ -191,13 +194,13 @@ def _places(conflict: FileConflict | None) -> object:
 
 
 def _after(result: FileResult, path: str, before: Entry | None) -> Entry | None:
-    """Return a file after a change, also at a new path, or None if it is deleted."""
+    """Return a file after a change, even if the change moved it, or None if it was deleted."""
     after = result.changes.get(path, before)
     return result.changes.get(result.home) if after is None else after
 
 
 def _edits(before: Entry, after: Entry | None, blobs: Blobs) -> list[tuple[list[bytes], ...]]:
-    """Return the changes to a file: old lines with their context, and new lines."""
+    """Return each change to a file: context before, old lines, context after, new lines."""
     if after is None or before.blob == after.blob:
         return []
     old, new = (split_lines(blobs.read(entry.blob)) for entry in (before, after))
@@ -219,7 +222,7 @@ def _blocks(old: bytes, new: bytes) -> tuple[Block, ...]:
 
 
 def _symbols(path: str, old: bytes, new: bytes) -> frozenset[str]:
-    """Return the functions in which two texts of a file differ. A class does not count."""
+    """Return the functions in which two versions of a file differ. Classes do not count."""
     found: set[str] = set()
     blocks = _blocks(old, new)
     for content, changed in (
@@ -256,10 +259,10 @@ def _words(text: bytes) -> set[bytes]:
 def pass_on_causes(
     judged: Sequence[Judged], before: Sequence[Left] = ()
 ) -> tuple[tuple[Judged, ...], tuple[Left, ...]]:
-    """Return the patches; a blocked patch gets the causes of the conflicts that block it.
+    """Give each blocked patch the causes of the conflicts that block it.
 
-    `before` holds the conflicts left before the first patch. The conflicts left after the last
-    patch are returned as well, with their causes.
+    `before` holds the conflicts left before the first patch. Returns the updated results, and the
+    conflicts left after the last patch, with their causes.
     """
     causes = {left.origin: left.causes for left in before}
     found: list[Judged] = []
@@ -274,7 +277,7 @@ def pass_on_causes(
 
 
 def _causes(one: Judged) -> Iterator[tuple[Origin, tuple[Sighting, ...]]]:
-    """Yield the causes of each file that a patch leaves in conflict, or all of its causes."""
+    """Yield the causes of each conflict of a patch: those that name the file, or else all."""
     every = one.outcome.cause
     for result in one.files:
         if result.conflict is not None:

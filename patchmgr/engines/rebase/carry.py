@@ -67,7 +67,7 @@ def carry_files(
 
 
 def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> FileStep:
-    """Return a patch's change to a file without the `dropped` hunks, which its base then contains.
+    """Return a patch's change to a file without the `dropped` hunks, which become part of the base.
 
     `dropped` holds the numbers of hunks within this file. At least one hunk must be left.
     """
@@ -80,7 +80,7 @@ def without_hunks(step: FileStep, dropped: Collection[int], blobs: Blobs) -> Fil
 
 
 def _dropped_of(step: FileStep, dropped: set[int]) -> set[int]:
-    """Return the hunks that can be left out: none if the file is moved or its mode changes."""
+    """Return the `dropped` hunks, or none if the patch changes more of the file than its lines."""
     change = step.change
     has_header = change.is_rename or change.is_copy or change.old_mode != change.new_mode
     is_there = step.base is not None and step.theirs is not None and change.hunks
@@ -132,7 +132,7 @@ def carry_rest(
 
 
 def _left(change: FilePatch, side: NewSide) -> tuple[str, ...]:
-    """Return the path that a deletion or rename leaves free, as a tuple, empty for others."""
+    """Return the path that a deletion or rename leaves free. For other changes, return none."""
     homes = (side.home(path) for path in left_path(change))
     return tuple(home for home in homes if home != change.new_path)
 
@@ -148,7 +148,10 @@ def _carry_file(work: Work, step: FileStep) -> FileResult:
 
 
 def _replace_file(work: Work, step: FileStep, old: FileStep, new: FileStep) -> FileResult:
-    """Carry the deletion or creation of a replaced file. The creation has all its changes."""
+    """Carry the deletion or the creation of a file that the patch deletes and creates anew.
+
+    The result of the creation contains the changes of both.
+    """
     path = step.change.path
     ours = work.side.files.entry(path)
     sides = Sides(old.base, ours, new.theirs)
@@ -223,7 +226,7 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
 def _with_header(
     sides: Sides, change: FilePatch, answers: tuple[Answer, ...], *, moves: tuple[str, str]
 ) -> tuple[Answer, ...]:
-    """Add answers for the mode and the move, unless the answers for the content imply them."""
+    """Add a verdict for the change of mode or path, unless the verdicts of the hunks imply it."""
     header = _header_answer(sides, change, moves)
     if header is None:
         return answers
@@ -235,7 +238,7 @@ def _with_header(
 
 
 def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> Answer | None:
-    """Return the answer for a change of mode or path, or None if the patch changes neither."""
+    """Return the verdict of a change of mode or path, or None if the patch changes neither."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     is_absorbed = [moves[0] == moves[1]] if change.is_rename else []
     if base and ours and theirs and base.mode != theirs.mode:
@@ -252,7 +255,7 @@ def _header_answer(sides: Sides, change: FilePatch, moves: tuple[str, str]) -> A
 def _follow(
     work: Work, step: FileStep, sides: Sides, collided: Collided, home: str
 ) -> FileResult | Collided:
-    """Merge hunks at the places to which upstream moved their lines, or return the conflict."""
+    """Merge hunks where upstream moved their lines. Return the conflict if that is not possible."""
     from patchmgr.engines.moved.following import NewSide, follow_hunks
 
     tools, files = work.tools, work.side.files
@@ -277,7 +280,7 @@ def _follow(
     there = replace(there, answers=found.answers, has_moved=path != home)
     result = collision(work, step, part, there, home=path, target=path)
     if result.conflict is None:
-        # A person solved that file; the other ones are carried beside it.
+        # A person resolved this file; the other files are carried along with it.
         solved = DECIDED if DECIDED in result.answers else SOLVED
         answers = tuple(solved if answer == CONFLICT else answer for answer in found.answers)
         result = replace(result, answers=answers, changes={**found.changes, **result.changes})
@@ -289,9 +292,9 @@ def _merge_change(
 ) -> tuple[Merged | Collided, tuple[Proposal, ...]]:
     """Merge a changed file by all methods.
 
-    If a person resolved the file in this rebase, the text merge alone is done. Hunks that upstream
-    seems to have in a different form are proposed to a person. Each absorbed hunk must pass the
-    proofs, and missing imports are added.
+    If a person resolved the file in this rebase, only the text merge is tried. Hunks that upstream
+    seems to have in a different form are returned as proposals to a person. Each absorbed hunk must
+    pass the proofs of absorption, and missing imports are added.
     """
     tools, proposals = work.tools, tuple[Proposal, ...]()
     blobs, text = tools.blobs, tools.text
@@ -317,14 +320,14 @@ def _merge_change(
 def _climb_on(
     sides: Sides, collided: Collided, tools: Tools, *, is_guessed: bool = False
 ) -> Merged | Collided:
-    # Most rebases have no conflict: what merges one is loaded with the first.
+    # Most rebases have no conflict, so the other rungs are loaded with the first conflict.
     from patchmgr.engines.rebase.rungs import GUESSED, RECORDED, climb_on
 
     return climb_on(sides, collided, tools, GUESSED if is_guessed else RECORDED)
 
 
 def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Collided:
-    """Return the merge, or a conflict if the text merge chose one of several places for a hunk."""
+    """Return the merge, or a conflict if git had to choose one of several positions for a hunk."""
     base, ours = sides.base, sides.ours
     if base is None or ours is None or base == ours or {base.mode, ours.mode} - FILE_MODES:
         return merged
@@ -340,9 +343,11 @@ def _unless_guessed(sides: Sides, merged: Merged, blobs: Blobs) -> Merged | Coll
 
 
 def _is_guess(path: str, base: bytes, ours: bytes, hunk: Hunk, position: int) -> bool:
-    """Return whether a hunk fits in more places than before, and the symbol around it is gone.
+    """Return whether git may have placed a hunk at the wrong one of several positions.
 
-    Outside of symbols, no other place may have as many of the lines above it as the best one.
+    It may if the hunk fits at more positions in upstream's file than in the base, and upstream no
+    longer has the symbol around the hunk. A hunk outside of symbols counts as misplaced if two
+    positions keep equally many of the lines above it.
     """
     old = b"".join(hunk.old())
     places = places_of(ours, hunk) if old and ours.count(old) > 1 else ()
@@ -374,7 +379,7 @@ def _obstacle(work: Work, step: FileStep, home: str, target: str) -> str | None:
     return None if obstacle is None else f"{obstacle} is in the way upstream"
 
 
-# After a line feed, as `^` is looked for twice as slowly.
+# The pattern starts with a line feed, because a search for `^` takes twice as long.
 _IMPORT = re.compile(
     rb"\n([ \t]*(?:from[ \t][^\n]*?[ \t]import\b|import\b)(?:[ \t]*\([^)]*|(?:[^\n]*\\\n)*[^\n]*))"
 )
@@ -383,9 +388,9 @@ _WORD = re.compile(rb"[^\W\d]\w*")
 
 
 def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs: Blobs) -> Merged:
-    """Return a merged Python file with those of the patch's imports that its new lines need.
+    """Return a merged Python file, with the imports added that the patch's lines need there.
 
-    Lines of the patch that upstream already has do not count as new.
+    Lines that upstream already has do not count. The imports are those of the patched file.
     """
     entry, theirs = merged.entry, step.theirs
     if not home.endswith(PYTHON) or entry in (None, sides.ours, theirs):
@@ -415,14 +420,14 @@ def with_imports(step: FileStep, sides: Sides, merged: Merged, home: str, blobs:
 
 
 def _brought(answer: Answer, is_moved: bool) -> Answer:
-    """Return the answer for a hunk of a file to which an import was added."""
+    """Return the verdict of a hunk after an import was added to the file of the hunk."""
     if answer not in (CARRIED_TEXT, DRIFTED_TEXT):
         return answer
     return CARRIED_MOVED if is_moved else STRUCTURAL
 
 
 def _carried_words(hunks: Sequence[Hunk], answers: Sequence[Answer]) -> frozenset[bytes]:
-    """Return the words of added lines, in hunks that upstream does not have."""
+    """Return the words in added lines of the hunks that upstream does not have."""
     pairs = zip(hunks, answers, strict=False)
     texts = (hunk.added_text() for hunk, answer in pairs if answer[0] is not Verdict.ABSORBED)
     return frozenset(word for text in texts for word in _WORD.findall(text))
@@ -433,5 +438,5 @@ def _imports(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> list[bytes]:
 
 
 def _imported_words(text: bytes, pattern: re.Pattern[bytes] = _IMPORT) -> frozenset[bytes]:
-    """Return the words in all imports of a text, and a few more."""
+    """Return all words in the import statements of a file, including keywords and modules."""
     return frozenset(w for found in _imports(text, pattern) for w in _WORD.findall(found))

@@ -20,15 +20,15 @@ def longest_stretch(
         named = sorted(n for n in suspects() if best < n <= min(worst, end))
         is_last = best > start and named[:1] == [best + 1]
         if is_last:
-            rung = named[1] - 1 if named[1:] else (best + 1 + worst) // 2
+            number = named[1] - 1 if named[1:] else (best + 1 + worst) // 2
         elif named:
-            rung = max(named[0] - 1, best + 1)
+            number = max(named[0] - 1, best + 1)
         else:
-            rung = end if worst > end else (best + worst) // 2
-        if is_clean(rung):
-            best = rung
+            number = end if worst > end else (best + worst) // 2
+        if is_clean(number):
+            best = number
         elif is_last:
             break
         else:
-            worst = rung
+            worst = number
     return best

@@ -1,4 +1,4 @@
-"""Return the conflict of a file that nothing could merge, or apply a person's resolution."""
+"""Return the conflict of a file that no rung could merge, or apply a person's resolution."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMMIT = re.compile(rb"Subproject commit ([0-9a-f]{40})\n?")
 def collision(
     work: Work, step: FileStep, sides: Sides, collided: Collided, *, home: str, target: str
 ) -> FileResult:
-    """Return a file's conflict, or the result if a person resolved this conflict before."""
+    """Return a file's conflict, or the resolved file if a person resolved this conflict before."""
     files, blobs = work.side.files, work.tools.blobs
     every = (sides.base, sides.ours, sides.theirs)
     contents = base, ours, theirs = tuple(shown_content(side, blobs) for side in every)
@@ -67,7 +67,7 @@ def collision(
 
 
 def _candidates(collided: Collided, offers: Offers | None) -> tuple[tuple[Suggestion, ...], ...]:
-    """Return the possible texts of each region, including resolutions by others."""
+    """Return the possible texts of each region, including resolutions by other people."""
     if collided.marked is None or offers is None:
         return collided.suggestions
     regions = [one.region for one in split_marked(collided.marked).regions]
@@ -97,9 +97,9 @@ def _kind(step: FileStep, sides: Sides, collided: Collided, *, is_binary: bool) 
 def proposed(
     result: FileResult, sides: Sides, proposals: tuple[Proposal, ...], blobs: Blobs
 ) -> FileResult:
-    """Return a conflict that names the hunks that upstream seems to have in another form.
+    """Add to a conflict the hunks that upstream seems to have in another form.
 
-    If upstream seems to have all of them, it is proposed that they are absorbed.
+    If these are all the hunks in conflict, the conflict proposes that the patch is absorbed.
     """
     if result.conflict is None or not proposals:
         return result
@@ -119,10 +119,10 @@ Content = bytes | None
 def _known(
     work: Work, step: FileStep, collided: Collided, contents: tuple[Content, Content, Content]
 ) -> tuple[Content] | Conflicted | None:
-    """Return a person's resolution of a file, or None if there is none.
+    """Return a person's resolution of a file in a tuple of one, or None if there is none.
 
-    If a side has changed since, as an earlier conflict was resolved or the patch was edited, the
-    change is merged into the resolution, which can give a conflict.
+    If a side has changed since then, because the person resolved an earlier conflict or edited the
+    patch, that change is merged into the resolution. This can give a new conflict.
     """
     key = (work.patch, step.change.path)
     if key in work.tools.solved:
@@ -135,7 +135,7 @@ def _known(
                 return merge
             content = merge.content if isinstance(merge, Clean) else content
         if seen_theirs is not None and theirs not in (None, seen_theirs):
-            if content is None:  # who deleted the file did not know of this edit of the patch
+            if content is None:  # the person deleted the file before the patch was edited
                 return Conflicted(collided.marked)
             merge = merged(seen_theirs, theirs, content)
             if isinstance(merge, Conflicted):
@@ -149,7 +149,7 @@ def _known(
 
 
 def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
-    """Return a file's content as shown to a person. A submodule is shown as in a diff."""
+    """Return the content of a file as a person sees it. A submodule is shown as in a diff."""
     if entry is None:
         return None
     if entry.mode == GITLINK:
@@ -158,11 +158,12 @@ def shown_content(entry: Entry | None, blobs: Blobs) -> bytes | None:
 
 
 def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry:
-    """Return the tree entry, with content and mode, that a person's resolution makes of a file.
+    """Return the tree entry (mode and blob) of a file that a person resolved to `content`.
 
-    The file is a link if the content is the link of one side, or if every side is a link; the last
-    line feed is not part of the link. Otherwise, its mode is that of the side that changed the
-    mode. Raises PatchmgrError "bad-resolution" if it must be a link and the content is not one.
+    The file is a symbolic link or submodule if `content` equals that of one side, or if no side is
+    a regular file; a line feed at the end does not count. Otherwise, the mode is that of the side
+    that changed it. Raises PatchmgrError "bad-resolution" if the file must be a symbolic link or a
+    submodule and `content` does not fit.
     """
     present = [side for side in (sides.ours, sides.theirs) if side is not None]
     target = content.removesuffix(b"\n")
@@ -183,7 +184,7 @@ def solved_entry(content: bytes, sides: Sides, path: str, blobs: Blobs) -> Entry
         return Entry(GITLINK, match[1].decode())
     link = next((mode for mode in links if mode != GITLINK), None)
     if link is None:
-        hint = "write one line: Subproject commit, and the 40 hex digits of the commit"
+        hint = "write one line: `Subproject commit` and the 40 hex digits of the commit"
         raise PatchmgrError("bad-resolution", f"{path}: the content must name one commit", hint)
     if not target or b"\n" in target or b"\0" in target:
         hint = "write the path that the link points to, on one line"

@@ -1,13 +1,12 @@
-"""Find merges without a conflict that a person should still check.
+"""Find faults in files that both sides changed and that merged without a conflict.
 
-These are merges of files that both sides changed. They define something twice, or add a line in a
-form that the other side replaced everywhere. Undefined names and calls that do not fit are left to
-the audit.
+Such a merge may define something twice, or add a line in a form that the other side replaced
+everywhere. The audit finds undefined names, and calls that do not match the definition.
 
 In every language, the check also looks for a new use of a name in a form that the other side
-changed everywhere: a call got one more argument, or an attribute became a method. None of 662
-merges that people left unchanged has such a use, five of 107 that they corrected do. It was built
-for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
+changed everywhere: a call got one more argument, or an attribute became a method. Of 662 merges
+that people left unchanged, none has such a use; of 107 that they corrected, five do. This check was
+added for nm-vllm f19ddfb1 (`ops.gptq_shuffle`).
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ from patchmgr.model.audit import AuditFinding
 Question = tuple[Texts, str, str]
 """A merge to check: base, upstream and fork, the merged text, and the path of the file."""
 Suspect = Callable[[Texts, str, str], tuple[str, ...]]
-"""Return warnings about a merge, given its three texts, the merged text and the path."""
+"""A function that returns the warnings about one merge; it takes what a `Question` holds."""
 SuspectAll = Callable[[Sequence[Question]], Callable[[], Sequence[tuple[str, ...]]]]
+"""A function that starts to check merges, and returns a function that waits for the warnings."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 
@@ -46,10 +46,9 @@ def check_merged(
 ) -> Callable[[Collection[Told]], tuple[Told, ...]]:
     """Start to check cleanly merged files, and return a function that waits for the warnings.
 
-    The returned function takes the findings of other checks, and leaves out names that these
-    findings already report. Each finding comes with the last patch that changes the file.
-    `suspect_all` starts the checks of merges, and returns a function for their findings. Files in
-    conflict are not checked.
+    The returned function takes the findings of other checks, and leaves out warnings about names
+    that these findings already report. It returns each warning as a finding, with the last patch
+    that changes the file. Files in conflict are not checked.
     """
     old, upstream, fork, after = states.base, states.onto, states.written, states.merged
     merges, texts = _merged_texts([*states.carriers], (old, upstream, fork), after)
@@ -95,19 +94,19 @@ def check_file(
 
 
 def _outdated(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
-    """Return added lines and uses in a form that the other side replaced everywhere."""
+    """Return warnings about lines and uses in a form that the other side replaced everywhere."""
     return (*outdated_lines(texts, counted), *outdated_uses(texts, merged, counted))
 
 
 def _is_about(sentence: str, symbols: Collection[str]) -> bool:
-    """Return whether a sentence is about one of some names, or about the last part of one."""
+    """Return whether a warning quotes one of the symbols, or the last part of its name."""
     quoted = {text.removeprefix("if ") for text in _QUOTED.findall(sentence)}
     quoted |= {text.rpartition(".")[2] for text in quoted}
     return any(s in quoted or s.rpartition(".")[2] in quoted for s in symbols if s)
 
 
 def _finding(path: str, sentence: str, merged: str) -> AuditFinding:
-    """Return a finding, with its line if only one line contains what it quotes."""
+    """Return a warning as a finding, with a line number if it quotes exactly one line."""
     quoted = next(iter(_QUOTED.findall(sentence)), None)
     said = merged.split("\n")
     lines = [n for n, line in enumerate(said, 1) if line.strip() in (quoted, f"{quoted}:")]
@@ -143,13 +142,13 @@ _ARGUMENT = re.compile(
 )
 _PLAIN = frozenset({"None", "True", "False", "nullptr"})
 _KEYWORDS = frozenset({*kwlist, "case", "catch", "delete", "new", "sizeof", "switch", "throw"})
-_FEWEST = 2  # uses other than calls that a side changed
-_LONGEST = 2000  # tokens of a call; behind an odd bracket in a comment all calls have no end
+_FEWEST = 2  # uses in base, other than calls, below which a change of each use is no evidence
+_LONGEST = 2000  # tokens of a call: after an unbalanced bracket in a comment, no call ends
 
 Use = tuple[str, str]
 """A dotted name, and what follows it: `.`, `[`, or the kinds of a call's arguments."""
 Counted = Callable[[str, str], Counter[Use]]
-"""Count the uses of a name in a text."""
+"""A function that counts the uses of a name in a text."""
 
 
 def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...]:
@@ -174,7 +173,7 @@ def outdated_uses(texts: Texts, merged: str, counted: Growths) -> tuple[str, ...
 
 
 def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -> bool:
-    """Return whether the merge uses a name in a way that a side which has the name does not."""
+    """Return whether the merge has a use that `other` changed everywhere, but keeps its name."""
     name, how = use
     if name not in other or (how in (".", "[") and f"{name}{how}" in other):
         return False
@@ -186,11 +185,11 @@ def _is_outdated(use: Use, base: str, other: str, merged: str, count: Counted) -
 
 
 def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
-    """Yield the uses of all names, or of those that a pattern matches."""
+    """Yield the uses of all names, or of the names that the pattern `name` matches."""
     for match in re.finditer(rf"(?<![\w.])({name})(?!\w)[ \t]*([.(\[]?)", text):
         parts = match[1].split(".")
         if match[1] in _KEYWORDS:
-            continue  # `else (1,)` is no call
+            continue  # `else (1,)` is not a call
         if name == _NAME:
             yield from ((".".join(parts[:end]), ".") for end in range(1, len(parts)))
         if match[2] == "(":
@@ -202,7 +201,7 @@ def _uses(text: str, name: str = _NAME) -> Iterator[Use]:
 
 
 def _kinds(text: str, start: int) -> str | None:
-    """Return the kinds of a call's arguments, or None if the call does not end."""
+    """Return the kinds of a call's arguments, or None if the end of the call is not found."""
     kinds: list[str] = []
     depth, is_first = 0, True
     for match in islice(_ARGUMENT.finditer(text, start), _LONGEST):

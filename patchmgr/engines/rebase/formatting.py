@@ -1,6 +1,6 @@
-"""Merge as text after formatting the base and the patch's side with upstream's formatter.
+"""Merge a file as text after formatting base and the patch's side with upstream's formatter.
 
-For each language, it is checked that formatting changed only the layout.
+A check for each language makes sure that formatting did not change the meaning of the text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
-STABLE = 0.9  # share of upstream's lines that a formatter leaves alone if it is upstream's own
+STABLE = 0.9  # least share of upstream's lines that upstream's own formatter leaves unchanged
 
 _DOCSTRING_WORD = re.compile(r"\w+")
 _COMMENT = re.compile(
@@ -41,9 +41,9 @@ _WORDS = re.compile(r"[^\s/*]+")
 
 
 class Notation(Struct, frozen=True):
-    """Two checks for a language: whether texts differ only in layout, and whether a merge is sound.
+    """Two checks for a language: whether texts differ only in format, and whether a merge is sound.
 
-    `is_sound` takes the merge, and then base, upstream and fork in the same format.
+    `is_sound` takes the merge, base, upstream and fork, all in the same format.
     """
 
     is_same: Callable[[bytes, bytes], bool]
@@ -51,7 +51,7 @@ class Notation(Struct, frozen=True):
 
 
 def notation_of(path: str) -> Notation | None:
-    """Return the checks of formatted merges for a file's language, or None if there are none."""
+    """Return the checks for the language of a file, or None if the language has none."""
     if path.endswith(PYTHON):
         return Notation(is_same_python, _is_sound_python)
     return Notation(is_same_cxx, _is_sound_cxx) if path.endswith(CXX) else None
@@ -60,7 +60,7 @@ def notation_of(path: str) -> Notation | None:
 def is_same_python(one: bytes, other: bytes) -> bool:
     """Return whether two Python texts have the same syntax tree and the same comments.
 
-    The layout of docstrings may differ. A text that does not parse equals no other.
+    Of docstrings, only the words are compared. A text that does not parse equals only itself.
     """
     if one == other:
         return True
@@ -70,7 +70,10 @@ def is_same_python(one: bytes, other: bytes) -> bool:
 
 @lru_cache(maxsize=8)
 def _python(text: str) -> tuple[bytes, Counter[str]] | None:
-    """Return a digest of the syntax tree, and the comments without white space."""
+    """Return a digest of the syntax tree, and the comments without white space.
+
+    Returns None if the text does not parse.
+    """
     tree = parse_anew(text)
     if tree is None:
         return None
@@ -85,7 +88,7 @@ def _python(text: str) -> tuple[bytes, Counter[str]] | None:
 
 
 def _simplify(tree: ast.AST) -> None:
-    """Remove what formatters may change: `u""`, `del (a, b)`, the layout of docstrings."""
+    """Remove what formatters may change: `u""`, `del (a, b)`, and all but words of docstrings."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):
             node.kind = None
@@ -109,7 +112,7 @@ def _is_sound_python(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -
 def is_same_cxx(one: bytes, other: bytes) -> bool:
     """Return whether two C++ texts have the same tokens, and the same words in comments.
 
-    Comments at the end of a namespace are ignored, as formatters write them.
+    Comments at the end of a namespace are ignored, because formatters add them.
     """
     return one == other or _cxx(_text(one)) == _cxx(_text(other))
 
@@ -135,7 +138,7 @@ def _is_sound_cxx(merged: bytes, base: bytes, upstream: bytes, fork: bytes) -> b
 
 
 def _definitions(content: bytes) -> Counter[str]:
-    """Count the functions and types of a C++ text by name, except those with others inside."""
+    """Count the functions and types of a C++ text by name, except those that contain others."""
     names = [name for name, _ in groupby(cxx_symbols(content)) if name is not None]
     outer = {name.rpartition("::")[0] for name in names}
     return Counter(name for name in names if name not in outer)
@@ -154,11 +157,11 @@ def merge_formatted(
     formatter: Formatter,
     text: TextMerge,
 ) -> bytes | None:
-    """Return a file merged as text, with base and fork formatted as upstream does, or None.
+    """Merge a file as text after formatting base and fork, but not upstream, as upstream does.
 
-    The result is None if there is a conflict or any doubt. Base and fork are formatted; upstream's
-    own text is not. The merge must differ from it and mean the same as a text merge of all three
-    formatted sides. Formatting the merge again must change no line of the patch.
+    Returns None if there is a conflict or any doubt. The merge must differ from upstream's text,
+    consist of lines of its sides, and pass the checks of the language. Formatting the merge again
+    must change no line of the patch.
     """
     notation = notation_of(path)
     if notation is None:
@@ -172,13 +175,13 @@ def merge_formatted(
     return None
 
 
-def may_be_layout(marked: bytes) -> bool:
+def may_be_formatting(marked: bytes) -> bool:
     """Return whether formatting might resolve all conflict regions of a text.
 
-    It cannot resolve them if both sides replace the same words by different ones, or if both change
-    words but keep what is between them. Brackets, commas and quotes do not count as words here, as
-    formatters add and remove them. A region with imports is never ruled out, as formatters sort
-    imports.
+    It cannot if both sides change the same words of a region, or if both change words but neither
+    changes anything between words. Brackets, commas and quotes do not count as words, because
+    formatters add and remove them. A region with imports is never ruled out, because formatters
+    sort imports.
     """
     for found in split_marked(marked).regions:
         region = found.region
@@ -190,14 +193,14 @@ def may_be_layout(marked: bytes) -> bool:
             at, end = max(one.old_start, other.old_start), min(one.old_end, other.old_end)
             if at < end or (one.old_start == one.old_end == other.old_start == other.old_end):
                 return False
-        # Where one side changes nothing, lines were paired badly: a formatter may mend that.
-        if ours and theirs and not any(map(_is_laid_out, (base, base), sides, changes)):
+        # If a side changes no word, git paired the lines badly, and formatting may mend that.
+        if ours and theirs and not any(map(_is_reformatted, (base, base), sides, changes)):
             return False
     return True
 
 
-def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block]) -> bool:
-    """Return whether a side changes what is between or around words that it keeps."""
+def _is_reformatted(base: list[bytes], side: list[bytes], changes: Sequence[Block]) -> bool:
+    """Return whether a side changes the text between or around words that it keeps."""
     starts = [(0, 0), *((block.old_end + 1, block.new_end + 1) for block in changes)]
     ends = [*((block.old_start, block.new_start) for block in changes), (len(base), len(side))]
     between, now = base[::2], side[::2]
@@ -206,7 +209,7 @@ def _is_laid_out(base: list[bytes], side: list[bytes], changes: Sequence[Block])
 
 
 def stability(before: bytes, after: bytes) -> float:
-    """Return the share of lines that a formatter left unchanged, from 0 to 1."""
+    """Return the share of lines, from 0 to 1, that a formatter left unchanged."""
     old, new = (Counter(split_lines(side)) for side in (before, after))
     return (old & new).total() / most if (most := max(old.total(), new.total())) else 1.0
 
@@ -228,7 +231,7 @@ def _merged(
 def _is_proved(
     merged: bytes, base: bytes, upstream: bytes, fork: bytes, notation: Notation
 ) -> bool:
-    """Return whether a merge has only lines of its sides, and means the same as they do."""
+    """Return whether a merge has only lines of its sides, and passes the language's checks."""
     old, new = Counter(split_lines(upstream)), Counter(split_lines(merged))
     if not new - old <= Counter(split_lines(fork)) or not old - new <= Counter(split_lines(base)):
         return False
@@ -238,7 +241,7 @@ def _is_proved(
 
 
 def _is_settled(merged: bytes, again: bytes | None, upstream: bytes, tidy: bytes) -> bool:
-    """Return whether formatting the merge changes only lines that it also changes in upstream's."""
+    """Return whether formatting the merge changes only lines that it changes in upstream's text."""
     if again is None:
         return False
     if upstream == tidy:

@@ -39,10 +39,10 @@ SAME_LINES = "upstream changed the same lines"
 
 
 class Sides(Struct, frozen=True):
-    """A file's tree entries at base, ours and theirs, where None means that there is no file.
+    """A file's tree entries at base, ours and theirs; an entry is None if the side has no file.
 
     `hunks` lead from base to theirs and start at `positions` (lines of base, from 0). The language
-    is determined from `path`.
+    of the file is determined from `path`.
     """
 
     base: Entry | None
@@ -54,7 +54,7 @@ class Sides(Struct, frozen=True):
     path: str = ""
 
     def texts(self, blobs: Blobs) -> tuple[bytes, bytes, bytes] | None:
-        """Return the texts of base, ours and theirs, or None if any of them is not a text file."""
+        """Return the contents of base, ours and theirs, or None unless all three are text files."""
         entries = [e for e in (self.base, self.ours, self.theirs) if e and e.mode in FILE_MODES]
         texts = [blobs.read(entry.blob) for entry in entries]
         if len(texts) < 3 or any(b"\0" in text[:8000] for text in texts):
@@ -62,7 +62,7 @@ class Sides(Struct, frozen=True):
         return texts[0], texts[1], texts[2]
 
     def each(self, answer: Answer) -> tuple[Answer, ...]:
-        """Return the given verdict once for each hunk, or once if there are no hunks."""
+        """Repeat a verdict for each hunk, or return it once if there are no hunks."""
         return (answer,) * max(1, len(self.hunks))
 
     def collided(self, reason: str) -> Collided:
@@ -73,7 +73,7 @@ class Sides(Struct, frozen=True):
 class Merged(Struct, frozen=True):
     """The merged file (None if deleted), and the verdict of each hunk or of the whole change.
 
-    If there are hunks, `answers` has the verdicts of the hunks, and none for a change of mode.
+    If there are hunks, `answers` has only their verdicts, without one for a change of mode.
     `reliability` is the measured reliability of a structural merge, for each region.
     """
 
@@ -85,9 +85,10 @@ class Merged(Struct, frozen=True):
 class Collided(Struct, frozen=True):
     """A file's conflict: the reason, the text with markers, and the verdict of each hunk.
 
-    `marked` is None if the file is not a text. `texts` holds base, ours and theirs of the marked
-    text; hunks that upstream already has are part of that base. `suggestions` are possible texts
-    for each region. `has_moved` says whether upstream moved the lines elsewhere.
+    `marked` is None if there is no text with markers, as for a binary file. `texts` holds the base,
+    ours and theirs from which `marked` was merged; this base contains the hunks that upstream
+    already has. `suggestions` holds the possible texts of each region. `has_moved` says whether
+    upstream moved the lines elsewhere.
     """
 
     reason: str
@@ -99,10 +100,10 @@ class Collided(Struct, frozen=True):
 
 
 def merge_file(sides: Sides, *, blobs: Blobs, text: TextMerge) -> Merged | Collided:
-    """Merge one file by comparing ids, or else as git's three-way merge of texts does."""
+    """Merge one file by comparing ids or, if they do not decide, by git's three-way text merge."""
     base, ours, theirs = sides.base, sides.ours, sides.theirs
     if theirs is None and ours is not None and sides.is_moved:
-        # A conflict in git, too: what upstream moves it for may use it at its new place.
+        # Git reports a conflict, too: other code of upstream may use the file at its new path.
         return sides.collided("upstream moved the file that the patch deletes")
     if ours == base:
         carried = CARRIED_MOVED if sides.is_moved else CARRIED_IDENTICAL
@@ -178,7 +179,7 @@ def _merge_text(
 def _merge_rest(
     file: PatchedFile, ours: bytes, there: Collection[int], text: TextMerge
 ) -> tuple[Merge, tuple[Answer, ...]]:
-    """Merge the hunks that upstream does not have. The others become part of the base."""
+    """Merge the hunks that upstream does not have; the hunks in `there` become part of the base."""
     left = file.without(there)
     if not left.hunks:
         return Clean(ours), (ABSORBED_SUPERSET,) * len(there)
@@ -194,8 +195,8 @@ def judge_hunks(
 ) -> tuple[Answer, ...]:
     """Return the verdict of each hunk of a file. `merged` is None if the file is in conflict.
 
-    A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if its lines,
-    context included, are applied as they are, at whatever position.
+    A hunk is absorbed if merging it alone gives upstream's own bytes. It is unchanged if it applies
+    with exactly its lines and its context, at any position.
     """
     base, hunks = file.base, file.hunks
     if merged == ours:
@@ -212,7 +213,7 @@ def judge_hunks(
         is_explained = CONFLICT in answers or ABSORBED_SUPERSET in answers
         return answers if is_explained else (CONFLICT,) * len(hunks)
     if all(answer == ABSORBED_EXACT for answer in answers):
-        # Each alone adds nothing to upstream, all together do: nobody may drop the patch.
+        # Each hunk alone changes nothing, but all of them together do: the patch is needed.
         return (DRIFTED_TEXT,) * len(hunks)
     return tuple(DRIFTED_TEXT if a == CONFLICT else a for a in answers)
 

@@ -1,4 +1,4 @@
-"""Rebase a series: apply its patches one by one, on its own base and on the new upstream state."""
+"""Rebase a series: apply its patches one by one, both to its base and to a new upstream state."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from patchmgr.model.snapshot import Entry
 class Item(Struct, frozen=True):
     """A patch to rebase. `refusal` is the reason why the patch is left out, or None.
 
-    `absorption` says which part of the patch upstream has, or is None if that is not known. `steps`
-    are the patch's changes to the state that it is written against; they are computed for all
-    patches together, and are None before that. `is_on_base` says whether later patches are written
-    on top of the patch. `promise` tells, for a tree, which promise in the patch's header does not
-    hold there, or returns None.
+    `refused_as` is the verdict of a patch that is left out. `absorption` says which part of the
+    patch upstream already has, or is None if that is not known. `steps` are the patch's changes to
+    the state that it is written against, or None if they are not computed yet. `is_on_base` says
+    whether later patches are written on top of the patch. `promise` takes a tree and returns which
+    promise in the patch's header does not hold in that tree, or None if all of them hold.
     """
 
     patch: Patch
@@ -57,11 +57,12 @@ class Item(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """What became of a patch and its files in a rebase, with evidence and causes.
+    """The result of a rebase for one patch and its files, with evidence and causes.
 
-    `decision` is the person's decision that was applied. `blockers` holds the conflicts that block
-    the patch, and `left` holds all conflicts left after it. `edited` holds the files that a person
-    changed in addition to the patch.
+    `decision` is a person's decision about the patch, if one was applied. `blockers` holds the
+    conflicts that block the patch. `left` holds all conflicts, of this patch and of earlier ones,
+    that are left to a person. `edited` holds the paths of files that a person changed in addition
+    to the patch.
     """
 
     outcome: PatchOutcome
@@ -76,9 +77,10 @@ class Judged(Struct, frozen=True):
 def leave_out(
     items: Sequence[Item], reasons: Mapping[str, str], base: Tree, blobs: Blobs
 ) -> tuple[Item, ...]:
-    """Return the patches to rebase, those named in `reasons` marked as left out of the result.
+    """Return the patches, with those named in `reasons` marked as left out for the given reason.
 
-    Later patches are written on top of them, so what they change in the base is computed as well.
+    Later patches are written on top of the patches left out, so the changes of all patches to the
+    base are computed as well.
     """
     if not reasons:
         return tuple(items)
@@ -114,12 +116,12 @@ def rebase_series(
     stops_at_conflict: bool = False,
     left: Sequence[Left] = (),
 ) -> tuple[tuple[Judged, ...], Mapping[str, Entry | None]]:
-    """Rebase a series in memory, and return what became of each patch and file.
+    """Rebase a series in memory, and return the result for each patch and the changed files.
 
-    The merge bases are the states of the series after each patch. Returns the outcomes of the
-    patches, in order, and the rebased files that differ from upstream's (None: deleted). After a
-    conflict, the rebase goes on with upstream's lines. Later changes that touch these lines, or
-    lines of the conflicts in `left`, are blocked. All other changes are applied.
+    The merge base of each patch is the old upstream state with the patches before this one. The
+    files returned are those that differ from the new upstream state, with None for a deleted file.
+    After a conflict, the rebase goes on with upstream's lines. Later changes that touch these
+    lines, or lines of the conflicts in `left`, are blocked. All other changes are applied.
     """
     side = NewSide(Overlay(upstream.onto), dict(upstream.renames), upstream.arrivals)
     run = _Run(Overlay(upstream.base), side, tools, {one.origin: one for one in left})
@@ -145,7 +147,7 @@ def rebase_series(
 
 
 def _with_history(judged: Judged, item: Item) -> Judged:
-    """Name the upstream commits that landed the patch and later reverted or changed it."""
+    """Add the upstream commits that landed the patch, and that changed or reverted it later."""
     found = item.absorption
     if found is None:
         return judged
@@ -159,13 +161,13 @@ def _with_history(judged: Judged, item: Item) -> Judged:
 
 
 def _with_promise(judged: Judged, item: Item, run: _Run) -> Judged:
-    """Put a patch in conflict if the rebased tree breaks what the patch ensures."""
+    """Put a patch in conflict if a promise in its header does not hold in the rebased tree."""
     if item.promise is None or judged.outcome.is_left:
         return judged
     reason = item.promise(run.side.files)
     if reason is None:
         return judged
-    # The reason names the state: the id is of the patch alone.
+    # The id must depend on the patch alone, but the reason names the upstream state.
     broken = identified(AuditFinding(ENSURES, True, "", 0, None, ""), item.patch, {})
     findings = (*judged.outcome.findings, replace(broken, text=reason))
     outcome = replace(judged.outcome, verdict=Verdict.CONFLICT, reason=reason, findings=findings)
@@ -215,7 +217,10 @@ def _carry(run: _Run, item: Item) -> Judged:
 
 
 def _take_edits(run: _Run, edits: Edits) -> str | None:
-    """Apply a person's changes to other files. Return a file to which one does not apply."""
+    """Apply a person's changes to files that the patch does not change.
+
+    Returns the path of a file to which the person's change no longer applies, or None.
+    """
     blobs, misfit = run.tools.blobs, None
     for path, (before, after) in edits.items():
         ours = run.side.files.entry(path)
@@ -231,7 +236,7 @@ def _take_edits(run: _Run, edits: Edits) -> str | None:
 
 
 def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> Judged:
-    """Record in the outcome of a patch that a person changed other files with it."""
+    """Record in the outcome of a patch that a person changed other files along with it."""
     verdict, reason = judged.outcome.verdict, judged.outcome.reason
     more = {Verdict.UNCHANGED: Verdict.MODIFIED, Verdict.ABSORBED: Verdict.PARTIAL}
     if misfit is not None:
@@ -243,7 +248,7 @@ def _with_edits(judged: Judged, paths: tuple[str, ...], misfit: str | None) -> J
 
 
 def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether an earlier conflict covers the whole file, and record what it blocks."""
+    """Return whether earlier conflicts cover a whole changed file, and record what they block."""
     paths = paths_of(step)
     found = [left for left in run.left.values() if not left.whole.isdisjoint(paths)]
     for left in found:
@@ -254,7 +259,7 @@ def _is_blocked(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
-    """Return whether text merges alone show that a conflict blocks the change of a file."""
+    """Return whether text merges suffice to show that an earlier conflict blocks a change."""
     path = run.side.home(step.change.path)
     ours = run.side.files.entry(path)
     near = [left for left in run.left.values() if left.theirs is not None and left.path == path]
@@ -275,9 +280,9 @@ def _is_met(run: _Run, step: FileStep, blockers: dict[Origin, str]) -> bool:
 
 
 def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult | None:
-    """Return the text merge of a change with the file that has the conflict's lines.
+    """Return the text merge of a change with the file that has the patch's lines in the conflict.
 
-    Returns None if a text merge does not suffice there, or did not without these lines.
+    Returns None if a text merge does not suffice with these lines, or with upstream's lines.
     """
     if not is_edit(result.step) or set(result.changes) != {left.path}:
         return None
@@ -289,7 +294,7 @@ def _alike(run: _Run, left: Left, ours: Entry, result: FileResult) -> FileResult
 
 
 def _text_result(step: FileStep, path: str, ours: Entry | None, tools: Tools) -> FileResult:
-    """Return the result of a text merge, which has no changes if there is a conflict."""
+    """Return the result of a text merge; `changes` is empty if the merge has a conflict."""
     change = step.change
     is_moved = path != change.path
     sides = Sides(step.base, ours, step.theirs, change.hunks, step.positions, is_moved)
@@ -304,7 +309,7 @@ def _without_blocked(
     carried_on: Callable[[NewSide], Sequence[FileResult]],
     blockers: dict[Origin, str],
 ) -> tuple[FileResult, ...]:
-    """Leave out the files whose changes a conflict blocks, and record what blocks them."""
+    """Return the results that no earlier conflict blocks, and record what blocks the others."""
     blobs = run.tools.blobs
     homes = [{run.side.home(p) for p in paths_of(result.step)} for result in results]
     tried: list[tuple[Left, int, FileResult]] = []
@@ -356,7 +361,7 @@ def _with_decision(judged: Judged, decision: Decision | None) -> Judged:
 
 
 def _drop(run: _Run, patch: Patch, steps: Sequence[FileStep], absorption: Absorption) -> Judged:
-    """Leave out a patch that upstream has. Nothing can block it, as it changes nothing."""
+    """Leave out a patch that upstream already has. As it changes nothing, no conflict blocks it."""
     answer = (Verdict.ABSORBED, absorption.how)
     results = tuple(
         FileResult(step, run.side.home(step.change.path), (answer,) * step.size) for step in steps
@@ -377,7 +382,7 @@ def _follow(run: _Run, step: FileStep) -> None:
 
 
 def _settle(run: _Run, patch: str, results: Sequence[FileResult]) -> None:
-    """Write the results to the rebased files: first the deleted, then the created ones."""
+    """Write the results to the rebased tree: deletions first, then all other changes."""
     rest: dict[str, Entry | None] = {}
     for result in results:
         if result.conflict is not None:
@@ -437,7 +442,7 @@ def _outcome(run: _Run, patch: Patch, verdict: Verdict, reason: str | None = Non
 
 
 def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
-    """Return one outcome for each answer. A change that is not a hunk has line 0."""
+    """Return one outcome for each verdict of a file. A change that is not a hunk has line 0."""
     change = result.step.change
     side = result.step.theirs if result.step.theirs is not None else result.step.base
     content = shown_content(side, tools.blobs) or b""
@@ -464,12 +469,11 @@ def _hunk_outcomes(result: FileResult, tools: Tools) -> tuple[HunkOutcome, ...]:
 
 
 def _least(found: Sequence[Reliability]) -> Reliability | None:
-    """Return the lowest reliability, or None if there is none."""
     return min(found, key=lambda one: (one.right or 0) / (one.of or 1), default=None)
 
 
 def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) -> str | None:
-    """Return upstream's symbol around a hunk, preferring one with the same last name."""
+    """Return the symbol around a hunk in the rebased file, if possible one named as before."""
     hunk = result.step.change.hunks[number]
     behind = dropwhile(lambda line: line[:1] != b"+", hunk.lines)
     run = [line[1:].strip() for line in takewhile(lambda line: line[:1] == b"+", behind)]
@@ -492,7 +496,7 @@ def _symbol_there(result: FileResult, number: int, symbol: str, tools: Tools) ->
 
 
 def _changed_lines(step: FileStep) -> tuple[int, ...]:
-    """Return the line (from 1) of each hunk's first change, where the hunk was applied."""
+    """Return the line number (from 1) of each hunk's first change in the patched file."""
     lines: list[int] = []
     drift = 0
     for hunk, position in zip(step.change.hunks, step.positions, strict=True):

@@ -1,4 +1,4 @@
-"""The methods of the merge ladder (rungs) that are tried after the text merge, in order."""
+"""The rungs of the merge ladder that are tried after git's text merge, and their order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from patchmgr.engines.conflicts.ids import conflict_id
 from patchmgr.engines.conflicts.memory import replay, whole_sides
 from patchmgr.engines.languages.file_types import PYTHON
-from patchmgr.engines.rebase.formatting import may_be_layout, merge_formatted
+from patchmgr.engines.rebase.formatting import may_be_formatting, merge_formatted
 from patchmgr.engines.rebase.ladder import (
     ABSORBED_SYNTAX,
     CARRIED_TEXT,
@@ -43,10 +43,10 @@ _ANSWERS: dict[How, Answer] = {
 
 
 class Solved(Struct, frozen=True):
-    """A file's text merged without a conflict, and the method that merged it.
+    """The content of a file that merged without a conflict, and the method that merged it.
 
-    `used` holds the ids of the recorded resolutions in the text, and `reliability` is the measured
-    reliability of a structural merge, for each region.
+    `used` holds the ids of the recorded resolutions in the content. `reliability` holds the
+    measured reliability of a structural merge for each region.
     """
 
     content: bytes
@@ -56,10 +56,11 @@ class Solved(Struct, frozen=True):
 
 
 class Unsolved(Struct, frozen=True):
-    """A file's text with markers at the conflicts left to a person, or None for a binary file.
+    """A file with conflicts that are left to a person.
 
-    `used` holds the ids of the recorded resolutions in the text, and `suggestions` holds the
-    possible texts of each region, the likeliest first.
+    `marked` is the text with conflict markers, or None for a binary file. `used` holds the ids of
+    the recorded resolutions in that text. `suggestions` holds the possible texts of each region,
+    the likeliest first.
     """
 
     marked: bytes | None
@@ -68,10 +69,10 @@ class Unsolved(Struct, frozen=True):
 
 
 class Open(Struct, frozen=True):
-    """A file in conflict that further merge methods may merge, and its text at base and both sides.
+    """A file in conflict that a later rung may merge: base, both sides, and the marked text.
 
-    If a recorded resolution was replayed, all three texts contain it, and `used` lists its id.
-    `is_upstream_ours` says whether the markers call upstream's side `ours`.
+    If a recorded resolution was replayed, all texts contain it, and `used` has its id.
+    `is_upstream_ours` says whether upstream's side comes first in the markers, as `ours`.
     """
 
     marked: bytes
@@ -87,7 +88,7 @@ class Open(Struct, frozen=True):
 def recorded(left: Open, mergers: Mergers) -> Solved | Open:
     """Replay recorded resolutions in the conflict regions that a person resolved before.
 
-    Returns the merged text, or the conflict with the regions that are left.
+    Returns the merged text, or the conflict with the remaining regions.
     """
     if mergers.recall is None:
         return left
@@ -110,7 +111,7 @@ def recorded(left: Open, mergers: Mergers) -> Solved | Open:
 
 def formatted(left: Open, mergers: Mergers) -> Solved | Open:
     """Merge a conflict as text after bringing base and the patch's side to upstream's format."""
-    if mergers.formatter is None or not may_be_layout(left.marked):
+    if mergers.formatter is None or not may_be_formatting(left.marked):
         return left
     content = merge_formatted(
         left.base,
@@ -128,7 +129,7 @@ def structural(left: Open, mergers: Mergers) -> Solved | Open:
     if mergers.structure is None:
         return left
     marked = left.marked
-    if not left.is_upstream_ours:  # upstream's side goes first
+    if not left.is_upstream_ours:  # a structural merge needs upstream's side first
         merge = mergers.text.merge(left.base, left.upstream, left.fork)
         marked = marked if isinstance(merge, Clean) else merge.marked or marked
     texts = Texts(_text(left.base), _text(left.upstream), _text(left.fork))
@@ -143,14 +144,14 @@ def structural(left: Open, mergers: Mergers) -> Solved | Open:
 Rung = Callable[[Open, Mergers], "Solved | Open"]
 
 RUNGS: tuple[Rung, ...] = (recorded, formatted, structural)
-"""All rungs: a person's resolution of the same lines first, then the most reliable merge."""
+"""The rungs in the order in which they are tried: recorded resolutions first, then merges."""
 
 RECORDED, GUESSED = RUNGS[:1], RUNGS[1:]
-"""Between these two, a rebase checks whether upstream seems to have the lines in another form."""
+"""The rungs before and after the check whether upstream seems to have the lines in another form."""
 
 
 def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved | Open:
-    """Try merge methods in order, and return the first merged text, or what is left in conflict."""
+    """Try the rungs in order. Return the first merged text, or the conflict that is left."""
     for rung in rungs:
         found = rung(left, mergers)
         if isinstance(found, Solved):
@@ -162,11 +163,11 @@ def climb(left: Open, mergers: Mergers, rungs: Sequence[Rung] = RUNGS) -> Solved
 def climb_on(
     sides: Sides, collided: Collided, tools: Tools, rungs: Sequence[Rung]
 ) -> Merged | Collided:
-    """Return a patch's file, merged by further methods than git's text merge, or its conflict.
+    """Try further rungs on a file that git's text merge left in conflict.
 
-    If the result is upstream's own text in all regions, the regions stay in conflict: no merge may
-    decide that an edit is not needed. Imports are the exception, as upstream may have the same
-    names in another form.
+    If a rung gives upstream's own text in all regions, the regions stay in conflict, because no
+    merge may decide that an edit is not needed. Imports are an exception, as upstream may import
+    the same names in another form.
     """
     if collided.marked is None or collided.texts is None:
         return collided
@@ -189,7 +190,7 @@ def climb_on(
     if isinstance(found, Solved) and not _is_ours(found, ours, around[1]):
         answers = _answered(collided, _ANSWERS[found.how])
         if found.how is How.FORMAT:
-            answers = tuple(_laid_out(sides, answers, found.content))
+            answers = tuple(_reformatted(sides, answers, found.content))
         return Merged(Entry(mode, tools.blobs.add(found.content)), answers, found.reliability)
     is_guessed = structural in rungs and is_python and mode == sides.ours.mode
     if is_guessed and has_imports_of(*around):
@@ -200,7 +201,7 @@ def climb_on(
 
 
 def _is_ours(found: Solved, ours: bytes, around: str) -> bool:
-    """Return whether a merge is upstream's text, wholly or in all regions that git left open."""
+    """Return whether a merge gives upstream's text, in the whole file or in all regions."""
     is_guess = found.how is How.STRUCTURAL
     return found.content == ours or (is_guess and _text(found.content) == around)
 
@@ -210,12 +211,12 @@ def _breaks(content: bytes, *sides: bytes) -> bool:
 
 
 def _answered(collided: Collided, answer: Answer) -> tuple[Answer, ...]:
-    """Replace the answers of hunks in conflict."""
+    """Return the verdicts of all hunks, with `answer` for the hunks in conflict."""
     return tuple(answer if a == CONFLICT else a for a in collided.answers)
 
 
-def _laid_out(sides: Sides, answers: Sequence[Answer], content: bytes) -> Iterator[Answer]:
-    """Yield the answers; a hunk that merged as text may have been reformatted with the others."""
+def _reformatted(sides: Sides, answers: Sequence[Answer], content: bytes) -> Iterator[Answer]:
+    """Yield the verdicts, corrected for hunks that merged as text but were reformatted as well."""
     lines = frozenset(split_lines(content))
     for hunk, answer in zip(sides.hunks, answers, strict=True):
         is_text = answer in (CARRIED_TEXT, DRIFTED_TEXT)
@@ -232,10 +233,10 @@ def solve_text(
     mergers: Mergers,
     is_upstream_ours: bool = True,
 ) -> Solved | Unsolved:
-    """Merge three versions of one file, as a merge driver does, outside of any series.
+    """Merge three versions of one file outside of any series, as a merge driver does.
 
-    If git merges them without a conflict, the result is git's. Markers call upstream's side `ours`,
-    or `theirs` if `is_upstream_ours` is false.
+    If git merges them without a conflict, git's result is returned. In conflict markers, upstream's
+    side is `ours`, or `theirs` if `is_upstream_ours` is false.
     """
     sides = (upstream, fork) if is_upstream_ours else (fork, upstream)
     merge = mergers.text.merge(base, *sides)
@@ -252,8 +253,7 @@ def solve_text(
 def has_last_newline(base: bytes, ours: bytes, theirs: bytes) -> bool:
     """Return whether a merge of three texts ends with a line feed.
 
-    It does if the side that changed the end of the text does, or if no side changed the end and
-    base does.
+    The side that differs from base in this respect decides. If neither side does, base decides.
     """
     in_base, in_ours, in_theirs = (not t or t.endswith(b"\n") for t in (base, ours, theirs))
     return in_theirs if in_ours == in_base else in_ours

@@ -1,4 +1,4 @@
-"""The input for rebasing a patch, and the result for each of its files."""
+"""The values that rebasing a patch needs, and the result for each file of the patch."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ if TYPE_CHECKING:
     from patchmgr.model.snapshot import Entry
 
 SymbolAt = Callable[[str, bytes, int], "str | None"]
-
+"""A function that returns the symbol at a line (from 1) of a file, given its path and content."""
 
 SeenSides = tuple["bytes | None", "bytes | None"]
-"""Upstream's side of a file and the patch's, as a person saw them; None if they are not known."""
+"""Ours and theirs of a file as a person saw them, each None if it is not known."""
 
 Structure = Callable[["Texts", str, bytes], "Resolved | None"]
-"""Merge three texts by structure, given the path and the text with markers, or return None."""
-
+"""A function that merges three texts by structure, given also the path and the marked text."""
 
 Offers = Callable[[bytes, bytes, bytes], "tuple[tuple[Suggestion, ...], tuple[Suggestion, ...]]"]
-"""Return others' resolutions of base, ours and theirs: those shown first, and those shown last."""
+"""A function that returns the resolutions of a region (base, ours, theirs) by other people.
 
+It returns those shown before patchmgr's own suggestions, and those shown after them.
+"""
 
 Edits = Mapping[str, "tuple[Entry | None, Entry | None]"]
-"""The files that a person changed, by path: before and after the change."""
+"""The files that a person changed, before and after the change, keyed by path."""
 
 
 class Mergers(Struct, frozen=True, kw_only=True):
-    """The tools that merge texts. A method whose tool is None is skipped.
+    """The tools with which the rungs merge a text. If a tool is None, its rung is skipped.
 
     `recall` finds recorded resolutions, `formatter` formats as upstream does, and `structure`
     merges by the structure of a file.
@@ -56,12 +57,12 @@ class Mergers(Struct, frozen=True, kw_only=True):
 class Tools(Mergers, frozen=True):
     """What a rebase needs besides the series and the upstream states: tools, and a person's input.
 
-    `nobody` is the author of patches that name none. `solved` holds a person's resolutions, by
-    patch name and path (None deletes the file), and `solved_on` holds both sides as the person saw
-    them. `on_patch` is called before each patch. `asks` says whether a person is asked about
-    hunks that upstream seems to have in a different form. `elsewhere` holds the files to which
-    upstream may have moved lines, and `offers` looks up resolutions by others. `edits` holds, by
-    patch, a person's changes to other files, before and after.
+    `nobody` is the author of patches that name no author. `solved` holds a person's resolutions,
+    keyed by patch name and path (None deletes the file), and `solved_on` holds both sides as the
+    person saw them. `on_patch` is called before each patch. `asks` says whether to ask a person
+    about hunks that upstream seems to have in a different form. `elsewhere` holds the files to
+    which upstream may have moved lines, and `offers` looks up resolutions by other people. `edits`
+    holds a person's changes to files that the patch does not change, keyed by patch name.
     """
 
     blobs: Blobs
@@ -79,11 +80,13 @@ class Tools(Mergers, frozen=True):
 class FileResult(Struct, frozen=True):
     """The result of a rebase for one file of a patch: verdicts, and changed files or a conflict.
 
-    `changes` is empty if the file is in conflict. `answers` has one verdict for each hunk, or one
-    for a change without hunks, and one more for a mode or a move with another verdict than the
-    hunks. `proposals` concern the hunks in conflict that upstream seems to have. `reliability` is
-    the measured reliability of a structural merge, for each region. `places` maps the number of a
-    hunk to the place to which upstream moved its lines.
+    `home` is the path of the file after the rebase. `changes` is empty if the file is in conflict.
+    `answers` has one verdict for each hunk, or one for a change without hunks. A change of mode or
+    path has a verdict of its own, the last one, if the verdicts of the hunks do not imply it.
+    `is_untouched` says whether the diff stays as it is written. `proposals` concern hunks that
+    upstream seems to have in a different form. `reliability` holds the measured reliability of a
+    structural merge for each region. `places` maps the number of a hunk to the position to which
+    upstream moved its lines.
     """
 
     step: FileStep
@@ -100,8 +103,8 @@ class FileResult(Struct, frozen=True):
 class UpstreamRange(Struct, frozen=True):
     """Two states of upstream, and the new paths of files that upstream moved between them.
 
-    `renames` maps the old path of a moved file to its path in `onto`. `arrivals` maps paths of new
-    files of the series in a folder that upstream moved.
+    `renames` maps the old path of a moved file to its path in `onto`. `arrivals` maps the path of
+    each file that the series creates in a moved folder to the path in the folder's new position.
     """
 
     base: Tree
@@ -113,8 +116,7 @@ class UpstreamRange(Struct, frozen=True):
 class NewSide(Struct, frozen=True):
     """Upstream's new files with the patches so far, and the new paths of files that moved.
 
-    `homes` maps the old path of a moved file to its new path. `arrivals` maps paths of new files of
-    the series in a folder that upstream moved.
+    `homes` maps the old path of a moved file to its new path. `arrivals` is as in `UpstreamRange`.
     """
 
     files: Overlay
@@ -133,8 +135,8 @@ class NewSide(Struct, frozen=True):
 class Work(Struct, frozen=True):
     """A patch that is being applied to upstream's new files.
 
-    `leaving` holds the paths that the patch deletes or moves away. If a file changes its type,
-    `replaced` maps its path to the deletion and the creation. `taken` holds the paths of other
+    `leaving` holds the paths that the patch deletes or moves away. `replaced` maps the path of each
+    file that the patch deletes and creates anew to both changes. `taken` holds the paths of other
     files to which hunks of the patch were moved.
     """
 
@@ -147,5 +149,5 @@ class Work(Struct, frozen=True):
     taken: set[str] = field(default_factory=set)
 
     def merge(self, sides: Sides) -> Merged | Collided:
-        """Merge one file as git's text merge does, and return the merged file or the conflict."""
+        """Merge one file as `merge_file` does, and return the merged file or the conflict."""
         return merge_file(sides, blobs=self.tools.blobs, text=self.tools.text)

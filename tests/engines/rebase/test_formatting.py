@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from patchmgr.engines.merge.candidate import Resolved
-from patchmgr.engines.rebase.formatting import STABLE, may_be_layout, merge_formatted, stability
+from patchmgr.engines.rebase.formatting import STABLE, may_be_formatting, merge_formatted, stability
 from patchmgr.engines.rebase.rungs import Solved, Unsolved, solve_text
 from patchmgr.engines.rebase.work import Mergers
 from patchmgr.engines.structure.sides import Texts
@@ -268,4 +268,4 @@ def test_no_formatter_settles_two_other_words_for_one(
     base: str, ours: str, theirs: str, expected: bool
 ) -> None:
     marked = f"<<<<<<< o\n{ours}||||||| b\n{base}=======\n{theirs}>>>>>>> t\n"
-    assert may_be_layout(marked.encode()) is expected
+    assert may_be_formatting(marked.encode()) is expected
