@@ -50,7 +50,7 @@ class Part(Struct, frozen=True):
             yield hunk, self.fates[min(number, len(self.fates) - 1)]
 
     def runs(self) -> Iterator[Lines]:
-        """Yield the runs of consecutive added lines in hunks that a text merge carried."""
+        """Yield each sequence of consecutive added lines in hunks that a text merge carried."""
         for hunk, fate in self.hunks():
             run: Lines = []
             for line in (*hunk.lines, b" ") if fate is Fate.TEXT else ():
@@ -67,7 +67,7 @@ class Part(Struct, frozen=True):
 
 
 class Group(Struct):
-    """Files between which patches or upstream move text, and the patches' changes to the files."""
+    """Files between which patches or upstream move lines, and the patches' changes to them."""
 
     paths: dict[str, None] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
@@ -80,9 +80,9 @@ class Deltas:
     result. `come` and `gone` count added and removed items separately, because one change may undo
     another; `come_left` and `gone_left` count those of the changes that must not be in the result.
 
-    If `is_exact`, the result may contain none of the items in `left`. Otherwise it may contain
+    If `is_exact`, the result must not contain any of the items in `left`. Otherwise it may contain
     some. If `is_netted`, an item that one change both adds and removes is not counted, unless it is
-    punctuation such as a dot. `beside` holds items next to added items, which may change places
+    punctuation such as a dot. `beside` holds items next to added items, which may swap positions
     with them (fi-0.6.16: a hash moves to a new name, while upstream has another hash for the old
     name).
     """
@@ -116,7 +116,7 @@ def _joints(counts: Counter[Any]) -> Counter[Any]:
 
 
 class Account:
-    """Compares the lines that patches add and remove in a group of files with the rebased files."""
+    """Compares the lines that patches add to and remove from a group of files with the result."""
 
     def __init__(self, group: Group, base: State, onto: State, result: State, cited: Cited) -> None:
         self.parts, self.paths, self.cited = group.parts, group.paths, cited
@@ -124,7 +124,7 @@ class Account:
         self.added, self.removed = Counter[Fate](), Counter[Fate]()
         self.lines, self.pairs = Deltas(is_exact=True), Deltas()
         self.end: dict[str, Lines | None] = {}
-        self.sources: dict[str, str] = {}  # of what the series renames or copies, on the pin
+        self.sources: dict[str, str] = {}  # the path on the pin of each renamed or copied file
 
     def close(self) -> list[Told]:
         """Count what the patches change in the files, and return a finding for each wrong count."""
@@ -134,7 +134,7 @@ class Account:
         self.changed = [
             path for path in self.paths if self.onto.blob(path) != self.result.blob(path)
         ]
-        # What is left in conflict is no result yet: the lines are held to it once it is resolved.
+        # Files in conflict have no result yet. They are checked once the conflict is resolved.
         is_left = any(fate is Fate.CONFLICT for part in self.parts for fate in part.fates)
         if is_left or self._is_as_written():
             return []
@@ -144,7 +144,7 @@ class Account:
         return list(self._by_lines())
 
     def _is_as_written(self) -> bool:
-        """Return whether upstream changed nothing and the result has the ids that are written."""
+        """Return whether upstream left the files alone and the result has the patches' blob ids."""
         ends = self._ends()
         if ends is None:
             return False
@@ -156,10 +156,10 @@ class Account:
         )
 
     def _ends(self) -> dict[str, str | None] | None:
-        """Map each path to the last id that the patches give for it, or to empty if they give none.
+        """Map each path to the last blob id that the patches give for it.
 
-        A path that the patches remove maps to None. Returns None if upstream changed the files, or
-        if not all hunks were carried as text.
+        The id is "" if they give none, and None if they remove the path. Returns None if upstream
+        changed the files, or if not all hunks were carried as text.
         """
         if any(fate is not Fate.TEXT for part in self.parts for fate in part.fates):
             return None
@@ -178,14 +178,14 @@ class Account:
         return (blob is None) == (end is None) and (blob or "").startswith(end or "")
 
     def _by_ids(self) -> Iterator[Told]:
-        """Yield a fault for each file whose id in the result is not that of the patches."""
+        """Yield a fault for each file whose blob id in the result is not the one in the patches."""
         for path, end in (self._ends() or {}).items():
             if not self._is_named(path, end):
                 text = "the result does not have this file as the patches leave it"
                 yield self.parts[-1].patch.name, fault(path, 0, text)
 
     def is_unreadable(self) -> bool:
-        """Return whether any of the files cannot be read as text: missing, binary or a link."""
+        """Return whether any of the files cannot be read as text: unavailable, binary or a link."""
         for state in (self.base, self.onto, self.result):
             for path in self.paths:
                 content = state.read(path)
@@ -195,13 +195,13 @@ class Account:
         return False
 
     def hunks(self) -> list[tuple[Hunk, Fate]]:
-        """Return all hunks that the patches have for the files, with what became of each hunk."""
+        """Return all hunks in the patches' changes to these files, each with what became of it."""
         return [each for part in self.parts for each in part.hunks()]
 
-    # what the series does on its own side
+    # what the patches do to the files of the base
 
     def written_end(self) -> None:
-        """Apply the patches to the files of the base, unless that was done before."""
+        """Apply the patches to the files of the base, unless this has already been done."""
         if not self.end:
             for part in self.parts:
                 self._fold_part(part)
@@ -216,7 +216,7 @@ class Account:
             # Upstream has the file at both paths: both sides add it at the new one.
             self.pairs.take(pairs_of(old), pairs_of(old), is_carried=part.is_carried)
             self.lines.take(old or (), old or (), is_carried=part.is_carried)
-        elif not diff.hunks and None in (diff.old, diff.new):  # an empty file comes or goes
+        elif not diff.hunks and None in (diff.old, diff.new):  # an empty file is added or removed
             was, now = (() if side is None else pairs_of([]) for side in (diff.old, diff.new))
             self.pairs.take(was, now, is_carried=part.is_carried)
         lines = None if diff.old is None or old is None else list(old)
@@ -254,7 +254,7 @@ class Account:
     # what the result is
 
     def _made(self, count: Callable[[Lines], Counter[Any]]) -> Counter[Any]:
-        """Return the counts of items in the result minus those in upstream's files."""
+        """Return the counts of items in the result minus the counts in upstream's files."""
         made: Counter[Any] = Counter()
         for path in self.changed:
             ours, lines = (lines_of(state.read(path)) for state in (self.onto, self.result))
@@ -265,11 +265,11 @@ class Account:
     def _upstream(
         self, count: Callable[[Lines], Counter[Any]], beside: int, *, is_netted: bool
     ) -> Deltas:
-        """Return what upstream changed, with the given number of lines around each change.
+        """Count what upstream changed, including `beside` lines around each change.
 
-        If `is_netted`, only some changes count: those at or next to places that the patches change,
-        and at places to which upstream moved lines from there. A word that both sides add is one
-        word only where they add it at the same place.
+        If `is_netted`, only these changes count: those at or next to lines that the patches change,
+        and those at positions to which upstream moved such lines. The reason is that a word which
+        both sides add is the same word only if they add it at the same position.
         """
         found = Deltas(is_netted=is_netted)
         for path in self.paths:
@@ -288,10 +288,11 @@ class Account:
     def _at_changes(
         self, path: str, old: Lines, new: Lines, blocks: Sequence[Block]
     ) -> Sequence[Block]:
-        """Return upstream's changes of a file at places that the patches change, too.
+        """Return upstream's changes to a file that are near the patches' changes.
 
-        Returns all for a file that the base, upstream or the series lacks, as its text may have
-        moved from or to another one.
+        A change elsewhere is included if it adds lines that upstream removed near the patches'
+        changes. All changes are returned if the base, upstream or the series lacks the file,
+        because lines may have moved between files.
         """
         theirs = self.end.get(path)
         if theirs is None or None in (self.base.blob(path), self.onto.blob(path)):
@@ -313,7 +314,8 @@ class Account:
     ) -> dict[Any, int]:
         """Return how many copies of each item (such as a line) the rebased files lack.
 
-        The number is negative if they have too many.
+        The number is negative if they have too many. `alike` is called for each item with the
+        number of copies that both sides added or both sides removed.
         """
         upstream: Deltas | None = None
         off = {}
@@ -348,7 +350,7 @@ class Account:
         yield from self._rest_in_order()
 
     def _note_alike(self, number: int) -> None:
-        """Count lines that both sides changed in the same way as upstream's."""
+        """Count lines that both sides added (removed, if `number` is negative) as upstream's."""
         counts, lines = (self.added, number) if number > 0 else (self.removed, -number)
         for fate in (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON):
             moved = min(lines, counts[fate])
@@ -378,7 +380,7 @@ class Account:
             end = ends.get(part.diff.path)
             if end is None or run not in end or any(run in text for text in made_texts):
                 continue
-            # What only brings back what the pin has is upstream's to change.
+            # Upstream may change lines that the patch only restores to what the pin has.
             is_back = len(run) == 1 or any(run in text for text in base_texts)
             if not is_back and not any(is_within(run, lines) for lines in results):
                 yield self.disorder(*run)
@@ -387,9 +389,10 @@ class Account:
     def _as_merged(self) -> Iterator[Told]:
         """Yield a fault if the result differs from the ledger's own merge of the files.
 
-        There is no such merge if both sides changed the same place. As diffs may align equal lines
-        differently, a difference is reported, as a warning, only if three consecutive lines of the
-        result are consecutive on neither side and are not the seam between the two.
+        A file that upstream did not change must be exactly as the patches leave it. There is no
+        merge if both sides changed the same lines. As diffs may align equal lines differently, any
+        other difference is only a warning. It is reported only if three consecutive lines of the
+        result are consecutive on neither side, and are not lines where one side meets the other.
         """
         if any({*part.fates} - {Fate.TEXT} or not part.patch.on_base for part in self.parts):
             return
@@ -410,7 +413,7 @@ class Account:
                 yield self.disorder(*three, is_certain=False)
                 return
 
-    # telling
+    # findings
 
     def told(self, off: Mapping[Any, int], what: str, counts: Deltas) -> Iterator[Told]:
         """Yield findings that name the missing and the surplus items, such as lines."""
@@ -424,7 +427,7 @@ class Account:
             yield self.finding(f"{text}: {quoted(found)}", max(found, key=len))
 
     def disorder(self, *lines: bytes, is_certain: bool = True) -> Told:
-        """Return a finding that reports lines at the wrong place in a rebased file."""
+        """Return a finding about lines that are in the wrong order in a rebased file."""
         line = max((line for line in lines if line not in (START, END)), key=len, default=None)
         if line is None:
             text = "the result has, or lacks, an empty file, unlike upstream and the patches"
@@ -433,7 +436,7 @@ class Account:
         return self.finding(f"{text}: {quoted([line])}", line, is_certain=is_certain)
 
     def finding(self, text: str, line: bytes, *, is_certain: bool = True) -> Told:
-        """Return the patch that a line is probably from, and a finding at the line's place."""
+        """Return the patch that a line probably comes from, and a finding about that line."""
         kinds = b"+" + line, b"-" + line
         carriers = [part for part in self.parts if part.is_carried] or self.parts
         named = [p for p in carriers for h in p.diff.hunks if any(k in h.lines for k in kinds)]
@@ -473,7 +476,7 @@ def number_of(number: int, what: str) -> str:
 
 
 def quoted(lines: Iterable[bytes]) -> str:
-    """Return the longest of the lines in backquotes, with the names of all definitions in them."""
+    """Return the longest line in backquotes, and the names of all definitions in the lines."""
     lines = list(lines)
     named = [f"{kind} {name.decode(errors='replace')}" for kind, name in definitions_of(lines)]
     text = max(lines, key=lambda line: len(line.strip())).strip().decode(errors="replace")
@@ -483,7 +486,7 @@ def quoted(lines: Iterable[bytes]) -> str:
 
 
 def _beyond(number: int, most: int, least: int) -> int:
-    """Return by how much a number exceeds `most` or falls below minus `least`, or 0."""
+    """Return how far `number` lies outside the range from -`least` to `most`, if at all."""
     if number > 0:
         return max(0, number - max(0, most))
     return min(0, number + max(0, least))

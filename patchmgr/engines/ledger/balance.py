@@ -120,7 +120,7 @@ def _groups(patches: Sequence[Claimed]) -> list[Group]:
 
 
 def _read(patch: Claimed) -> list[Diff]:
-    """Read a patch, with as many leading folders stripped from its paths as fits its claims."""
+    """Read a patch, stripping as many leading folders from its paths as its claims require."""
     paths = {claim.path for claim in patch.claims}
     for strip in _STRIPS:
         found = read_diffs(patch.diff, strip=strip, is_reversed=patch.is_reversed)
@@ -145,11 +145,11 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """The lines of an absorbed patch that were searched for upstream, and those that are missing.
+    """Which lines of an absorbed patch were searched for in upstream, and which are unexplained.
 
     `numbers` counts the added and the removed lines that were searched for. `lacks` holds the added
     lines that upstream does not have, and `still` holds the removed lines that upstream still has.
-    Layout, comments and imports are ignored.
+    White space, punctuation, comments and imports are ignored.
     """
 
     patch: str
@@ -160,7 +160,7 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence_of(account: Account) -> Iterator[Evidence]:
-    """Yield, for each absorbed patch, the lines that neither upstream nor a cited commit has."""
+    """Yield the evidence for each absorbed patch, taken from upstream's files and cited commits."""
     by_patch: dict[str, list[Part]] = {}
     for part in account.parts:
         if Fate.UPSTREAM in part.fates:
@@ -175,10 +175,10 @@ def evidence_of(account: Account) -> Iterator[Evidence]:
     )
     for name, parts in by_patch.items():
         hunks = [h for part in parts for h, fate in part.hunks() if fate is Fate.UPSTREAM]
-        added = _telling(line for hunk in hunks for line in hunk.only(b"+"))
-        removed = _telling(line for hunk in hunks for line in hunk.only(b"-"))
-        # What a later patch of the series replaced need not be there, nor what only brings back a
-        # line of the base.
+        added = _distinctive(line for hunk in hunks for line in hunk.only(b"+"))
+        removed = _distinctive(line for hunk in hunks for line in hunk.only(b"-"))
+        # Upstream need not have a line that a later patch of the series replaced, or a line of
+        # the base that the patch only brings back.
         lacks = {
             line for line in added - removed if written[line] > before[line] and not here[line]
         }
@@ -208,7 +208,11 @@ def _cited_steps(account: Account, part: Part) -> list[tuple[bytes, bytes]]:
 def _beyond_cited(
     account: Account, part: Part, lacks: set[bytes], still: set[bytes]
 ) -> tuple[set[bytes], set[bytes]]:
-    """Leave out lines that upstream has in another layout, or that a cited commit changed."""
+    """Return the lines of `lacks` and `still` for which there is no explanation.
+
+    Explained are lines that landed in a different form, added lines that upstream or a cited commit
+    has with other white space or line breaks, and removed lines that a cited commit removed.
+    """
     told = {squeezed(line) for text in part.patch.reworded for line in text.split(b"\n")}
     steps = _cited_steps(account, part)
     texts = [squeezed(account.onto.read(path) or b"") for path in account.paths]
@@ -225,9 +229,10 @@ def _beyond_cited(
 def _within_longer(
     account: Account, part: Part, hunks: Sequence[Hunk], lacks: set[bytes]
 ) -> set[bytes]:
-    """Return the lines all of whose words occur in one new line of upstream.
+    """Return the lines of `lacks` whose words all occur in a single new line of upstream.
 
-    An example is a set on one line, to which upstream added the patch's members and others.
+    For example, upstream may have a set on one line, with the members that the patch adds and
+    others.
     """
     if not lacks:
         return set()
@@ -243,8 +248,8 @@ def _within_longer(
     }
 
 
-def _telling(lines: Iterable[bytes]) -> Counter[bytes]:
-    """Count lines by their text without layout, except for comments, imports and very short lines.
+def _distinctive(lines: Iterable[bytes]) -> Counter[bytes]:
+    """Count lines, as `squeezed` returns them, except comments, imports and very short lines.
 
     Imports are left out because the same names may be imported by other statements, and because the
     audit resolves them.
@@ -258,7 +263,7 @@ def _telling(lines: Iterable[bytes]) -> Counter[bytes]:
 
 
 def _as_written(hunks: Iterable[Hunk], kind: bytes, wanted: set[bytes]) -> tuple[bytes, ...]:
-    """Return the added (or removed) lines whose text without layout is among the wanted ones."""
+    """Return the full text of each added (or removed) line whose `squeezed` form is in `wanted`."""
     lines = {squeezed(line): line for hunk in hunks for line in hunk.only(kind)} if wanted else {}
     return tuple(line for key, line in lines.items() if key in wanted)
 
@@ -322,7 +327,7 @@ _Texts = dict[str, _Text]
 
 
 class _Sides(Struct, frozen=True):
-    """The texts of some files, by path: in the base, upstream, in the series, and in the result."""
+    """The contents of some files, by path, in four states: base, upstream, series and result."""
 
     base: _Texts
     ours: _Texts
@@ -348,7 +353,7 @@ def _change(old: _Texts, new: _Texts, count: Callable[[_Text], Counter[Any]]) ->
 
 
 def faults_by_words(account: Account) -> Iterator[Told]:
-    """Yield a finding for each wrong count of words, in files whose layout a merge may change."""
+    """Yield a finding for each wrong count of words in files that were not merged as plain text."""
 
     def texts(state: State) -> _Texts:
         return {path: _Text(lines_of(state.read(path))) for path in account.paths}
@@ -366,18 +371,18 @@ def faults_by_words(account: Account) -> Iterator[Told]:
             words.beside.update(words_of(hunk.beside()) + (old & new))
     words.net = sides.written(_Text.words)
     yield from account.told(account.off(words, sides.carried(_Text.words), words_of), "word", words)
-    # Of remarks that both sides wrote, one text may stand for both.
+    # If both sides wrote a comment, the result may have only one of the two.
     words.net = sides.written(_Text.remarks)
     off = account.off(words, sides.carried(_Text.remarks), words_of)
     if lost := [one for one, number in off.items() if number > 0 and words.come[one]]:
-        text = f"the result lacks words of remarks that the patches add: {quoted(lost)}"
+        text = f"the result lacks words of comments that the patches add: {quoted(lost)}"
         yield account.finding(text, lost[0], is_certain=False)
     yield from _lost_imports(account, sides)
     yield from _lost_definitions(account, sides)
 
 
 def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if counts of lines are wrong outside of hunks merged by other means."""
+    """Yield a fault if lines are out of order outside the hunks that were not merged as text."""
     near = _near(account)
     if near is None:
         return
@@ -385,14 +390,14 @@ def _outside(account: Account, sides: _Sides) -> Iterator[Told]:
     known = {line for text in texts for line in text.rest}
     account.pairs.net = sides.written(_Text.pairs)
     for one in account.off(account.pairs, sides.carried(_Text.pairs), neighbours, beside=1):
-        # A place that is laid out anew may get a line that stands elsewhere (fi-3543).
+        # Reformatted code may get a line that also occurs elsewhere in the file (fi-3543).
         if near.isdisjoint(one) and not known.isdisjoint(one):
             yield account.disorder(*one)
             return
 
 
 def _near(account: Account) -> set[bytes] | None:
-    """Return the lines of places that both sides changed, and of hunks not merged as text.
+    """Return the lines at positions that both sides changed, and of hunks not merged as text.
 
     Returns None if a file is too long to compare.
     """
@@ -406,7 +411,7 @@ def _near(account: Account) -> set[bytes] | None:
 
 
 def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
-    """Yield base, ours and theirs of each file, at its new path if upstream moved it."""
+    """Yield (base, ours, theirs) for each file, at its new path if upstream moved it."""
     gone = [path for path in account.paths if account.onto.blob(path) is None]
     for path in account.paths:
         was = [path] if account.base.blob(path) or path in account.end else gone
@@ -416,10 +421,10 @@ def _sides_by_path(account: Account) -> Iterator[tuple[Lines, Lines, Lines]]:
 
 
 def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault if unique lines of the result are in another order than on their side.
+    """Yield a fault if unique lines of the result are not in the order of the side they come from.
 
-    Lines of one side only must keep the order of that side. Lines of both sides must keep the order
-    on which the two sides agree.
+    Lines that only one side has must keep the order of that side. Lines that both sides have must
+    keep any order on which the two sides agree.
     """
     for path, text in sides.made.items():
         places, files = once(text.rest), (sides.ours[path], sides.theirs[path])
@@ -436,7 +441,7 @@ def _out_of_order(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def _lost_imports(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault for each imported name that the result lacks, and for repeated imports."""
+    """Yield a fault for each imported name that the result lacks, and for each repeated import."""
 
     def imported(texts: _Texts) -> Words:
         return Counter(name for text in texts.values() for name in words_of(text.imports))
@@ -465,7 +470,7 @@ def _lost_imports(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
-    """Yield a fault for each definition of the patches that the result lacks."""
+    """Yield a fault for each definition that the patches add and the result lacks."""
     defined = Deltas(is_netted=True)
     for hunk, fate in account.hunks():
         old, new = definitions_of(hunk.only(b"-")), definitions_of(hunk.only(b"+"))
@@ -479,7 +484,7 @@ def _lost_definitions(account: Account, sides: _Sides) -> Iterator[Told]:
 
 
 def give_up(account: Account) -> None:
-    """Count the added lines that a person's resolution leaves out as given up by that person."""
+    """Count as given up the added lines that a person's resolution leaves out."""
     results = (lines_of(account.result.read(path)) or () for path in account.paths)
     has = {squeezed(line) for lines in results for line in lines}
     for hunk, fate in account.hunks():

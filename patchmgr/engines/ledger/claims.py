@@ -1,4 +1,4 @@
-"""The claims of an engine about the hunks of each patch, which the ledger checks."""
+"""What the rebase claims about the hunks of each patch, for the ledger to check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CARRIED = (Fate.TEXT, Fate.OTHERWISE, Fate.PERSON)
 
 
 class Claim(Struct, frozen=True):
-    """What the rebase claims about a patch's file: new paths, and what became of each hunk.
+    """What the rebase claims about one file of a patch: its new paths, and the fate of each hunk.
 
     `path` is the path in the patch. A file without hunks has one fate.
     """
@@ -43,9 +43,8 @@ class Claimed(Struct, frozen=True):
 
     `rest` is the fate of files without a claim. `diff` is the patch without its header. `on_base`
     is false if the other patches are not written on top of this patch. `cited` holds the upstream
-    commits that the rebase names as evidence, `reworded` holds the texts of the patch that landed
-    in a different form, and `edited` holds the files that a person changed in addition to the
-    patch.
+    commits that the rebase names as evidence. `reworded` holds the parts of the patch that landed
+    in a different form. `edited` holds the files that a person changed in addition to the patch.
     """
 
     name: str
@@ -60,7 +59,7 @@ class Claimed(Struct, frozen=True):
 
 
 class State(Protocol):
-    """All files of one tree: of the base, of upstream's target, or of the rebased series."""
+    """All files of one tree: the base, the target of the rebase, or the rebased series."""
 
     def blob(self, path: str) -> str | None:
         """Return the id of a file's content, or None if the file does not exist."""
@@ -70,4 +69,4 @@ class State(Protocol):
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]
-"""Return pairs of the contents of a path before and after a cited commit."""
+"""A function of a cited commit and a path that returns (old content, new content) pairs."""

@@ -1,4 +1,4 @@
-"""Read patches. This reader is the ledger's own, independent of the engine's."""
+"""Read patches. The ledger has its own reader, independent of the engine's."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from msgspec import Struct, field
 
 
 class Hunk(Struct, frozen=True):
-    """A hunk: its lines, and the line (from 0) of the old file where it starts."""
+    """A hunk: its lines, and the index (from 0) of its first line in the old file."""
 
     start: int
-    lines: tuple[bytes, ...]  # with their kind, without their line end
+    lines: tuple[bytes, ...]  # each with its `+`, `-` or space, without its line ending
 
     def side(self, other: bytes) -> list[bytes]:
         """Return one side's lines: all lines of the hunk except those that start with `other`."""
@@ -53,7 +53,10 @@ _OPPOSITE = {b"+": b"-", b"-": b"+"}
 
 
 def read_diffs(diff: bytes, *, strip: int = 1, is_reversed: bool = False) -> list[Diff]:
-    """Return the change to each file in a diff, with `strip` leading folders removed from paths."""
+    """Return the change to each file in a diff, with `strip` leading folders removed from paths.
+
+    If `is_reversed`, the changes are those that revert the diff.
+    """
     lines = diff.split(b"\n")
     found: list[Diff] = []
     here = 0
@@ -104,7 +107,7 @@ def _read_header(line: bytes, diff: Diff) -> None:
 
 
 def _read_hunk(lines: Sequence[bytes], here: int, match: re.Match[bytes], diff: Diff) -> int:
-    """Read a hunk as long as its range line says, and return the number of the line after it."""
+    """Read as many lines as the hunk header says, and return the index of the line after them."""
     old, new = (1 if n is None else int(n) for n in (match[2], match[4]))
     found: list[bytes] = []
     here += 1
@@ -133,7 +136,7 @@ def _reverse(diff: Diff) -> Diff:
 
 
 def _halves(names: bytes, strip: int) -> str | None:
-    """Return the path in a `diff --git` line whose two names are the same, or None."""
+    """Return the path in a `diff --git` line, or None if its two names may differ."""
     if names.startswith(b'"'):
         first = re.match(rb'"(?:[^"\\]|\\.)*"', names)
         return None if first is None else _name(first[0], strip)

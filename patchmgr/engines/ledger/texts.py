@@ -1,4 +1,4 @@
-"""Split texts into lines, words and definitions, and compare and merge texts."""
+"""Split file contents into lines, words and definitions, and compare and merge them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Lines = list[bytes]
 Pair = tuple[bytes, bytes]
 Block = tuple[int, int, int, int]
 Words = Counter[bytes]
-START, END = b"\n<", b"\n>"  # no line of a file has a line end
+START, END = b"\n<", b"\n>"  # equal to no line of a file, because of the line feed
 _BESIDE = 3
 IMPORT = re.compile(rb"\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|using\b)")
 REMARK = re.compile(rb"\s*(?:#(?!\s*(?:include|define|if|el|end|pragma|undef))|//|/?\*)")
 
 
 def lines_of(content: bytes | None) -> Lines | None:
-    """Return the lines of a text without line ends. The last line need not have one."""
+    """Return the lines of a file without line endings, or None if there is no content."""
     if content is None:
         return None
     lines = content.split(b"\n")
@@ -31,13 +31,13 @@ def lines_of(content: bytes | None) -> Lines | None:
 
 
 def pairs_of(lines: Lines | None) -> Iterable[Pair]:
-    """Return all pairs of consecutive lines; the start and the end of the text count as lines."""
+    """Return all pairs of consecutive lines; the start and the end of the file count as lines."""
     return () if lines is None else pairwise(chain((START,), lines, (END,)))
 
 
 _LAYOUT = b" \t\r\n\v\f,()'\"\\"
 _WORD = re.compile(rb"\w+|->|::|[^\w\s,()'\"\\]")
-# What joins words says nothing alone: it comes and goes with them.
+# Punctuation that joins words. It comes and goes with them, and says nothing by itself.
 JOINTS = frozenset((b".", b"->", b"::", b":", b"=", b";", b"[", b"]", b"{", b"}"))
 _NAMED = (
     ("test", re.compile(rb"\s*(?:async\s+)?def\s+(test\w*)|\s*TEST(?:_[FP])?\s*\(([^)]*)\)")),
@@ -53,7 +53,7 @@ def words_of(lines: Iterable[bytes]) -> Words:
 
 
 def squeezed(text: bytes) -> bytes:
-    """Return a text without white space, commas, parentheses, quotes and backslashes."""
+    """Return the text without white space, commas, parentheses, quotes and backslashes."""
     return text.translate(None, _LAYOUT)
 
 
@@ -70,7 +70,10 @@ def definitions_of(lines: Iterable[bytes]) -> Counter[tuple[str, bytes]]:
 
 
 def position(lines: Lines, old: Lines, at: int) -> int | None:
-    """Return the index in `lines` where the lines `old` start, the nearest to `at`, or None."""
+    """Return the index in `lines` where the lines `old` start, or None if they do not occur.
+
+    If they occur more than once, the index nearest to `at` is returned.
+    """
     if not old:
         return min(at, len(lines))
     places = (
@@ -82,7 +85,7 @@ def position(lines: Lines, old: Lines, at: int) -> int | None:
 
 
 def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
-    """Return the lines at places that both sides of a merge changed, and the lines around them."""
+    """Return the lines at and around each position that both sides of a merge changed."""
     blocks = [(a, b, _beside(ours, c, d), 0) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, _beside(theirs, c, d), 1) for a, b, c, d in blocks_of(base, theirs)]
     found: set[bytes] = set()
@@ -99,7 +102,7 @@ def contested(base: Lines, ours: Lines, theirs: Lines) -> set[bytes]:
 
 
 def is_near(start: int, end: int, places: Iterable[tuple[int, int]]) -> bool:
-    """Return whether a range of lines overlaps one of the places, or is next to one."""
+    """Return whether a range of lines overlaps, or is close to, any of the ranges in `places`."""
     return any(a <= end + _BESIDE and start <= b + _BESIDE for a, b in places)
 
 
@@ -109,7 +112,10 @@ def _beside(lines: Lines, start: int, end: int) -> Lines:
 
 
 class Searched:
-    """A text to be searched for many runs of lines, fastest if they are in the text's order."""
+    """The lines of a file, to be searched for many sequences of consecutive lines.
+
+    The search is fastest if the sequences come in the order in which the file has them.
+    """
 
     def __init__(self, lines: Lines) -> None:
         self._text, self._at = _joined(lines), 0
@@ -123,7 +129,7 @@ class Searched:
 
 
 def blocks_of(old: Lines, new: Lines) -> Iterator[Block]:
-    """Yield the ranges in which two texts differ: start and end in the old, then in the new one."""
+    """Yield (old start, old end, new start, new end) for each range in which two files differ."""
     at_old = at_new = 0
     for end_old, end_new in (*_in_both(old, new), (len(old), len(new))):
         some = old[at_old:end_old], new[at_new:end_new]
@@ -136,9 +142,10 @@ def blocks_of(old: Lines, new: Lines) -> Iterator[Block]:
 
 
 def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
-    """Return the positions, in both texts, of unique lines that are in the same order.
+    """Return (old index, new index) for unique lines that are in the same order in both files.
 
-    They split the texts into short parts, because difflib takes time in the square of their length.
+    These lines split the files into short parts, because the time that difflib takes grows with the
+    square of the length.
     """
     counts = Counter(old), Counter(new)
     places = {line: at for at, line in enumerate(new) if counts[1][line] == 1 == counts[0][line]}
@@ -158,7 +165,7 @@ def _in_both(old: Lines, new: Lines) -> list[tuple[int, int]]:
 
 
 def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
-    """Merge two texts over their base, or return None if both changed one place differently."""
+    """Merge two versions of a file, or return None if both changed the same lines differently."""
     blocks = [(a, b, tuple(ours[c:d])) for a, b, c, d in blocks_of(base, ours)]
     blocks += [(a, b, tuple(theirs[c:d])) for a, b, c, d in blocks_of(base, theirs)]
     found: Lines = []
@@ -173,10 +180,10 @@ def merged(base: Lines, ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def strange(made: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield each triple of consecutive lines in a merge that is in neither side.
+    """Yield each three lines that are consecutive in a merge, but not on either side.
 
-    Lines where the text of one side meets that of the other are left out: the first two are
-    consecutive on one side, and the last two on the other.
+    Three lines where one side meets the other are left out: the first two are consecutive on one
+    side, and the last two on the other side.
     """
     pairs = [set(pairs_of(lines)) for lines in (ours, theirs)]
     threes = {*_threes(ours), *_threes(theirs)}
@@ -194,7 +201,10 @@ def _threes(lines: Lines) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 
 def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
-    """Map each line that occurs only once, with layout removed, to its index and its full text."""
+    """Map each line that occurs only once to its index and its full text.
+
+    The keys are the lines as `squeezed` returns them. Keys of one or two characters are left out.
+    """
     found: dict[bytes, tuple[int, bytes]] = {}
     double: set[bytes] = set()
     for place, line in enumerate(lines):
@@ -206,7 +216,7 @@ def once(lines: Lines) -> dict[bytes, tuple[int, bytes]]:
 
 
 def squeezed_counts(content: bytes) -> Counter[bytes]:
-    """Count how often each line of a text occurs, with white space and punctuation removed."""
+    """Count how often each line of a file occurs, with white space and punctuation removed."""
     return Counter(content.translate(None, _LAYOUT.replace(b"\n", b"")).split(b"\n"))
 
 
@@ -215,6 +225,6 @@ def _joined(lines: Lines) -> bytes:
 
 
 def is_within(lines: Lines, text: Lines) -> bool:
-    """Return whether a text has all given lines in the same order, perhaps with others between."""
+    """Return whether `text` has all of `lines` in the same order, perhaps with others between."""
     rest = iter(text)
     return all(line in rest for line in lines)
