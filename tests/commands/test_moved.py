@@ -80,4 +80,7 @@ def test_a_solved_home_is_carried_beside_the_others(
 def test_a_file_that_two_of_a_patch_would_go_to_is_left_to_a_person(scene: Scene) -> None:
     _fork(scene, {"a.py": F_OURS + G + H, "b.py": function("k", "ours")})
     patch = scene.rebase("s", "--onto", "upstream/main", code=3)["series"][0]["patches"][0]
-    assert patch["conflicts"][0]["reason"] == "upstream moved it to b.py, which is changed as well"
+    assert (
+        patch["conflicts"][0]["reason"]
+        == "upstream moved these lines to b.py, which the patch changes as well"
+    )

@@ -1,1 +1,1 @@
-"""Find the symbols and lines that upstream moved, and apply a patch at their new place."""
+"""Find the symbols and lines that upstream moved, and apply a patch where they are now."""

@@ -11,6 +11,7 @@ from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Versions = Mapping[str, tuple["Entry | None", Entry]]
+"""The entries of changed files at base and target, keyed by path. A new file has none at base."""
 _FAMILY = frozenset({"C", "C++", "C++ header", "CUDA", "HIP"})
 Find = Callable[[str], Versions]
 
@@ -18,8 +19,8 @@ Find = Callable[[str], Versions]
 class ChangedFiles:
     """The files that differ between base and target, looked up one language at a time.
 
-    `find` returns the changed files of a language by path, each at the base and at the target.
-    `find` is called once per language, when first needed.
+    `find` returns the changed files of a language. It is called only once for each language, when
+    the files are first needed.
     """
 
     def __init__(self, find: Find, blobs: Blobs) -> None:
@@ -28,11 +29,11 @@ class ChangedFiles:
         self._contents: dict[str, bytes] = {}
 
     def on(self, side: Overlay) -> FilesOnSide:
-        """Return the changed files as they are in `side`, with the patches applied so far."""
+        """Return the changed files with the patches applied so far, which `side` contains."""
         return FilesOnSide(self, side)
 
     def of(self, language: str) -> Versions:
-        """Return the changed files of a language: each path with the file at base and target."""
+        """Return the entries of a language's changed files at base and target, keyed by path."""
         if language not in self._known:
             self._known[language] = self._find(language)
         return self._known[language]
@@ -40,11 +41,11 @@ class ChangedFiles:
     def gaining(
         self, path: str, lines: frozenset[bytes], beside: frozenset[bytes] = frozenset()
     ) -> tuple[str, ...]:
-        """Return the paths of files in `path`'s language that gained all `lines` upstream.
+        """Return the paths of other files, in the language of `path`, that gained all `lines`.
 
-        A file gained the lines if it has them at the target but not at the base. If `beside` lines
-        are given, only the files that contain most of them are returned, and none if no file
-        contains any. All lines are compared without white space.
+        A file gained the lines if it has them at the target but not at the base. If `beside` is
+        given, only the files that contain the largest number of these lines are returned, or none
+        if no file contains any. All lines are compared without white space.
         """
         found: dict[str, int] = {}
         for other, (before, after) in self.of(language(path)).items():
@@ -60,7 +61,7 @@ class ChangedFiles:
         return all(b"\n%b\n" % line in text for line in lines)
 
     def version(self, path: str) -> Entry | None:
-        """Return a file's tree entry at the base, or None if it does not exist there."""
+        """Return a file's tree entry at the base, or None if the base has no such file."""
         found = (files[path][0] for files in self._known.values() if path in files)
         return next(found, None)
 
@@ -84,18 +85,19 @@ class FilesOnSide:
         return sorted(self._files.of(language))
 
     def before(self, path: str) -> bytes | None:
-        """Return the text of a file at the base, or None if it does not exist there."""
+        """Return the text of a file at the base, or None if the base has no such file."""
         return self._files.text(self._files.version(path))
 
     def after(self, path: str) -> bytes | None:
-        """Return the text of a file with the patches applied so far, or None if it is gone."""
+        """Return the text of a file with the patches applied so far, or None if it was deleted."""
         return self._files.text(self._side.entry(path))
 
 
 def is_of(wanted: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a path's language is `wanted`; C and C++ count as one.
+    """Return a function that tells whether a file, given by its path, is in the language `wanted`.
 
-    CUDA counts as C++. If the language is unknown, the function returns false for every path.
+    C, C++, CUDA and HIP count as one language. If the language `wanted` is not known, the function
+    returns false for every path.
     """
     family = _FAMILY if wanted in _FAMILY else {wanted} - {OTHER}
     return lambda path: language(path) in family

@@ -1,4 +1,4 @@
-"""Merge the hunks of a file at the places to which upstream moved the symbols that they edit."""
+"""Merge the hunks of a file where upstream moved the symbols that these hunks edit."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from patchmgr.model.ports import Blobs
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Climb = Callable[[str, Sides], "Merged | Collided"]
+"""A function that merges a file, given its path and its sides, by all rungs of the ladder."""
 
 
 class Followed(Struct, frozen=True):
-    """The result of merging each hunk of a file at the place to which upstream moved its lines.
+    """The result of merging each hunk of a file where upstream moved the lines of the hunk.
 
-    `changes` holds the files that merged without a conflict. `collision` is the path, the sides and
-    the conflict of the one file that is in conflict, or None. `answers` has one verdict per hunk.
-    `places` maps the number of each moved hunk to its new place.
+    `changes` holds the files that merged without a conflict. `answers` has one verdict for each
+    hunk. `places` maps the number of each moved hunk to its new position. At most one file is in
+    conflict; `collision` holds its path, its sides and the conflict.
     """
 
     changes: Mapping[str, Entry]
@@ -37,7 +38,8 @@ class NewSide(Struct, frozen=True):
     """What merging moved hunks needs: upstream's files with the patches applied so far.
 
     `elsewhere` holds the files that upstream changed, and `entry_of` returns the file at a path.
-    `busy` holds the files that must not be changed here, and `climb` merges a file.
+    `busy` holds the paths to which no hunk may be moved, because the patch changes these files
+    already. `climb` merges a file.
     """
 
     elsewhere: Elsewhere
@@ -52,7 +54,8 @@ def follow_hunks(
 ) -> Followed | Collided:
     """Merge a file in conflict, with its hunks applied where upstream moved their lines.
 
-    If no new place is certain, the conflict is returned, with a reason that names the likely place.
+    If no new position is certain, the conflict is returned, with a reason that names the likely
+    position.
     """
     found = _relocation(path, sides, collided, home, side)
     if found is None:
@@ -60,7 +63,7 @@ def follow_hunks(
     paths = [part.path for part in found.parts if part.path != home]
     taken = next((path for path in paths if path in side.busy), None)
     if taken is not None:
-        reason = f"upstream moved it to {taken}, which is changed as well"
+        reason = f"upstream moved these lines to {taken}, which the patch changes as well"
         return replace(collided, reason=reason, has_moved=True)
     if not found.parts:
         return replace(collided, reason=_astray_reason(found), has_moved=_has_home(found))
@@ -128,7 +131,7 @@ def _moved(answer: Answer, is_moved: bool) -> Answer:
 
 
 def _worse(one: Answer | None, other: Answer) -> Answer:
-    """Return the answer for a hunk whose parts have two different answers."""
+    """Return the verdict of a hunk, given the verdicts of two of its parts."""
     if one is None or one == other:
         return other
     if CONFLICT in (one, other):
@@ -137,7 +140,7 @@ def _worse(one: Answer | None, other: Answer) -> Answer:
 
 
 def _has_home(found: Relocation) -> bool:
-    """Return whether upstream has a place for any of the hunks."""
+    """Return whether a new position, certain or likely, is known for any of the hunks."""
     return bool(found.places) or any(one.likely is not None for one in found.astray.values())
 
 
@@ -146,10 +149,10 @@ def _astray_reason(found: Relocation) -> str:
 
 
 def _places_reason(found: Relocation, home: str) -> str:
-    """Return a reason that names the new places of a file's hunks."""
+    """Return the reason for a conflict, with the files to which the hunks of a file belong."""
     places = dict.fromkeys(place.path for place in found.places.values())
     paths = [path for path in places if path != home]
-    moved = f"upstream moved it to {', '.join(paths)}" if paths else ""
+    moved = f"upstream moved these lines to {', '.join(paths)}" if paths else ""
     if not moved and places:
-        moved = "upstream moved it within the file"
+        moved = "upstream moved these lines within the file"
     return "; ".join(reason for reason in (moved, _astray_reason(found)) if reason)

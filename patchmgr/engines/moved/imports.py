@@ -1,4 +1,4 @@
-"""Find the imports that lines need in the file to which they moved, and add them there."""
+"""Find the imports that moved lines need in their new file, and add these imports to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ATTRIBUTE = re.compile(r"\b(?:self|cls)\.([^\W\d]\w*)(\s*=(?!=))?")
 _WORDS = re.compile(rb"\w+")
 _LISTED = re.compile(rb"\w+(?: as \w+)?,")  # a name in brackets over several lines
 _INCLUDE = re.compile(rb"\s*#\s*include\b")
-LONGEST = 88  # columns, where a line of names gets longer than it was
+LONGEST = 88  # columns: an import that gets longer than this is split into lines
 
 
 class Unsure(Exception):
@@ -48,7 +48,7 @@ class Source(Struct, frozen=True):
 
 
 def is_import_line(line: bytes, language: str) -> bool:
-    """Return whether a line is, or begins, an import of Python or an `#include` of C or C++."""
+    """Return whether a line is the first of a Python import, or an `#include` of C or C++."""
     if language in CXX_LANGUAGES:
         return bool(_INCLUDE.match(line))
     return language == "Python" and line.startswith((b"import ", b"from "))
@@ -64,10 +64,7 @@ def import_lines(outline: Outline) -> frozenset[int]:
 
 
 def added_imports(run: Run) -> frozenset[bytes]:
-    """Return the names that a change of lines adds to Python imports.
-
-    Returns none if the change does anything else.
-    """
+    """Return the names that a change adds to Python imports. Return none if it does more."""
     before, after = (_imported(lines) for lines in (run.removed, run.added))
     if before is None or after is None or not before <= after:
         return frozenset()
@@ -75,7 +72,7 @@ def added_imports(run: Run) -> frozenset[bytes]:
 
 
 def _imported(lines: Sequence[bytes]) -> frozenset[bytes] | None:
-    """Return the names that lines import, or None if they are not about imports alone."""
+    """Return the names that lines import, or None if the lines contain more than imports."""
     filled = [line.strip() for line in lines if line.strip()]
     if filled and all(_LISTED.fullmatch(line) for line in filled):
         return frozenset(line.split(b",")[0].split()[-1] for line in filled)
@@ -98,7 +95,7 @@ def words_of(text: bytes) -> frozenset[bytes]:
 def missing_attribute(
     home: Outline, added: Sequence[bytes], brought: frozenset[str] = frozenset()
 ) -> str | None:
-    """Return an attribute of `self` that added lines use and the file `home` lacks, or None."""
+    """Return an attribute of `self` that `added` lines use but the file `home` lacks, or None."""
     if home.language != "Python":
         return None
     found = [m for line in added for m in _ATTRIBUTE.finditer(code_of(line, "Python"))]
@@ -116,11 +113,11 @@ def needed_imports(
     around: bytes,
     brought: frozenset[str] = frozenset(),
 ) -> tuple[Run, ...]:
-    """Return the changes to `home` that import the names that `added` lines use there.
+    """Return the changes to `home` that add the imports needed by the `added` lines.
 
-    The imports are those of the patched file, `theirs`. No import is needed for names in the text
-    `around` the lines, or for names that new symbols of the patch bind (`brought`). Raises Unsure
-    if a name cannot be imported.
+    The imports are taken from the patched file, `theirs`. No import is needed for names in the text
+    `around` the lines, or for names of new symbols that the patch adds (`brought`). Raises Unsure
+    if an import is needed that cannot be added.
     """
     if home.language == "Python":
         names = _names(added, "Python") - _names(around.split(b"\n"), "Python") - brought
@@ -141,7 +138,7 @@ def _includes(home: Outline, lines: Sequence[bytes]) -> Iterator[Run]:
 
 
 def _names(lines: Sequence[bytes], language: str) -> frozenset[str]:
-    """Return the names that lines may look up, without attributes and keyword arguments."""
+    """Return the names that lines may use, without attributes and keyword arguments."""
     codes = (_STRING.sub("0", code_of(line, language)) for line in lines)
     return frozenset(name for code in codes for name in _NAME.findall(code))
 
@@ -167,11 +164,12 @@ def _line_runs(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Run]:
 def missing_imports(
     base: str, home: str, theirs: bytes, merged: bytes, *, names: Collection[str]
 ) -> bytes | None:
-    """Return a merged file with imports for the patch's names that nothing there binds, or None.
+    """Return a merged file with the imports added that it lacks for the names in `names`, or None.
 
     `base` and `home` are the paths of the file before and after the rebase, and `names` are the
-    names that the patch's lines may use. The imports are those of the patched file. Returns None if
-    no import is needed or if one is not certain: the audit then reports the undefined name.
+    names that the patch's lines may use. The imports are taken from the patched file, `theirs`.
+    Returns None if no import is needed, or if an import is not certain. In that case, the audit
+    reports the undefined name.
     """
     content = merged
     try:
@@ -187,7 +185,7 @@ def missing_imports(
 
 
 def _undefined_names(content: bytes) -> frozenset[str]:
-    """Return the names that are looked up but never bound, or none if that is uncertain."""
+    """Return the names that are used but never defined, or none if the file does not parse."""
     try:
         found = messages_of(_parsed(content))
     except Unsure:
@@ -197,10 +195,10 @@ def _undefined_names(content: bytes) -> frozenset[str]:
 
 
 def with_import(base: str, source: Source, home: str, content: bytes, *, name: str) -> bytes:
-    """Return the text of the file `home` with an import added that the file `base` has.
+    """Return the content of the file `home` with an import added that the file `base` has.
 
-    The name joins an import from the same module, or gets a new line in sorted order. Raises Unsure
-    if there is no place for it.
+    The name is added to an import from the same module, or the import gets a line of its own in
+    sorted order. Raises Unsure if the import cannot be added with certainty.
     """
     if source.statement.startswith("from .") and _folder(base) != _folder(home):
         raise Unsure(f"the patch uses {name}, which is imported by a relative name")
@@ -221,7 +219,7 @@ def with_import(base: str, source: Source, home: str, content: bytes, *, name: s
 
 
 def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
-    """Return where to insert an import for type checkers, and its indentation."""
+    """Return the line for an import under `if TYPE_CHECKING`, and the indentation of the import."""
     for node in tree.body:
         if isinstance(node, ast.If) and _is_for_types(node):
             last = [n for n in node.body if isinstance(n, (ast.Import, ast.ImportFrom))][-1:]
@@ -231,7 +229,7 @@ def _place_for_types(tree: ast.Module, name: str) -> tuple[int, bytes]:
 
 
 def _first_import(content: bytes, source: Source) -> bytes:
-    """Return a file with its first import, at the place that libcst chooses."""
+    """Return a file with its first import added on the line that libcst chooses."""
     import libcst.codemod.visitors
 
     visitor = libcst.codemod.visitors.AddImportsVisitor
@@ -251,7 +249,7 @@ def _first_import(content: bytes, source: Source) -> bytes:
 
 
 def _joined(content: bytes, source: Source) -> bytes | None:
-    """Return the file with the name added to the only import from its module, or None."""
+    """Return the file with the name added to the only import from the same module, or None."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -262,10 +260,10 @@ def _joined(content: bytes, source: Source) -> bytes | None:
         if isinstance(node, ast.ImportFrom) and _module_of(node) == source.module
     ]
     if len(of_module) != 1 or " as " in source.statement:
-        return None  # import sorters leave names with another name a statement of their own
+        return None  # import sorters give `name as other` a statement of its own
     (node,) = of_module
     if any(alias.asname == alias.name for alias in node.names):
-        return None  # each has a statement of its own, to be imported by others
+        return None  # `name as name` re-exports the name, in a statement of its own
     lines = list(lines_of(text))
     place = slice(node.lineno - 1, node.end_lineno)
     line = "".join(lines[place])
@@ -287,7 +285,6 @@ def _joined(content: bytes, source: Source) -> bytes | None:
 
 
 def _in_lines(line: str) -> str:
-    """Return an import with one name per line."""
     head, _, names = line.rstrip().partition(" import ")
     if any(sign in names for sign in "(#\\"):
         return line
@@ -302,14 +299,14 @@ def _folder(path: str) -> str:
 def _parsed(content: bytes) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about upstream's strings
+            warnings.simplefilter("ignore")  # such as for invalid escapes in upstream's strings
             return ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as fault:
         raise Unsure("the file does not parse") from fault
 
 
 def _bindings(tree: ast.Module) -> Mapping[str, Source | None]:
-    """Map each name of a module to the import that binds it, or to None if none does."""
+    """Map each name that a module binds to its import, or to None if it is not imported."""
     found: dict[str, Source | None] = {}
     typing = {
         inner
@@ -357,7 +354,10 @@ def _end(node: ast.stmt) -> int:
 
 
 def _place(tree: ast.Module, statement: str) -> int:
-    """Return where an import goes: after the last of its kind that sorts before it."""
+    """Return the line after which to insert an import.
+
+    It is the last import of the same kind and package that sorts before it, or else the last one.
+    """
     word, module = statement.split(" ")[:2]
     at: int | None = None
     last = 0

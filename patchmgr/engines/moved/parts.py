@@ -1,8 +1,9 @@
 """Make the three sides of a merge for hunks whose lines upstream moved.
 
-If the lines moved to another file, the base is that file as it is now, with the old text of each
-moved symbol at its new place. If they moved within their file, the base is the old file in
-upstream's order. An ordinary text merge then applies the hunks, as if nothing had moved.
+If the lines moved to another file, the base is upstream's new version of that file, but with the
+old text of each moved symbol. If the lines moved within their file, the base is the old file with
+the symbols in upstream's order. An ordinary text merge then applies the hunks, as if upstream had
+not moved anything.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from patchmgr.engines.text.differences import Run
 
 
 class Part(PatchedFile, frozen=True):
-    """The three sides of the merge of one file to which hunks moved, or in which they stay.
+    """The three sides of the merge of one file that gets some hunks of a patch.
 
-    `numbers` gives, for each hunk of the merge, the number of the patch's hunk that it comes from.
+    `numbers` holds, for each hunk of the merge, the number of the patch's hunk that it is part of.
     """
 
     ours: bytes
@@ -32,9 +33,9 @@ class Part(PatchedFile, frozen=True):
 
 
 class Guest(Struct, frozen=True):
-    """New symbols of a patch, and the existing symbol before or after which they belong.
+    """New symbols that a patch adds before or after an existing symbol, the `neighbour`.
 
-    `change` adds the new symbols. The symbols follow the `neighbour` wherever upstream moved it.
+    `change` adds the new symbols. They go to the file to which upstream moved the neighbour.
     """
 
     change: Change
@@ -45,8 +46,8 @@ class Guest(Struct, frozen=True):
 class Removal(Struct, frozen=True):
     """The symbols that upstream moved to one other file, and the patch's changes to them.
 
-    `moves` pairs each symbol with its new place, and `changes` pairs each change with the symbol
-    that it edits. `guests` are new symbols that go beside a moved symbol.
+    `moves` pairs each symbol with its new position, and `changes` pairs each change with the symbol
+    that it edits. `guests` holds the new symbols that go beside a moved symbol.
     """
 
     moves: tuple[tuple[Unit, Home], ...]
@@ -59,23 +60,23 @@ class Removal(Struct, frozen=True):
         return self.moves[0][1].outline
 
     def every(self) -> list[Change]:
-        """Return all changes of the patch that follow symbols to another file."""
+        """Return all changes of the patch that go to the other file."""
         return [change for change, _ in self.changes] + [guest.change for guest in self.guests]
 
     def brought(self) -> frozenset[str]:
-        """Return the names, without class names, of the patch's symbols that go to another file."""
+        """Return the names, without class names, of the new symbols that go to the other file."""
         units = [unit for guest in self.guests for unit in guest.change.brings]
         return frozenset(unit.leaf for unit in units if unit.leaf is not None)
 
     def added(self) -> list[bytes]:
-        """Return all lines that the patch's changes add to the symbols in their new file."""
+        """Return all lines that the patch adds to the other file."""
         return [line for change in self.every() for line in change.run.added]
 
 
 def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
-    """Return the three sides of a merge that applies changes to symbols in their new file.
+    """Return the three sides of a merge that applies changes to moved symbols in their new file.
 
-    The new places must not overlap. Raises Unsure if an import is needed that cannot be added.
+    The new positions must not overlap. Raises Unsure if an import is needed that cannot be added.
     """
     file = removal.file
     lines: list[bytes] = []
@@ -97,7 +98,7 @@ def part_elsewhere(base: Outline, theirs: Outline, removal: Removal) -> Part:
 def _moved_lines(
     base: Outline, unit: Unit, home: Home, lines: Sequence[bytes]
 ) -> tuple[bytes, ...]:
-    """Return lines of a symbol with the indentation of its new place."""
+    """Return lines of a moved symbol with the indentation that upstream's version has."""
     old, new = indent_of(base.text_of(unit)), indent_of(home.outline.text_of(home.unit))
     return tuple(_ended(line) for line in reindented(lines, old, new))
 
@@ -170,7 +171,7 @@ def part_within(
     """Return the three sides of a merge of a file in which upstream reordered symbols.
 
     `moves` pairs each moved symbol with the same symbol in upstream's file. Returns None if the
-    symbols around a moved one do not determine its place.
+    symbols around a moved symbol do not determine its position.
     """
     order = list(range(len(base.lines)))
     moving = [unit for unit, _ in moves]
@@ -203,7 +204,10 @@ def _reordered(
     there: Unit,
     moving: Sequence[Unit],
 ) -> list[int] | None:
-    """Return the order of the base's lines after one unit moved to its new place, or None."""
+    """Return the order of the base's lines after one symbol or paragraph moved.
+
+    Returns None if the units around its new position do not tell where it belongs.
+    """
     text, space = _with_space(base, unit)
     rest = [n for n in order if n not in text and n not in space]
     anchors = [
@@ -225,7 +229,7 @@ def _reordered(
 
 
 def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
-    """Return the lines of a unit, and the blank lines after it, or before it if none follow."""
+    """Return the lines of a unit, and those of the blank lines after it (or else before it)."""
     end = unit.end
     while end < len(base.lines) and is_blank(base.lines[end]):
         end += 1
@@ -236,7 +240,7 @@ def _with_space(base: Outline, unit: Unit) -> tuple[range, range]:
 
 
 def _counterparts(base: Outline, own: Outline, unit: Unit) -> list[Unit]:
-    """Return the unit of base with the same name or text, if there is exactly one in each file."""
+    """Return the unit of base with the same name or text, if each file has exactly one of them."""
 
     def same(outline: Outline) -> list[Unit]:
         if unit.name is not None:

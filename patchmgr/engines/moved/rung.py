@@ -1,9 +1,9 @@
-"""Find the places to which upstream moved the lines of hunks that are in conflict.
+"""Find where upstream moved the lines of hunks that are in conflict.
 
-A function that moved to another file, or within its own, is found by its name and its distinctive
-lines. Lines outside functions and classes are found only if they are byte for byte the same. If
-several places are likely, or none is likely enough, a hunk stays at its place, and its conflict
-names the place where it may belong.
+A function that moved within its file or to another file is found by its name and its distinctive
+lines. Lines outside functions and classes are found only if upstream has them byte for byte. If
+several positions are likely, or none is likely enough, the hunk stays where it is, and the reason
+for its conflict names the likely position.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from patchmgr.engines.series.placement import PatchedFile
 
 
 class Assignment(Struct, frozen=True):
-    """Where each changed run of lines of a file belongs after upstream moved symbols.
+    """Where each change of a file (consecutive changed lines) belongs after upstream moved symbols.
 
-    `moves` maps each symbol that moved to its new place, `units` maps a change to the moved symbol
-    that it edits, and `guests` maps a change to the new symbols that it adds beside a moved one.
-    `imports` holds the changes to imports. `lost` maps each change without a certain place to the
-    reason.
+    `moves` maps each moved symbol to its new position. `units` maps a change to the moved symbol
+    that it edits. `guests` maps a change to the new symbols that it adds beside a moved symbol.
+    `imports` holds the changes to imports. `lost` maps each change whose position is uncertain to
+    the reason.
     """
 
     moves: dict[Unit, Home] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Assignment(Struct, frozen=True):
     lost: dict[Change, Lost] = field(default_factory=dict)
 
     def home_of(self, change: Change) -> Home | None:
-        """Return the new place of a patch's change, or None if it stays or is uncertain."""
+        """Return the new position of a change, or None if it did not move or is uncertain."""
         guest = self.guests.get(change)
         unit = self.units.get(change) if guest is None else guest.neighbour
         return None if unit is None else self.moves[unit]
@@ -58,9 +58,9 @@ def assign(
     collided: Collection[int],
     elsewhere: Elsewhere,
 ) -> Assignment:
-    """Find where upstream moved the symbols edited by hunks in conflict (`collided`).
+    """Find where upstream moved the symbols that the hunks in conflict (`collided`) edit.
 
-    Changes of other hunks follow if they edit the same symbols.
+    Changes of other hunks go to the same positions if they edit the same symbols.
     """
     work = _Finder(base, own, Search(base, own, elsewhere))
     for change in changes:
@@ -74,8 +74,6 @@ def assign(
 
 
 class _Finder:
-    """Finds the new places of the changes in a file."""
-
     def __init__(self, base: Outline, own: Outline | None, search: Search) -> None:
         self.found = Assignment()
         self._base, self._own, self._search = base, own, search
@@ -89,7 +87,6 @@ class _Finder:
             self._follow_unit(change)
 
     def _is_import(self, change: Change) -> bool:
-        """Return whether a change only edits imports."""
         run = change.run
         lines = [line for line in (*run.removed, *run.added) if line.strip()]
         if all(is_import_line(line, self._base.language) for line in lines):
@@ -113,7 +110,7 @@ class _Finder:
             self.found.moves[unit] = home
 
     def _home(self, unit: Unit) -> tuple[Unit, Home] | Lost | None:
-        """Return the new place of a unit or, if it has none, of the nearest symbol around it."""
+        """Return the new position of a unit, or else of the innermost moved symbol around it."""
         first: Lost | None = None
         around: Unit | None = unit
         while around is not None:
@@ -135,7 +132,7 @@ class _Finder:
         return around[0] if around else None
 
     def _follow_neighbours(self, change: Change) -> None:
-        """Move new symbols with their neighbours, if these all moved to one other file."""
+        """Move new symbols to another file if the symbols beside them both moved to that file."""
         before, behind = self._beside(change)
         homes = [self._search.home(unit) for unit in (*before, *behind)]
         found = [home for home in homes if isinstance(home, Home)]
@@ -145,7 +142,7 @@ class _Finder:
             self._lose_if_gone(change)
         elif len(found) < len(homes) or len(paths) > 1:
             likely = found[-1] if len(paths) == 1 else None
-            reason = "upstream moved the lines beside it to several places"
+            reason = "upstream moved the lines next to this hunk to several places"
             self.found.lost[change] = Lost(reason, likely)
         else:
             neighbour = (behind or before)[0]
@@ -153,12 +150,12 @@ class _Finder:
             self.found.guests[change] = Guest(change, neighbour, is_before=bool(behind))
 
     def _lose_if_gone(self, change: Change) -> None:
-        """Record that a change has no place if upstream deleted its file."""
+        """Record the position of a change as uncertain if upstream deleted the file."""
         if self._own is None:
             self.found.lost[change] = Lost("upstream deleted the file")
 
     def _beside(self, change: Change) -> tuple[list[Unit], list[Unit]]:
-        """Return the units directly before and after the new ones, at most one each."""
+        """Return the unit directly before the new units and the one directly after, if any."""
         outer, is_named = change.brings[0].outer, change.brings[0].name is not None
         beside = [
             unit
@@ -178,10 +175,7 @@ class _Finder:
 
 
 class Place(Struct, frozen=True):
-    """The place to which a hunk moved: the path, the symbol, and the line where the symbol starts.
-
-    Lines count from 1.
-    """
+    """The new position of a hunk: path, symbol, and the line (from 1) where the symbol starts."""
 
     path: str
     symbol: str | None
@@ -189,19 +183,19 @@ class Place(Struct, frozen=True):
 
 
 class Astray(Struct, frozen=True):
-    """Why it is not certain where a hunk belongs, and the likely place, or None."""
+    """The reason why it is not certain where a hunk belongs, and the likely position, or None."""
 
     reason: str
     likely: Place | None = None
 
 
 class Relocation(Struct, frozen=True):
-    """The places to which upstream moved the lines of a file's hunks, and the merges to do.
+    """Where upstream moved the lines of a file's hunks, and the merges to do.
 
-    `parts` holds one merge for each file that gets hunks, in place of the merge of the whole file.
-    It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk to
-    its new place. `astray` maps each hunk without a certain place to the reason; such hunks are
-    merged in their own file if it still exists.
+    `parts` holds one merge for each file that gets hunks; these replace the merge of the whole
+    file. It is empty if no hunk is known to have moved. `places` maps the number of each moved hunk
+    to the new position of the hunk. `astray` maps the number of each hunk without a certain
+    position to the reason; such hunks are merged in their own file if that still exists.
     """
 
     parts: tuple[Part, ...]
@@ -220,8 +214,8 @@ def relocate(
     """Find where upstream moved the lines of those hunks of a file that are in conflict.
 
     `collided` holds the numbers of these hunks. `home` is the path of the file after the rebase,
-    and `ours` is its text there, or None if upstream deleted it. Returns None if no lines of these
-    hunks moved.
+    and `ours` is upstream's text of it, or None if upstream deleted the file. Returns None if the
+    lines of these hunks did not move.
     """
     old, new = (Outline(patched.path, text) for text in (patched.base, patched.theirs))
     own = None if ours is None else Outline(home, ours)
@@ -231,7 +225,7 @@ def relocate(
 
 
 class _Work:
-    """The texts of one file, the new places of its changes, and the merges made so far."""
+    """The texts of one file, the new positions of its changes, and the merges made so far."""
 
     def __init__(
         self,
@@ -273,14 +267,14 @@ class _Work:
         return self._own is not None and path == self._own.path
 
     def _is_away(self, change: Change) -> bool:
-        """Return whether a change moved to another file, or its file is gone."""
+        """Return whether a change moved to another file, or upstream deleted the file."""
         home = self._known.home_of(change)
         if home is None:
             return self._own is None
         return not self._is_own(home.path) and any(p.path == home.path for p in self._parts)
 
     def _has_followed(self, change: Change, staying: Sequence[Change]) -> bool:
-        """Return whether a change adds imports that only moved lines use. They move as well."""
+        """Return whether a change adds imports that only moved lines use, so that it moves, too."""
         names = added_imports(change.run) if self._own is not None else frozenset()
         if not names or self._own is None:
             return False
@@ -297,7 +291,7 @@ class _Work:
         return [(unit, home.unit) for unit, home in moves.items() if self._is_own(home.path)]
 
     def _removals(self) -> Iterator[Removal]:
-        """Yield the symbols and changes that go to each other file."""
+        """Yield, for each other file, the symbols that moved to it and the changes that follow."""
         known = self._known
         used = {*known.units.values(), *(guest.neighbour for guest in known.guests.values())}
         moves: dict[str, list[tuple[Unit, Home]]] = {}
@@ -327,22 +321,23 @@ class _Work:
                 self._lose(change, Lost(reason, home))
 
     def _obstacle(self, removal: Removal) -> str | None:
-        """Return the reason why the symbols cannot be moved to the file, or None."""
+        """Return the reason why the changes cannot be applied in the new file, or None."""
         regions = sorted((home.unit.start, home.unit.end) for _, home in removal.moves)
         if any(one[1] > other[0] for one, other in pairwise(regions)):
             return "upstream put several symbols into one"
         for unit, home in removal.moves:
             old, new = self._base.text_of(unit), home.outline.text_of(home.unit)
             if (b"\r\n" in b"".join(old)) != (b"\r\n" in b"".join(new)):
-                return "upstream moved it to a file with different line endings"
+                return "upstream moved these lines to a file with different line endings"
             if indent_of(old) != indent_of(new) and _has_long_string(removal.added()):
                 return (
-                    "upstream changed its indentation, and the patch adds a string of several lines"
+                    "upstream changed the indentation of these lines, and the patch adds a string "
+                    "that spans several lines"
                 )
         return self._missing(removal)
 
     def _missing(self, removal: Removal) -> str | None:
-        """Return a reason if the changes use a name that does not move with them, or None."""
+        """Return a reason if the changes use a name that their new file does not have, or None."""
         added, brought = removal.added(), removal.brought()
         for unit, home in removal.moves:
             is_same = unit.outer == home.unit.outer
@@ -353,7 +348,7 @@ class _Work:
         own = (unit for change in self._changes for unit in change.brings)
         for unit in own:
             if unit.leaf is not None and unit.leaf not in brought and unit.leaf in text:
-                return f"it uses {unit.name}, which the patch adds elsewhere"
+                return f"the change uses {unit.name}, which the patch adds elsewhere"
         return None
 
     def _lose(self, change: Change, lost: Lost) -> None:
@@ -369,7 +364,7 @@ class _Work:
         self._places.setdefault(change.number, place)
 
     def _settle_imports(self) -> None:
-        """Set the new place of imports from a deleted file: that of the lines that use them."""
+        """Move the imports of a deleted file to the file that has the lines that use them."""
         for change in self._known.imports if self._own is None else ():
             wanted = [line.strip() for line in change.run.added if line.strip()]
             taken = [
@@ -382,7 +377,7 @@ class _Work:
                 self._places.setdefault(change.number, Place(path, None, 1))
             else:
                 deleted = "upstream deleted the file"
-                unused = "nothing that moved uses what it imports"
+                unused = "no moved line uses what this hunk imports"
                 self._lose(change, Lost(unused if self._parts else deleted))
 
 

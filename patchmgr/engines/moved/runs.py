@@ -1,4 +1,7 @@
-"""Split hunks into runs of changed lines, find the symbol that each edits, and make new hunks."""
+"""Split hunks into runs of consecutive changed lines, find the symbol that each run edits.
+
+New hunks are made from the runs after they moved.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ class Change(Struct, frozen=True):
     """A run of consecutive changed lines of a patch, with the number of the hunk it is from.
 
     `unit` is the symbol or paragraph of the base that the run edits, or None if that is not
-    certain. `brings` holds the new symbols or paragraphs, if the run adds only whole ones.
+    certain. If the run adds only whole symbols or paragraphs, `brings` holds them.
     """
 
     number: int
@@ -36,7 +39,7 @@ class Change(Struct, frozen=True):
 def changes_of(
     base: Outline, theirs: Outline, hunks: Sequence[Hunk], positions: Sequence[int]
 ) -> tuple[Change, ...]:
-    """Split the hunks of a file into runs of changed lines, and find the symbol each run edits."""
+    """Split the hunks of a file into runs of changed lines, and find what symbol each run edits."""
     found: list[Change] = []
     shift = 0
     for number, (hunk, position) in enumerate(zip(hunks, positions, strict=True)):
@@ -70,7 +73,7 @@ def _placed(base: Outline, theirs: Outline, change: Change, shift: int) -> Chang
 
 
 def _reach(base: Outline, unit: Unit) -> int:
-    """Return the last line before which inserted lines may still belong to a unit."""
+    """Return the last line before which a line can be inserted that belongs to a unit."""
     end = unit.end
     while unit.name is not None and end < len(base.lines) and is_blank(base.lines[end]):
         end += 1
@@ -78,19 +81,22 @@ def _reach(base: Outline, unit: Unit) -> int:
 
 
 def _edited(base: Outline, theirs: Outline, run: Run, shift: int) -> Unit | None:
-    """Return the smallest unit around the removed lines that also contains the added ones."""
+    """Return the smallest unit of base around the removed lines, if possible of the same name.
+
+    The name to match is that of the symbol around the added lines in the patched file.
+    """
     start = run.start + shift
     filled = [start + n for n, line in enumerate(run.added) if not is_blank(line)]
     around = theirs.around(filled[0], filled[-1] + 1) if filled else None
     name = around.name if around is not None else None
     units = [unit for unit in base.units if unit.has(run.start, run.end)]
     same = [unit for unit in units if around is not None and unit.name == name]
-    # A patch that renames a symbol leaves the one to follow under its old name.
+    # If the patch renames the symbol, upstream still has the old name.
     return min(same or units, key=lambda unit: unit.end - unit.start, default=None)
 
 
 def _slid(base: Outline, run: Run) -> Iterator[Run]:
-    """Yield an insertion at each place where it gives the same text."""
+    """Yield an insertion at each line where inserting it gives the same text."""
     yield run
     lines = base.lines
     up = run
@@ -104,7 +110,7 @@ def _slid(base: Outline, run: Run) -> Iterator[Run]:
 
 
 def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
-    """Return the outermost units in added lines, or none if the lines are not whole units."""
+    """Return the outermost units in added lines, or none unless all lines belong to such units."""
     found: list[Unit] = []
     for unit in theirs.units:
         is_inside = found and found[-1].has(unit.start, unit.end)
@@ -116,9 +122,9 @@ def _whole_units(theirs: Outline, start: int, count: int) -> tuple[Unit, ...]:
 
 
 def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes:
-    """Return a text in which the removed lines of each run are replaced by the added lines.
+    """Return a text in which the added lines of each run replace the removed lines.
 
-    The hunk numbers of the runs are ignored.
+    Each run is paired with the number of its hunk, which is ignored.
     """
     out: list[bytes] = []
     done = 0
@@ -132,9 +138,10 @@ def apply_runs(lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]) -> bytes
 def hunks_of(
     lines: Sequence[bytes], runs: Sequence[tuple[int, Run]]
 ) -> tuple[tuple[Hunk, ...], tuple[int, ...], tuple[int, ...]]:
-    """Make hunks from runs of changed lines, with context lines taken from `lines`.
+    """Make hunks from runs of changed lines, with the context taken from `lines`.
 
-    Returns the hunks, the line (from 0) where each hunk starts, and the number that its runs share.
+    Returns the hunks, the line (from 0) where each hunk starts, and the number of the patch's hunk
+    that each new hunk is part of.
     """
     hunks: list[Hunk] = []
     positions: list[int] = []
@@ -156,7 +163,7 @@ def hunks_of(
 
 
 def _groups(runs: Sequence[tuple[int, Run]]) -> list[list[tuple[int, Run]]]:
-    """Group runs that have the same number and are near each other."""
+    """Group the runs of the same hunk that are so near each other that their contexts meet."""
     groups: list[list[tuple[int, Run]]] = []
     for number, run in runs:
         last = groups[-1][-1] if groups else None

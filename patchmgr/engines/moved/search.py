@@ -1,4 +1,4 @@
-"""Find where upstream moved a symbol or paragraph: within its file, or to another changed file."""
+"""Find where upstream moved a symbol or paragraph, within its file or to another changed file."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from msgspec import Struct
 from patchmgr.engines.moved.units import Outline, Unit, telling_lines
 from patchmgr.engines.text.distinctive import bare, is_telling
 
-SAME_NAME = 0.5  # of the telling lines that a symbol of the same name must have
+SAME_NAME = 0.5  # least share of the distinctive lines that a symbol of the same name must have
 OTHER_NAME = 0.8  # the same for a symbol of another name
-MARGIN = 0.2  # by which the best place must be better than any other
-FEWEST_LINES = 3  # telling lines; what has fewer must be there word for word
-NEEDLES = 8  # lines, the longest, that tell whether a file is worth a look
-RARE = 3  # changed files that may have a line for it to be evidence; else many are alike
-MOST_NAMED = 3  # files that are named as having a symbol
-LARGEST_CONTENT = 2_000_000  # bytes; what is larger is generated, or no source
+MARGIN = 0.2  # by how much the best position must be better than any other
+FEWEST_LINES = 3  # distinctive lines; a symbol with fewer must be the same word for word
+NEEDLES = 8  # the longest lines of a symbol, for which files are searched
+RARE = 3  # a line is no evidence if more changed files than this have it
+MOST_NAMED = 3  # files that a message names as having a symbol
+LARGEST_CONTENT = 2_000_000  # bytes; a larger file is generated, or is not source code
 
 
 class Elsewhere(Protocol):
-    """The files that upstream added or changed, by path, before and after the rebase."""
+    """The files that upstream added or changed, before and after the rebase."""
 
     def paths(self, language: str) -> Sequence[str]:
         """Return the paths of the changed files of a language, in a fixed order."""
 
     def before(self, path: str) -> bytes | None:
-        """Return the text of a file before the rebase, or None if it does not exist there."""
+        """Return the text of a file before the rebase, or None if it did not exist."""
 
     def after(self, path: str) -> bytes | None:
-        """Return the text of a file after the rebase, or None if it does not exist there."""
+        """Return the text of a file after the rebase, or None if it does not exist."""
 
 
 class Home(Struct, frozen=True):
-    """The place to which a symbol moved, and how similar the code there is.
+    """A symbol or paragraph of upstream's, where another one may have moved, and their similarity.
 
-    `likeness` is the share of the symbol's distinctive lines found there.
+    `likeness` is the share of the old symbol's distinctive lines that are found in the new one.
     """
 
     outline: Outline
@@ -52,7 +52,7 @@ class Home(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """Why it is not certain where upstream moved a symbol, and the likely place, or None."""
+    """The reason why a symbol's new position is not certain, and the likely position, or None."""
 
     reason: str
     likely: Home | None = None
@@ -61,7 +61,7 @@ class Lost(Struct, frozen=True):
 class Search:
     """Finds where upstream moved the symbols and paragraphs of one file.
 
-    `own` is the text of the same file after the rebase, or None if upstream deleted it.
+    `own` is the same file after the rebase, or None if upstream deleted it.
     """
 
     def __init__(self, base: Outline, own: Outline | None, elsewhere: Elsewhere) -> None:
@@ -88,26 +88,26 @@ class Search:
         best = _best(unit, [*own, *found])
         if best is not None:
             return best
-        # What upstream rewrote in its place has not gone anywhere.
+        # A symbol that upstream rewrote where it was has not moved.
         is_there = any(home.unit.name == unit.name for home in own) or self._is_partly_there(unit)
         return None if is_there else self._gone(unit)
 
     def _gone(self, unit: Unit) -> Lost:
-        """Report that a unit is not in its file, and which changed files have one with its name."""
+        """Return a reason: the unit is gone from its file, and these files have its name."""
         called = _called(unit)
         own = self._own
         reason = f"upstream deleted the file with {called}"
         if own is not None:
             reason = f"upstream's {own.path} no longer has {called}"
         if unit.leaf is None:
-            return Lost(reason)  # they are looked for byte for byte, as one
+            return Lost(reason)  # a paragraph was searched for byte for byte
         leaf = unit.leaf.encode("utf-8", "surrogateescape")
         word = re.compile(rb"\b%s\b" % re.escape(leaf))
         homes: list[Home] = []
         for path in self._elsewhere.paths(self._base.language):
             content = None if self._is_own(path) else self._elsewhere.after(path)
             if content is None or len(content) > LARGEST_CONTENT or leaf not in content:
-                continue  # a search for a word tries every place, one for bytes does not
+                continue  # searching for bytes first is faster than searching for a word
             if not word.search(content):
                 continue
             file = self._outline(path)
@@ -126,13 +126,13 @@ class Search:
         return Lost(f"{reason}; {paths}{more} {verb} one of that name", likely)
 
     def _is_partly_there(self, unit: Unit) -> bool:
-        """Return whether some distinctive lines of a paragraph are still in their file."""
+        """Return whether some distinctive lines of a paragraph are still in the same file."""
         if unit.name is not None or self._own is None:
             return False
         return bool(self._base.telling(unit) & telling_lines(self._own.lines))
 
     def _in_own(self, unit: Unit) -> Iterator[Home]:
-        """Yield the places where a unit may be in its own file, except those of other old units."""
+        """Yield the units of the same file that `unit` may be now, except other old units."""
         if self._own is not None:
             for home in _homes(self._base, unit, self._own, is_own=True):
                 name = home.unit.name
@@ -141,7 +141,7 @@ class Search:
                     yield home
 
     def _files(self, unit: Unit, text: Sequence[bytes]) -> list[Outline]:
-        """Return the files that contain lines of a unit which hardly any other file has."""
+        """Return the files that contain enough of a unit's lines that few other files contain."""
         telling = {line.strip() for line in text if is_telling(bare(line))}
         needles = sorted(telling, key=lambda line: (-len(line), line))[:NEEDLES]
         found: dict[str, frozenset[bytes]] = {}
@@ -167,7 +167,7 @@ class Search:
         return self._outlines[path]
 
     def _brought(self, unit: Unit, file: Outline) -> Iterator[Home]:
-        """Yield the places of a unit in a file that did not have the unit before."""
+        """Yield the units of a file that `unit` may be now, unless the old file had it as well."""
         homes = tuple(_homes(self._base, unit, file))
         before = self._elsewhere.before(file.path) if homes else None
         if before is not None:
@@ -178,7 +178,7 @@ class Search:
 
 
 def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) -> Iterator[Home]:
-    """Yield every unit of a file that may be the moved one, however similar."""
+    """Yield every unit of a file that `unit` may be now, with the similarity of the two."""
     if unit.name is None:
         if is_own or sum(base.telling(unit).values()) >= FEWEST_LINES:
             yield from _same_text(base, unit, file)
@@ -194,13 +194,13 @@ def _homes(base: Outline, unit: Unit, file: Outline, *, is_own: bool = False) ->
                 yield Home(file, there, alike)
         elif there.name is not None and is_likely:
             alike = likeness(wanted, found := file.telling(there))
-            # What has much more around it is a container.
+            # A symbol with many more lines only contains the moved symbol.
             if alike >= OTHER_NAME and likeness(found, wanted) >= SAME_NAME:
                 yield Home(file, there, alike)
 
 
 def _same_text(base: Outline, unit: Unit, file: Outline) -> Iterator[Home]:
-    """Yield the paragraphs that equal a unit byte for byte."""
+    """Yield the paragraphs of a file that equal a unit byte for byte, apart from line endings."""
     wanted = _chomped(base.text_of(unit))
     for there in file.units:
         if there.name is None and _chomped(file.text_of(there)) == wanted:
@@ -217,13 +217,16 @@ def _chomped(lines: Sequence[bytes]) -> list[bytes]:
 
 
 def likeness(wanted: Counter[bytes], found: Counter[bytes]) -> float:
-    """Return the share of the distinctive lines `wanted` that `found` has too, from 0 to 1."""
+    """Return the share, from 0 to 1, of the distinctive lines in `wanted` that `found` has too."""
     total = sum(wanted.values())
     return sum((wanted & found).values()) / total if total else float(not found)
 
 
 def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
-    """Return the place that is similar enough and better than all others, or None."""
+    """Return the home that is similar enough and better than all others.
+
+    Returns Lost if several are almost equally similar, and None if none is similar enough.
+    """
     by_name = [home for home in homes if home.unit.leaf == unit.leaf]
     by_name = [home for home in by_name if home.likeness >= SAME_NAME]
     others = [home for home in homes if not any(_is_around(home, named) for named in by_name)]
@@ -239,7 +242,7 @@ def _best(unit: Unit, homes: Sequence[Home]) -> Home | Lost | None:
 
 
 def _is_around(one: Home, other: Home) -> bool:
-    """Return whether one place contains the other."""
+    """Return whether one of two homes contains the other."""
     if one.path != other.path:
         return False
     inner, outer = sorted((one.unit, other.unit), key=lambda unit: unit.end - unit.start)
@@ -261,7 +264,7 @@ def is_displaced(base: Outline, unit: Unit, own: Outline, there: Unit) -> bool:
 
 
 def _places(outline: Outline) -> dict[object, int]:
-    """Map each name or text that only one unit has to the start of that unit."""
+    """Map the name or text of each unit to its start, without those that several units have."""
     found: dict[object, list[int]] = {}
     for unit in outline.units:
         key = unit.name or tuple(_chomped(outline.text_of(unit)))

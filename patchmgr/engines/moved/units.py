@@ -1,4 +1,4 @@
-"""Split a text into units: symbols (functions, classes) and the paragraphs outside of them."""
+"""Split a text into units: symbols (functions, classes), and the paragraphs outside of symbols."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _HASH_COMMENTS = frozenset({"Python"})
 class Unit(Struct, frozen=True):
     """A symbol with the comments above it, or a paragraph outside of symbols, as a range of lines.
 
-    Lines count from 0, and `end` is exclusive. A paragraph is a run of lines without a blank one,
-    and its `name` is None. `outer` is the symbol that contains this symbol.
+    Lines count from 0, and `end` is exclusive. A paragraph consists of consecutive lines that are
+    not blank, and its `name` is None. `outer` is the symbol that contains this symbol.
     """
 
     name: str | None
@@ -37,7 +37,7 @@ class Unit(Struct, frozen=True):
         return None if self.name is None else leaf_of(self.name)
 
     def has(self, start: int, end: int) -> bool:
-        """Return whether the symbol or paragraph contains all lines from `start` to `end`."""
+        """Return whether the unit contains all lines from `start` to before `end`."""
         return self.start <= start and end <= self.end
 
 
@@ -47,9 +47,9 @@ def leaf_of(name: str) -> str:
 
 
 def joined(outer: str, leaf: str) -> str:
-    """Return the full name of the symbol `leaf` inside `outer`, such as `Class.method`.
+    """Return the full name of the symbol `leaf` in `outer`, such as `Class.method`.
 
-    The names are joined by `::` or `.` as in `outer`.
+    The separator is `::` if `outer` contains it, and `.` otherwise.
     """
     return f"{outer}{'::' if '::' in outer else '.'}{leaf}"
 
@@ -85,31 +85,28 @@ class Outline:
 
     @cached_property
     def names(self) -> Counter[str]:
-        """How many symbols of the text have each name."""
+        """The number of symbols with each name."""
         return Counter(unit.name for unit in self.units if unit.name is not None)
 
     def named(self, name: str) -> tuple[Unit, ...]:
-        """Return all symbols of the text that have a given full name."""
+        """Return all symbols of the text with this full name."""
         return tuple(unit for unit in self.units if unit.name == name)
 
     def around(self, start: int, end: int) -> Unit | None:
-        """Return the smallest symbol or paragraph with all lines from `start` to `end`, or None."""
+        """Return the smallest unit with all lines from `start` to before `end`, or None."""
         found = [unit for unit in self.units if unit.has(start, end)]
         return min(found, key=lambda unit: unit.end - unit.start, default=None)
 
     def text_of(self, unit: Unit) -> list[bytes]:
-        """Return the lines of a symbol or paragraph, with their line feeds."""
+        """Return the lines of a unit, with their line feeds."""
         return self.lines[unit.start : unit.end]
 
     def telling(self, unit: Unit) -> Counter[bytes]:
-        """Count how often a symbol or paragraph has each distinctive line.
-
-        The lines are counted without white space.
-        """
+        """Count each distinctive line of a unit. White space in the lines is ignored."""
         return telling_lines(self.text_of(unit))
 
     def _symbol_units(self) -> Iterator[Unit]:
-        """Yield each run of lines of a symbol, with the comments right above it."""
+        """Yield each symbol, with the comments directly above it."""
         opened: list[tuple[str, int]] = []
         for number, symbol in enumerate((*self.symbols, None)):
             scopes = [] if symbol is None else _scopes(symbol)
@@ -132,7 +129,7 @@ class Outline:
         return start
 
     def _paragraphs(self, named: Sequence[Unit]) -> Iterator[Unit]:
-        """Yield the runs of lines outside of symbols, without a blank one."""
+        """Yield the paragraphs outside of symbols."""
         taken = {n for unit in named for n in range(unit.start, unit.end)}
         start: int | None = None
         for number, line in enumerate((*self.lines, b"")):
@@ -145,12 +142,12 @@ class Outline:
 
 
 def _scopes(symbol: str) -> list[str]:
-    """Return the names of the symbols around a line, outermost first."""
+    """Return the full names of all symbols that contain a symbol, outermost first, and its own."""
     return [symbol[: mark.start()] for mark in _MARK.finditer(symbol)] + [symbol]
 
 
 def is_comment(line: bytes, language: str) -> bool:
-    """Return whether a line begins with the characters of a comment."""
+    """Return whether a line starts with a comment."""
     start = line.lstrip()
     if language in _HASH_COMMENTS:
         return start.startswith(b"#")
@@ -158,7 +155,7 @@ def is_comment(line: bytes, language: str) -> bool:
 
 
 def telling_lines(lines: Sequence[bytes]) -> Counter[bytes]:
-    """Count how often each distinctive line occurs, with all white space removed."""
+    """Count each distinctive line. All white space is removed from the lines."""
     return Counter(line for line in map(bare, lines) if is_telling(line))
 
 
@@ -171,7 +168,7 @@ def indent_of(lines: Sequence[bytes]) -> bytes:
 
 
 def reindented(lines: Sequence[bytes], old: bytes, new: bytes) -> list[bytes]:
-    """Return lines with the indentation `new` in place of `old`, where a line starts with `old`."""
+    """Return lines in which those that start with the indentation `old` have `new` instead."""
     return [
         new + line[len(old) :] if line.startswith(old) and not is_blank(line) else line
         for line in lines

@@ -28,7 +28,7 @@ from patchmgr.engines.text.marked import split_marked
 from patchmgr.model.merge import Clean
 from patchmgr.model.ports import Formatter, Style, TextMerge
 
-STABLE = 0.9  # least share of upstream's lines that upstream's own formatter leaves unchanged
+STABLE = 0.9  # least share of upstream's lines that upstream's own formatter leaves alone
 
 _DOCSTRING_WORD = re.compile(r"\w+")
 _COMMENT = re.compile(

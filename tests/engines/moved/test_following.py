@@ -119,12 +119,12 @@ def test_one_collision_is_at_its_new_home() -> None:
 
 def test_two_collisions_are_one_of_the_old_file() -> None:
     new = {"b.py": K + function("f", {3: "x"}), "c.py": function("g", {3: "y"}) + K}
-    assert Played({"a.py": H, **new}).reason() == "upstream moved it to b.py, c.py"
+    assert Played({"a.py": H, **new}).reason() == "upstream moved these lines to b.py, c.py"
 
 
 def test_a_hunk_without_home_keeps_the_file_in_conflict() -> None:
     played = Played({"b.py": K + F})
-    assert played.reason() == "upstream moved it to b.py; upstream deleted the file with g"
+    assert played.reason() == "upstream moved these lines to b.py; upstream deleted the file with g"
     played = Played({"a.py": H, "b.py": K + F})
     assert played.followed().collision is not None
     assert played.answers() == ["modified moved", "conflict -"]
@@ -139,7 +139,7 @@ def test_a_deleted_symbol_is_named() -> None:
 
 def test_a_home_that_is_changed_as_well_is_left_alone() -> None:
     new = {"a.py": G + H, "b.py": K + F}
-    reason = "upstream moved it to b.py, which is changed as well"
+    reason = "upstream moved these lines to b.py, which the patch changes as well"
     assert Played(new, busy=("b.py",)).reason() == reason
     assert Played(new, busy=("a.py", "c.py")).answers()[0] == "modified moved"
 

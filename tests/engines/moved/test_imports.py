@@ -91,7 +91,7 @@ def test_an_import_follows_what_uses_it(
         pytest.param(START + b"clamp = max\n", START, "the patch uses clamp, which is not in b.py",
                      id="a-name-of-the-old-file"),
         pytest.param(START + b"def clamp(x):\n    return x\n", START,
-                     "it uses clamp, which the patch adds elsewhere",
+                     "the change uses clamp, which the patch adds elsewhere",
                      id="a-function-of-the-patch"),
         pytest.param(b"if TYPE_CHECKING:\n    " + USE, START,
                      "the patch uses clamp, which is imported for type checkers only",
@@ -155,7 +155,7 @@ def test_an_import_whose_file_is_gone_is_not_lost_in_silence() -> None:
     patched = head.replace(b"import os\n", b"import os\nimport sys\n") + BODY.replace(b"> ", b">= ")
     played = play(old, patched, {"b.py": START + BODY}, path="a.py")
     assert played.homes() == ["b.py weigh"]
-    assert played.reasons() == ["nothing that moved uses what it imports"]
+    assert played.reasons() == ["no moved line uses what this hunk imports"]
 
 
 def test_includes_follow() -> None:

@@ -211,7 +211,7 @@ def test_what_the_patch_adds_does_not_follow_neighbours_to_two_files(form: Form)
     stage = Stage(form)
     played = stage.play(OWN, chained(TO_B, move(11, "a", "c", before=110)))
     assert played.homes() == []
-    assert played.reasons() == ["upstream moved the lines beside it to several places"]
+    assert played.reasons() == ["upstream moved the lines next to this hunk to several places"]
 
 
 @CODE
@@ -409,7 +409,7 @@ def test_other_line_ends_are_not_mixed(form: Form) -> None:
     path = stage.path("b")
     played = play(old, patched, {**new, path: crlf(new[path])}, path=stage.path("a"))
     assert played.reasons() == [
-        f"upstream moved it to a file with different line endings -> {path}"
+        f"upstream moved these lines to a file with different line endings -> {path}"
     ]
     every = [{p: crlf(content) for p, content in side.items()} for side in (old, new)]
     played = play(every[0], crlf(patched), every[1], path=stage.path("a"))
@@ -424,7 +424,10 @@ def test_a_long_string_is_not_indented_anew() -> None:
     patched = stage.texts(on("a", FIX)(stage.start))["a.py"]
     patched = patched.replace(b"wedge, 10082)", b'"""a\nb""")')
     played = play(old, patched, new, path="a.py")
-    reason = "upstream changed its indentation, and the patch adds a string of several lines"
+    reason = (
+        "upstream changed the indentation of these lines, and the patch adds a string "
+        "that spans several lines"
+    )
     assert played.reasons() == [f"{reason} -> b.py"]
 
 
