@@ -99,11 +99,11 @@ def test_patches_change_places_where_the_files_stay_the_same(
     [
         (
             ("four", "--before", "one"),
-            "four.patch depends on one.patch: pkg/a.py: both change the same lines of it",
+            "four.patch depends on one.patch: pkg/a.py: both change the same lines of the file",
         ),
         (
             ("one", "--after", "four"),
-            "four.patch depends on one.patch: pkg/a.py: both change the same lines of it",
+            "four.patch depends on one.patch: pkg/a.py: both change the same lines of the file",
         ),
     ],
 )
@@ -148,7 +148,7 @@ def test_what_cannot_be_is_refused(
     desk: Hands, line: tuple[str, ...], code: int, message: str
 ) -> None:
     before = desk.look()
-    how = "pkg/a.py: both change the same lines of it"
+    how = "pkg/a.py: both change the same lines of the file"
     assert one_line(desk.run(*line, code=code)) == message.format(how=how)
     assert desk.look() == before
 

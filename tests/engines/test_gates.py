@@ -235,7 +235,7 @@ def test_what_cannot_be_read_as_python_at_all_does_not_compile() -> None:
         "differs": (
             Claim("f", None, None),
             b"b\n",
-            ["f is claimed to equal upstream's, but differs"],
+            ["f is claimed to be as in upstream, but differs"],
         ),
         "gone": (
             Claim("f", "g", None),

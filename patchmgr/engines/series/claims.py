@@ -10,11 +10,14 @@ from patchmgr.model.check import Problem
 from patchmgr.model.settings import Claim
 
 Read = Callable[[str], "bytes | None"]
-"""Return the content at a path, or None if there is no file."""
+"""A function that returns the content of the file at a path, or None if there is no file."""
 
 
 def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes | None:
-    """Return the bytes of the file, or of the symbol in it, or None if it does not exist."""
+    """Return the content of a file or, if `symbol` is given, the lines of that symbol.
+
+    Returns None if the file or the symbol does not exist.
+    """
     if content is None or symbol is None:
         return content
     index = SymbolIndex(path, content)
@@ -29,7 +32,7 @@ def claimed_bytes(path: str, symbol: str | None, content: bytes | None) -> bytes
 
 
 def digest_of(content: bytes) -> str:
-    """Return the sha256 of some bytes in hex, as claims in `series.toml` have it."""
+    """Return the sha256 of some content in hexadecimal, as claims in `series.toml` write it."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -48,5 +51,5 @@ def broken_claims(claims: Sequence[Claim], pin: Read, head: Read) -> Iterator[Pr
         elif now == claimed_bytes(claim.path, claim.symbol, pin(claim.path)):
             continue
         else:
-            sentence = f"{claim} is claimed to equal upstream's, but differs"
+            sentence = f"{claim} is claimed to be as in upstream, but differs"
         yield Problem("claims", sentence, None, claim.path)

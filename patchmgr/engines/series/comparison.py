@@ -19,7 +19,7 @@ _INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+")
 
 
 class OwnCommit(Struct, frozen=True):
-    """A commit of a series' branch: its id, its message, and its diff to the previous commit."""
+    """A commit of a series' branch: its id, its message, and its diff from the previous commit."""
 
     id: str
     message: bytes
@@ -48,7 +48,7 @@ def compare_states(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> tuple[
 
 
 def _pairs(old: Sequence[OwnCommit], new: Sequence[OwnCommit]) -> dict[str, OwnCommit]:
-    """Pair commits that make the same change, and then commits with the same subject."""
+    """Map each new commit's id to the old commit with the same change, or else the same subject."""
     pairs: dict[str, OwnCommit] = {}
     free = list(old)
     for key in (_change, lambda commit: commit.subject):
@@ -76,7 +76,7 @@ def _compared(before: OwnCommit | None, after: OwnCommit) -> ComparedPatch:
 
 
 def sameness_of(before: OwnCommit, after: OwnCommit) -> Sameness:
-    """Return how two versions of a patch differ; another commit message is a change, too."""
+    """Return how two versions of a patch differ. A different commit message counts as a change."""
     if before.message != after.message:
         return Sameness.CHANGED
     if _without_ids(before.diff) == _without_ids(after.diff):
@@ -106,7 +106,7 @@ def patch_sameness(old: Patch, new: Patch) -> Sameness:
 
 
 def _skeleton(file: FilePatch) -> tuple[object, ...]:
-    """Return what a change to a file does besides its hunks."""
+    """Return everything that a change does to a file, except its hunks."""
     modes = (file.old_mode, file.new_mode) if file.old_mode != file.new_mode else ()
     is_new = file.old_path is None
     mode = (file.new_mode or REGULAR,) if is_new else () if file.new_path is None else modes
@@ -114,7 +114,7 @@ def _skeleton(file: FilePatch) -> tuple[object, ...]:
 
 
 def _without_ids(diff: bytes) -> list[bytes]:
-    """Return a diff without blob ids, which also depend on the rest of each file."""
+    """Return a diff's lines without blob ids, which depend on the unchanged lines as well."""
     return [_INDEX.sub(b"index", line) for line in diff.split(b"\n")]
 
 
@@ -123,7 +123,7 @@ def _positionless(diff: bytes) -> list[bytes]:
 
 
 def _change(commit: OwnCommit) -> tuple[bytes, ...]:
-    """Return the file names in a diff, and the lines that it adds and removes."""
+    """Return the lines of a diff with its file names and with the lines it adds and removes."""
     lines = _positionless(commit.diff)
     return tuple(line for line in lines if not line.startswith((b" ", b"@@", b"index")) and line)
 

@@ -46,7 +46,7 @@ class Overlay:
         self._inside: dict[str, dict[str, None]] = {}
 
     def entry(self, path: str) -> Entry | None:
-        """Return the file at the path, or None if there is none."""
+        """Return the file at the path, or None if there is no file."""
         if path in self._changed:
             return self._changed[path]
         return self._tree.entry(path)
@@ -77,9 +77,9 @@ class Overlay:
         return {p: e for p, e in self._changed.items() if e != self._tree.entry(p)}
 
     def obstacle(self, path: str, leaving: Collection[str] = ()) -> str | None:
-        """Return the path of the file or directory that prevents a file at this path, or None.
+        """Return the file or folder that keeps a file from being created at `path`, or None.
 
-        Files that are `leaving` do not count.
+        Files whose paths are in `leaving` do not count.
         """
         for parent in parents_of(path):
             if parent not in leaving and self.entry(parent) is not None:
@@ -98,7 +98,7 @@ class Overlay:
 def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...]:
     """Apply a patch to the tree that it is written against, and return its change to each file.
 
-    Raises PatchmgrError "bad-patch" if it does not apply exactly.
+    Raises PatchmgrError "bad-patch" if the patch does not apply exactly.
     """
     leaving = {path for change in patch.files for path in left_path(change)}
     steps = tuple(_step_file(side, patch.name, change, leaving, blobs) for change in patch.files)
@@ -111,7 +111,7 @@ def step_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[FileStep, ...
 
 
 def left_path(change: FilePatch) -> tuple[str, ...]:
-    """Return, as a tuple, the path that a change deletes or renames, or an empty tuple."""
+    """Return `(old_path,)` if a change deletes or renames the file, or else an empty tuple."""
     is_leaving = change.new_path is None or change.is_rename
     return (change.old_path,) if is_leaving and change.old_path is not None else ()
 
@@ -148,9 +148,9 @@ def _step_file(
 
 
 def _makes(side: Overlay, change: FilePatch) -> bool:
-    """Return whether a plain diff with one name on both sides creates the file: `@@ -0,0 +1 @@`.
+    """Return whether a plain diff creates a file, although it has the same name on both sides.
 
-    The tree decides, because the same diff also fills an existing empty file.
+    Its hunk starts with `@@ -0,0`. The tree decides, as such a diff may also fill an empty file.
     """
     path = change.old_path
     if path is None or path != change.new_path or side.entry(path) is not None:
@@ -162,7 +162,7 @@ def _makes(side: Overlay, change: FilePatch) -> bool:
 def _content(
     name: str, change: FilePatch, base: Entry | None, blobs: Blobs
 ) -> tuple[str, tuple[int, ...]]:
-    """Return the blob of a file after a change, and where the hunks of the change start."""
+    """Return the blob of a file after a change, and the position of each hunk."""
     is_changed = bool(change.hunks) or change.binary is not None
     if base is not None and not is_changed:
         return base.blob, ()
@@ -189,7 +189,7 @@ def _binary(name: str, change: FilePatch, binary: BinaryChange, old: bytes) -> b
 
 
 def _is_named(name: str | None, content: bytes) -> bool:
-    """Return whether an id may be that of some content. An id that is no full sha1 always may."""
+    """Return whether an id in a patch fits the content. An abbreviated id always does."""
     return name is None or not is_full_id(name) or name == blob_id(content)
 
 

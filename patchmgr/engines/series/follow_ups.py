@@ -13,7 +13,7 @@ from patchmgr.formats.upstream_status import standing_of
 from patchmgr.model.patch import Patch
 from patchmgr.model.upstream_status import FollowUp, Stance
 
-SHORT = 7  # hexadecimal digits that name a commit, at least
+SHORT = 7  # least number of hexadecimal digits that name a commit
 _TOLD = late_pattern(
     r"""^[ \t*-]*\(?(?:(?P<fixes>fix(?:e[sd])?)|(?P<reverts>(?:this[ ])?reverts)
     |(?P<brings>cherry[ -]picked[ ]from)):?[ \t]+(?:(?:commit|PR|pull[ ]request):?[ \t]+)?
@@ -39,11 +39,11 @@ def names_of(patch: Patch, repository: str | None) -> frozenset[str]:
 
 
 Commits = Mapping[str, tuple[str, str]]
-"""The id and subject of each commit, by the first digits of its id and by pull request `#N`."""
+"""The id and subject of each commit, keyed by the first digits of the id and by pull request."""
 
 
 def indexed(commits: Iterable[tuple[str, str]]) -> Commits:
-    """Map the first digits of each commit's id, and its pull request `#N`, to id and subject."""
+    """Map the first digits of each commit's id, and its pull request (`#N`), to id and subject."""
     found = dict[str, tuple[str, str]]()
     for commit, subject in commits:
         found[commit[:SHORT]] = found[f"#{pull_number(subject)}"] = commit, subject
@@ -60,9 +60,10 @@ def landed(patch: Patch, commits: Commits, repository: str | None) -> tuple[str,
 
 
 def searched(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the search words for commit messages that refer to any of `names`.
+    """Return words to search for in commit messages that refer to any of `names`.
 
-    `names` are commit ids and pull requests. Every such message contains one of the words.
+    `names` are commit ids and pull requests. Every message that refers to one of them contains at
+    least one of the words.
     """
     words = {name if name[0] == "#" else name[:SHORT] for name in names}
     return tuple(sorted(words | {f"pull/{name[1:]}" for name in names if name[0] == "#"}))
@@ -95,7 +96,10 @@ def reverted(subject: str, message: str) -> tuple[str, ...]:
 
 
 def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, str]]:
-    """Yield what a commit claims to do, and to which commit or pull request."""
+    """Yield (kind, name) for each commit or pull request that a message says it fixes or reverts.
+
+    The kind is `fixes`, `reverts` or, for a cherry-pick, `brings`.
+    """
     title = _REVERT.match(subject)
     pull = None if title is None else pull_number(title["title"])
     if pull is not None:
@@ -103,7 +107,7 @@ def _told(subject: str, message: str, repository: str) -> Iterator[tuple[str, st
     for match in _TOLD.finditer(message):
         home = match["home"] or match["owner"] or ""
         if home.lower() not in repository.lower():
-            continue  # it is of another repository
+            continue  # the name refers to another repository
         kind = next(name for name in ("fixes", "reverts", "brings") if match[name])
         yield kind, match["commit"] or f"#{match['pull']}"
 

@@ -32,13 +32,16 @@ def force_patch(side: Overlay, patch: Patch, blobs: Blobs) -> tuple[RejectedHunk
             step_patch(side, replace(patch, files=(change,)), blobs)
         except PatchmgrError:
             if change.binary is not None or not change.hunks:
-                raise  # there is nothing to leave as a reject
+                raise  # such a change cannot be written as a reject
             rejected.append(_part(side, change, blobs))
     return tuple(rejected)
 
 
 def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
-    """Apply the hunks that fit, unless the file is created, deleted, renamed or copied."""
+    """Apply the hunks that fit, and return the others.
+
+    If the file is created, deleted, renamed or copied, all its hunks are rejected.
+    """
     entry = None if change.old_path is None else side.entry(change.old_path)
     if entry is None or change.new_path is None or change.is_rename or change.is_copy:
         return RejectedHunks(change, change.hunks)
@@ -50,13 +53,13 @@ def _part(side: Overlay, change: FilePatch, blobs: Blobs) -> RejectedHunks:
         else:
             kept.append(hunk)
     applied = apply_hunks(content, kept)
-    assert not isinstance(applied, Rejected)  # each was tried on top of the others
+    assert not isinstance(applied, Rejected)  # each hunk was tried together with those before
     side.set(change.path, Entry(entry.mode or REGULAR, blobs.add(applied.content)))
     return RejectedHunks(change, tuple(left))
 
 
 def reject_text(rejected: RejectedHunks) -> bytes:
-    """Return the rejected hunks as a diff, in the form of `patch`'s `.rej` files."""
+    """Return the rejected hunks as a diff, in the format of the `.rej` files of GNU patch."""
     change = rejected.change
     old = f"a/{change.old_path}" if change.old_path is not None else "/dev/null"
     new = f"b/{change.new_path}" if change.new_path is not None else "/dev/null"

@@ -1,9 +1,10 @@
 """Find where the files of a repository are in an installed package.
 
 Folder names are not interpreted. `src/`, `lib/`, `python/`, a folder that is installed under
-another name, and copies that a package keeps with its data are all found by content. A file is
-installed where its content is, if that is only one place and no other file of the repository fits
-better there. A new or changed file belongs with the files next to it in the repository.
+another name, and copies that a package keeps with its data are all found by content. A file of the
+repository is taken to be the installed file that has its content, if there is only one such file
+and no other file of the repository fits better. A new or changed file is installed next to the
+files that are next to it in the repository.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from patchmgr.formats.series_settings import PathMap
 
 _METADATA = (".dist-info", ".data", ".egg-info")
 _LIBRARIES = ("purelib/", "platlib/")
-_LOOKED_AT = 200  # files of a folder, or below it
-_ENOUGH = 8  # of them that are installed
-_NAMESAKES = 16
+_LOOKED_AT = 200  # most files, in a folder or below it, that are examined
+_ENOUGH = 8  # installed files after which no more are examined
+_NAMESAKES = 16  # most installed files of the same name that are compared
 
 
 class Source(Protocol):
@@ -37,11 +38,14 @@ class Source(Protocol):
         """Yield the paths of all known files."""
 
     def is_same(self, path: str, place: str) -> bool:
-        """Return whether the installed file `place` has the content of the repository's `path`."""
+        """Return whether the installed file `place` has the same content as `path`."""
 
 
 class InstalledPaths:
-    """Finds where a package installs the files of its repository, as RECORD lists them."""
+    """Maps the files of a repository to the installed files of its package, and back.
+
+    `known` are the paths of the installed files, as RECORD lists them.
+    """
 
     def __init__(self, known: Iterable[str], maps: PathMap, source: Source) -> None:
         self._known = frozenset(path for path in known if not _is_apart(path))
@@ -58,7 +62,7 @@ class InstalledPaths:
         self._origins = cache(self._find_origins)
 
     def find(self, path: str) -> str | None:
-        """Return the installed path of a repository file, or None if it is not installed."""
+        """Return the installed path of a repository file, or None if the file is not installed."""
         return self._place(path)
 
     def _find_place(self, path: str) -> str | None:
@@ -68,7 +72,7 @@ class InstalledPaths:
         return self._pair(path) or self._beside(path) or self._named(path)
 
     def place_new(self, path: str) -> str | None:
-        """Return where to install a file that a patch creates, or None if that is not known."""
+        """Return the path at which to install a file that a patch creates, or None if unknown."""
         mapped = self._maps.find(path)
         if mapped is not None:
             return mapped
@@ -82,19 +86,19 @@ class InstalledPaths:
         return place if self._has_like(place, folder) else None
 
     def is_missed(self, path: str) -> bool:
-        """Return whether a file is not installed, but similar files of its folder are."""
+        """Return whether a file is not installed, but files of the same folder and suffix are."""
         folder = _split(path)[0]
         is_known = self._home(folder) is not None
         return is_known and self.find(path) is None and self._has_like(path, folder)
 
     def _has_like(self, path: str, folder: str) -> bool:
-        """Return whether a file in a folder is installed that has the same suffix."""
+        """Return whether a folder has an installed file with the suffix of `path`."""
         kind = path.rpartition(".")[2]
         names = (name for name in self._source.names(folder) if name.rpartition(".")[2] == kind)
         return any(self.find(_join(folder, name)) is not None for name in names)
 
     def path_of(self, place: str) -> str | None:
-        """Return the repository path of an installed file, or None if it is not known."""
+        """Return the repository path of an installed file, or None if that is not known."""
         folder, name = _split(place)
         home = self._folders().get(folder)
         return None if home is None else _join(home, name)
@@ -110,7 +114,10 @@ class InstalledPaths:
         return {folder: most for folder, most in ranked.items() if most is not None}
 
     def _find_pair(self, path: str) -> str | None:
-        """Return the only place that has the content of a file and no other origin, or None."""
+        """Return the only installed file with the content of `path`, or None.
+
+        Returns None as well if another file of the repository may be the one installed there.
+        """
         if path in self._known and self._source.is_same(path, path):
             return path
         for end in _ends(path):
@@ -128,7 +135,10 @@ class InstalledPaths:
         return found[0] if len(found) == 1 and self._origins(found[0]) == [path] else None
 
     def _find_origins(self, place: str) -> list[str]:
-        """Return the files with the content at a place whose paths are most like that place."""
+        """Return the repository files from which an installed file may come.
+
+        They have its content and, of all files that have it, the most similar paths.
+        """
         if self._source.is_same(place, place):
             return [place]
         named = self._files_by_name().get(_split(place)[1], ())
@@ -137,20 +147,20 @@ class InstalledPaths:
         return [path for path in same if _shared(path, place) == most]
 
     def _is_anothers(self, path: str, place: str) -> bool:
-        """Return whether another file of the repository is installed at a place."""
+        """Return whether an installed file comes from another repository file than `path`."""
         origins = self._origins(place)
         depth = _shared(path, place)
         return path not in origins and any(_shared(one, place) >= depth for one in origins)
 
     def _beside(self, path: str) -> str | None:
-        """Return the place of a file next to the files of its folder, if it is installed there."""
+        """Return the installed file with the name of `path` next to the files of its folder."""
         folder, name = _split(path)
         home = self._home(folder)
         place = None if home is None else _join(home, name)
         return None if place not in self._known or self._is_anothers(path, place) else place
 
     def _named(self, path: str) -> str | None:
-        """Return the place whose path is that of a file, or its end, if no other file fits."""
+        """Return the installed path that equals `path` or the end of it, if only this file fits."""
         ends = [end for end in (path, *_ends(path)) if end in self._known]
         ends = ends[:1] if path in self._known else ends
         if len(ends) != 1 or self._is_anothers(path, ends[0]):
@@ -162,11 +172,11 @@ class InstalledPaths:
         return None if is_unsure else ends[0]
 
     def _find_home(self, folder: str) -> str | None:
-        """Return the folder of the package in which the files of a folder are installed."""
+        """Return the installed folder that holds the files of a repository folder, or None."""
         names = self._source.names(folder)
         beside = [_join(folder, name) for name in islice(names, _LOOKED_AT)]
         home = self._voted(beside, self._pair, folder)
-        if home is None and folder:  # most of what is below the root is in no package
+        if home is None and folder:  # not for the root: most files below it are not installed
             home = self._home_below(folder)
         if home is None:
             home = self._voted(beside, self._named, folder)
@@ -188,7 +198,7 @@ class InstalledPaths:
         return _most((_split(place)[0] for path in paths if (place := look(path))), folder)
 
     def _home_below(self, folder: str) -> str | None:
-        """Return where a folder is, if everything below it is installed under the same names."""
+        """Return the installed folder of `folder`, judged by the files in its subfolders."""
         prefix = folder + "/"
         below = islice((one for one in self._files() if one.startswith(prefix)), _LOOKED_AT)
         return _most(self._heads(below, prefix), folder)
@@ -202,7 +212,7 @@ class InstalledPaths:
                 yield place[: -len(rest) - 1]
 
     def _folder_named(self, folder: str) -> str | None:
-        """Return the place of a new folder, by the end of its path that starts with a package."""
+        """Return where to install a new folder: its path from the name of a package on."""
         parts = folder.split("/")
         for start, part in enumerate(parts):
             if part in self._tops:
@@ -211,7 +221,7 @@ class InstalledPaths:
 
 
 def _is_apart(path: str) -> bool:
-    """Return whether a path in RECORD is metadata or outside the folder of packages."""
+    """Return whether a path in RECORD is that of metadata, or is outside the folder of packages."""
     top, _, rest = path.partition("/")
     if ".." in path.split("/") or path.startswith("/"):
         return True
@@ -227,7 +237,10 @@ def _by_name(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _most(votes: Iterable[str], folder: str) -> str | None:
-    """Return the most frequent vote, or of several the one most like the folder, or None."""
+    """Return the most frequent vote or, of several, the one most similar to `folder`.
+
+    Returns None if there are no votes, or if two are equally frequent and equally similar.
+    """
     counts = Counter(islice(votes, _ENOUGH))
     ranked = sorted(((n, _shared(one, folder), one) for one, n in counts.items()), reverse=True)
     is_tie = len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]

@@ -27,14 +27,14 @@ State = Mapping[str, "Entry | None"]
 
 
 class Layer(Struct, frozen=True):
-    """The change that one patch makes: by path, each file before and after the patch."""
+    """The change that one patch makes: each file before and after the patch, keyed by path."""
 
     name: str
     files: Mapping[str, tuple[Entry | None, Entry | None]]
 
 
 class Collision(Struct, frozen=True):
-    """A patch that conflicts with the files to which it is applied: its name, path and reason."""
+    """A conflict: the name of the patch, the path of the file in conflict, and the reason."""
 
     name: str
     path: str
@@ -42,14 +42,17 @@ class Collision(Struct, frozen=True):
 
 
 class Ground(Struct, frozen=True):
-    """The files at the pin, on which all states of a series are based, and access to contents."""
+    """The files at the pin that every state of a series builds on, with access to their contents.
+
+    `text` merges files in which two changes meet.
+    """
 
     pin: Tree
     blobs: Blobs
     text: TextMerge
 
     def entry(self, state: State, path: str) -> Entry | None:
-        """Return the file at a path after some patches (`state`), or None if there is none."""
+        """Return the file at a path in a state of the series, or None if there is no file."""
         return state[path] if path in state else self.pin.entry(path)
 
     def content(self, entry: Entry | None) -> bytes:
@@ -58,14 +61,14 @@ class Ground(Struct, frozen=True):
         return self.blobs.read(entry.blob) if entry is not None and is_file else b""
 
     def overlay(self, state: State) -> Overlay:
-        """Return the tree of all files after some patches (`state`)."""
+        """Return the tree of all files in a state of the series."""
         side = Overlay(self.pin)
         for path, entry in state.items():
             side.set(path, entry)
         return side
 
     def between(self, name: str, old: State, new: State) -> Layer:
-        """Return the difference of two states of a series as the change of one patch."""
+        """Return the difference between two states of a series as the change of one patch."""
         pairs = {p: (self.entry(old, p), self.entry(new, p)) for p in (*old, *new)}
         return Layer(name, {path: pair for path, pair in pairs.items() if pair[0] != pair[1]})
 
@@ -75,7 +78,7 @@ class Ground(Struct, frozen=True):
 
 
 def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple[State, ...]:
-    """Apply patches to `start` as they are written, and return `start` and each state after.
+    """Apply patches to `start` as they are written; return `start` and the state after each patch.
 
     Raises PatchmgrError "bad-patch" if a patch does not apply.
     """
@@ -88,9 +91,9 @@ def fold_states(ground: Ground, patches: Sequence[Patch], start: State) -> tuple
 
 
 def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Apply a patch's change to another state of the files, with git's merge where they differ.
+    """Apply a patch's change to another state of the files, with git's merge for files that differ.
 
-    Returns the new state, or the file in conflict.
+    Returns the new state, or the conflict.
     """
     new = dict(state)
     for path, (base, theirs) in layer.files.items():
@@ -101,20 +104,20 @@ def lay(ground: Ground, layer: Layer, state: State) -> State | Collision:
         sides = Sides(base, ours, theirs)
         merged = None if base is None else merge_file(sides, blobs=ground.blobs, text=ground.text)
         if not isinstance(merged, Merged):
-            return Collision(layer.name, path, "both change the same lines of it")
+            return Collision(layer.name, path, "both change the same lines of the file")
         new[path] = merged.entry
     return _standing(ground, layer, new)
 
 
 def is_out(ground: Ground, layer: Layer, state: State) -> bool:
-    """Return whether files do not contain a patch's change: reversing it then changes nothing."""
+    """Return whether a state lacks a patch's change, so that reversing the change has no effect."""
     back = Layer(layer.name, {path: (new, old) for path, (old, new) in layer.files.items()})
     found = lay(ground, back, state)
     return not isinstance(found, Collision) and ground.is_same(found, state)
 
 
 def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
-    """Return the state, or a collision if another path is in the way of a file of the layer."""
+    """Return the state, or a conflict if a file or folder is in the way of a file of the layer."""
     side = ground.overlay(state)
     for path, (_, theirs) in layer.files.items():
         obstacle = side.obstacle(path) if theirs is not None else None
@@ -124,9 +127,9 @@ def _standing(ground: Ground, layer: Layer, state: State) -> State | Collision:
 
 
 def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[State, ...] | Collision:
-    """Apply the changes of patches in order, with git's merge where files differ.
+    """Apply the changes of patches in order, with git's merge for files that differ.
 
-    Returns the start and the state after each change, or the first conflict.
+    Returns `start` and the state after each change, or the first conflict.
     """
     states: list[State] = [start]
     for layer in layers:
@@ -138,13 +141,13 @@ def lay_all(ground: Ground, layers: Sequence[Layer], start: State) -> tuple[Stat
 
 
 def layers_of(ground: Ground, names: Sequence[str], states: Sequence[State]) -> tuple[Layer, ...]:
-    """Return the change of each patch, given the states before the first and after each patch."""
+    """Return the change of each patch, given the first state and the state after each patch."""
     pairs = zip(names, pairwise(states), strict=True)
     return tuple(ground.between(name, old, new) for name, (old, new) in pairs)
 
 
 def sharers(layers: Sequence[Layer], path: str, *, but: str) -> tuple[str, ...]:
-    """Return the names of all patches, except the patch `but`, that change a path."""
+    """Return the names of all patches, except the patch `but`, that change the file at `path`."""
     return tuple(layer.name for layer in layers if path in layer.files and layer.name != but)
 
 
@@ -158,14 +161,14 @@ def is_exact(ground: Ground, patch: Patch, old: State, new: State) -> bool:
     return ground.is_same(side.changes(), new)
 
 
-# At the beginning of a line: what is within a class is called by any name that has it.
+# Only at the start of a line: a method's name alone does not tell which class is meant.
 _DEFINED = re.compile(
     rb"^(?:(?:async )?def|class|struct|enum(?: class)?|union|#[ \t]*define|(?:pub )?fn|func)"
     rb"\s+(\w+)",
     re.MULTILINE,
 )
 _WORD = re.compile(rb"[^\W\d]\w*")
-# Names rather than words of a sentence: with an underscore, a digit or a capital inside.
+# Names rather than words of a sentence: an underscore, a digit or a capital after the first letter.
 _NAME = re.compile(rb"[^\W\d]\w*[_0-9A-Z]\w*$")
 
 
@@ -193,7 +196,7 @@ def dependencies(
 
 
 def _by_lines(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) -> Iterator[Need]:
-    """Yield the patches below which the last layer cannot be moved, nearest first."""
+    """Yield the patches that must stay before the last layer, nearest first."""
     carried = [layers[-1]]
     for at in range(len(layers) - 2, -1, -1):
         other = layers[at]
@@ -206,7 +209,7 @@ def _by_lines(ground: Ground, layers: Sequence[Layer], states: Sequence[State]) 
 
 
 def _meet(one: Layer, other: Layer) -> bool:
-    """Return whether two layers share a file, or one has a file in a folder of the other's name."""
+    """Return whether two layers change the same path, or paths of which one contains the other."""
     if not one.files.keys().isdisjoint(other.files):
         return True
     places = [{f"{path}/" for path in layer.files} for layer in (one, other)]
@@ -214,9 +217,9 @@ def _meet(one: Layer, other: Layer) -> bool:
 
 
 def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: State) -> str | None:
-    """Return the file for which layers cannot change places with another, or None if they can.
+    """Return a file that keeps `other` from being moved above the layers `carried`, or None.
 
-    They can if both orders apply and give the same files.
+    It can be moved if both orders apply and give the same files.
     """
     above = lay_all(ground, [other, *carried], start)
     below = lay_all(ground, [*carried, other], start)
@@ -228,7 +231,7 @@ def _obstacle(ground: Ground, other: Layer, carried: Sequence[Layer], start: Sta
 
 
 class _Names(Struct, frozen=True):
-    """The names that a layer newly defines, and the words that it writes, with their languages."""
+    """The names that a layer newly defines and the words that it newly uses, with the language."""
 
     defined: frozenset[tuple[str, bytes]]
     written: frozenset[tuple[str, bytes]]
@@ -250,6 +253,6 @@ class _Names(Struct, frozen=True):
         return cls(frozenset(defined), frozenset(written))
 
     def uses(self, other: _Names) -> str | None:
-        """Return a name that this patch's lines use and the other patch defines, or None."""
+        """Return a name that this patch newly uses and `other` newly defines, or None."""
         shared = (self.written - self.defined) & other.defined
         return min(shared)[1].decode("utf-8", "replace") if shared else None

@@ -14,14 +14,14 @@ from patchmgr.model.ports import Blobs, TextMerge, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
 Changes = Mapping[str, tuple["Entry | None", "Entry | None"]]
-"""The differences between two trees: the file before and after, by path."""
+"""The files that differ between two trees, each before and after, keyed by path."""
 
 
 class Piece(Struct):
-    """A patch of the linear series: the fork's commit that it is from, and its files afterwards.
+    """A patch of the linear series: the fork's commit that it comes from, and the changed files.
 
-    `after` maps each changed path to its file, or to None if the file is deleted. `is_rest` says
-    whether the merge commit itself made the changes.
+    `after` maps each changed path to the file after the patch, or to None if the file is deleted.
+    `is_rest` says whether the commit is a merge and the patch holds only what the merge changed.
     """
 
     commit: str
@@ -41,8 +41,8 @@ class Remark(Struct, frozen=True):
 class Line:
     """A linear series of patches on upstream, made from a fork's commits one by one.
 
-    `want` is the fork's tree after a commit. Conflicts are resolved as in that tree, and a
-    remaining difference from the tree becomes a patch of its own.
+    The parameter `want` is the fork's tree after a commit. Conflicts are resolved as in that tree,
+    and what still differs from it becomes a patch of its own.
     """
 
     def __init__(self, tree: Tree, blobs: Blobs, text: TextMerge, recall: Resolutions) -> None:
@@ -57,11 +57,11 @@ class Line:
         self._homes: dict[str, str] = {}
 
     def paths(self) -> set[str]:
-        """Return all paths that patches of the linear series change."""
+        """Return all paths that the patches of the series change."""
         return {path for piece in self.pieces for path in piece.after}
 
     def entry(self, path: str) -> Entry | None:
-        """Return a file as it is after the last patch, or None if it does not exist."""
+        """Return the file at a path after the last patch, or None if there is no file."""
         return self._top[path] if path in self._top else self._tree.entry(path)
 
     def pick(self, commit: str, changes: Changes, want: Tree, merge: str = "") -> None:
@@ -157,11 +157,11 @@ class Line:
         return Entry(mode, self._blobs.add(content))
 
     def _resolved(self, marked: bytes, wanted: bytes) -> tuple[bytes, str]:
-        """Resolve a text in conflict by recorded resolutions, or else as in the fork's tree."""
+        """Resolve a text in conflict with recorded resolutions, or else as in the fork's tree."""
         ends = wanted.endswith(b"\n")
         known = replay(marked, self._recall.find, ends_with_newline=ends)
         if known.is_clean:
-            return known.marked, "as recorded of a merge"
+            return known.marked, "as recorded from a merge"
         lessons = {lesson.id: lesson.resolution for lesson in learn(known.marked, wanted)}
         found = replay(
             known.marked, lambda *sides: lessons.get(region_id(*sides)), ends_with_newline=ends
@@ -174,10 +174,10 @@ class Line:
 
 
 class Closest(Struct, frozen=True):
-    """The upstream commit most similar to a tree, and the number of commits up to it.
+    """The upstream commit most similar to a tree, and the number of commits (`steps`) up to it.
 
     `changed` is the number of paths that upstream changed up to that commit. `taken` holds those of
-    these paths at which the tree has upstream's file.
+    the paths at which the tree has upstream's new file.
     """
 
     commit: str
@@ -189,7 +189,7 @@ class Closest(Struct, frozen=True):
 def closest(
     steps: Sequence[tuple[str, Mapping[str, Entry | None]]], start: Tree, tree: Tree
 ) -> Closest | None:
-    """Return the upstream commit most similar to a tree, or None if `start` is as similar."""
+    """Return the upstream commit most similar to a tree, or None if no commit beats `start`."""
     best, best_at, score = 0, -1, 0
     now: dict[str, Entry | None] = {}
     for at, (_, changes) in enumerate(steps):

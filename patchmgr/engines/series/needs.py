@@ -1,8 +1,9 @@
 """Select the patches that an upstream state needs, by the conditions in their headers.
 
-On its pin, a series consists of the patches needed there. In a rebase, a patch that the target does
-not need is left out. A patch that only the target needs is merged with the version that its diff
-names as base, and later patches are not written on top of it.
+On its pin, a series consists of the patches that the pin needs. In a rebase, a patch that the
+target does not need is left out. A patch that only the target needs is applied to the pin or, if it
+does not apply there, to the file versions that its diff names. Later patches are not written on top
+of it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Question = Literal["refusal", "failure", "broken promise"]
 class Views(Struct, frozen=True):
     """The old and the new upstream state of a rebase, on which conditions are evaluated.
 
-    `states` looks up other states that conditions name.
+    `states` looks up other upstream states that conditions name.
     """
 
     base: State
@@ -69,12 +70,12 @@ def check_upstreams(patches: Sequence[Patch], known: Collection[str]) -> None:
                 name = claim.where.upstream
                 if name is not None and name not in known:
                     problem = f"Patch {shown(patch.name)} names an unknown upstream: {shown(name)}"
-                    hint = "patchmgr upstream list shows the upstreams here"
+                    hint = "to see the upstreams: patchmgr upstream list"
                     raise PatchmgrError("bad-predicate", problem, hint)
 
 
 def missing_on(patches: Sequence[Patch], state: State, states: States) -> dict[str, str]:
-    """Return the patches that an upstream state does not need, each with the reason."""
+    """Map the name of each patch that an upstream state does not need to the reason."""
     found = {patch.name: _refusal(patch, state, states) for patch in patches}
     return {name: reason for name, reason in found.items() if reason is not None}
 
@@ -84,7 +85,7 @@ def _refusal(patch: Patch, state: State, states: States) -> str | None:
 
 
 def _told_of(patch: Patch, question: Question, state: State, states: States) -> str | None:
-    """Answer a question about the conditions of a patch. An error message names the patch."""
+    """Return what `predicates` says about the conditions of a patch. Errors name the patch."""
     from patchmgr.engines.series import predicates  # most patches have no conditions
 
     ask = {
@@ -101,7 +102,7 @@ def _told_of(patch: Patch, question: Question, state: State, states: States) -> 
 
 
 def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
-    """Raise PatchmgrError "bad-predicate" if a patch's `Ensures` is false after the patch."""
+    """Raise PatchmgrError "bad-predicate" if a patch's `Ensures` is false once it is applied."""
     broken = _broken(patch, views, tree)
     if broken is not None:
         hint = "correct the patch or its Ensures field"
@@ -109,9 +110,10 @@ def check_promise(patch: Patch, tree: Tree, views: Views) -> None:
 
 
 def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told]:
-    """Yield a finding for each patch whose `Valid-While` is false on the target, even if merged.
+    """Yield a finding for each patch whose `Valid-While` is false on the target.
 
-    Patches that the target does not need are not checked. On the pin, all were checked before.
+    Patches that the target does not need are not checked. If the target is the pin, no patch is
+    checked.
     """
     if views is None or views.onto is views.base:
         return
@@ -124,9 +126,9 @@ def invalid_patches(items: Sequence[Item], views: Views | None) -> Iterator[Told
 
 
 def place_items(items: Sequence[Item], views: Views, blobs: Blobs) -> tuple[Item, ...]:
-    """Return the patches of a rebase, marking those that their conditions leave out.
+    """Return the patches of a rebase, with those marked that their conditions leave out.
 
-    If any patch has a condition, the changes of all patches that are not left out are computed.
+    If any patch has a condition, the changes of the patches to the base are computed as well.
     Raises PatchmgrError with the patch's name if a predicate cannot be evaluated.
     """
     if not has_conditions([item.patch for item in items if item.refusal is None]):
@@ -161,7 +163,10 @@ def _broken(patch: Patch, views: Views, tree: Tree) -> str | None:
 
 
 def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) -> Item:
-    """Compute the changes of a patch that only the target needs, on the base or a named version."""
+    """Compute the changes of a patch that only the target needs.
+
+    It is applied to the base, or else to the versions that its diff names.
+    """
     try:
         return replace(item, steps=step_patch(Overlay(old), item.patch, blobs))
     except PatchmgrError as fault:
@@ -174,7 +179,7 @@ def _woken(item: Item, missing: str, base: State, old: Overlay, blobs: Blobs) ->
 
 
 def _steps_on_named(patch: Patch, old: Overlay, blobs: Blobs) -> tuple[FileStep, ...]:
-    """Apply a patch to the versions that its index lines name, as `git am -3` does."""
+    """Apply a patch to the file versions that its index lines name, as `git am -3` does."""
     named = Overlay(old)
     for change in patch.files:
         if change.old_path is None:

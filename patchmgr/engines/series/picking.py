@@ -9,13 +9,14 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 
 SUFFIX = ".patch"
-FEWEST = 4  # digits of an id
+FEWEST = 4  # least number of digits of an id
 
 
 def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") -> str:
-    """Return the one patch of a series that a word refers to, by the rules of `matching`.
+    """Return the patch of a series that a word refers to, by the rules of `matching`.
 
-    Raises PatchmgrError "unknown-patch", with the nearest names, if none or several match.
+    Raises PatchmgrError "unknown-patch" if no patch or several patches match. The hint then lists
+    similar names.
     """
     found = matching(given, names, series=series)
     if len(found) == 1:
@@ -32,18 +33,20 @@ def pick(given: str, names: Sequence[str], *, series: str, what: str = "patch") 
 
 
 def unknown_patch(message: str, given: str, names: Sequence[str]) -> PatchmgrError:
-    """Return the error for a word that names no patch. Its hint lists the nearest names."""
+    """Return the error for a word that names no patch. The hint lists the most similar names."""
     close = get_close_matches(given, names, n=3, cutoff=0.4)
-    hint = f"nearest names: {', '.join(close)}" if close else "patchmgr series show lists them"
+    hint = "to see the patches: patchmgr series show"
+    if close:
+        hint = f"nearest names: {', '.join(close)}"
     return PatchmgrError("unknown-patch", message, hint)
 
 
 def matching(given: str, names: Sequence[str], *, series: str) -> tuple[str, ...]:
     """Return the names of all patches of a series that a word may refer to.
 
-    These are the patch with that name (with or without `.patch`) or number (from 1). If there is
-    none, they are all patches whose names start with the word. A path to a patch, from the
-    workspace or from `series/`, counts as its name.
+    A word refers to the patch with this name (with or without `.patch`) or this number (from 1). If
+    there is no such patch, it refers to all patches whose names start with the word. The path of a
+    patch file, relative to the workspace or to `series/`, counts as the name of the patch.
     """
     start = given.removeprefix("series/").removeprefix(f"{series}/")
     for exact in (given, given + SUFFIX, start, start + SUFFIX):
@@ -64,19 +67,19 @@ def matching_ids(given: str, ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def file_name(given: str) -> str:
-    """Return the file name of a new patch: `.patch` is added unless the name has a patch suffix."""
+    """Return the file name of a new patch; `.patch` is added unless it has a patch's suffix."""
     return given if given.endswith((SUFFIX, ".diff")) else given + SUFFIX
 
 
 def beside(names: Sequence[str], name: str, *, other: str, is_behind: bool) -> tuple[str, ...]:
-    """Return patch names in a new order: `name` directly before or after `other`."""
+    """Return patch names in a new order, with `name` moved directly before or after `other`."""
     rest = [each for each in names if each != name]
     at = rest.index(other) + is_behind
     return (*rest[:at], name, *rest[at:])
 
 
 def together(names: Sequence[str], name: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return patch names in a new order: `others` directly beside `name`, in the order they had."""
+    """Return patch names in a new order, with `others` moved next to `name` in their old order."""
     members = [each for each in names if each == name or each in others]
     rest = [each for each in names if each == name or each not in others]
     at = rest.index(name)

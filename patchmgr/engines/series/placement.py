@@ -1,4 +1,4 @@
-"""Apply hunks to a text at their stated lines, or at the only other place where they fit."""
+"""Apply hunks to a text at their stated lines, or at the only other position where they fit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from patchmgr.model.patch import Hunk
 
 
 class Applied(Struct, frozen=True):
-    """The text that hunks give, and the line of the old text (from 0) where each was applied."""
+    """A text after hunks are applied, and the line of the old text (from 0) where each starts."""
 
     content: bytes
     positions: tuple[int, ...]
 
 
 class Rejected(Struct, frozen=True):
-    """The index (from 0) of the first hunk that does not have exactly one place, and the reason."""
+    """The index (from 0) of the first hunk that cannot be applied, and the reason."""
 
     index: int
     reason: str
@@ -41,7 +41,7 @@ class PatchedFile(Struct, frozen=True):
     positions: tuple[int, ...]
 
     def without(self, taken: Collection[int]) -> PatchedFile:
-        """Return the change without the hunks with these numbers, applied to its base instead."""
+        """Return the change without the hunks in `taken`, which become part of the base."""
         base, hunks, positions = take_in(self.base, self.hunks, self.positions, taken)
         return replace(self, base=base, hunks=hunks, positions=positions)
 
@@ -57,10 +57,9 @@ def split_lines(content: bytes) -> list[bytes]:
 def apply_hunks(content: bytes, hunks: Sequence[Hunk]) -> Applied | Rejected:
     """Apply all hunks without fuzz: every context line and removed line must match.
 
-    Later hunks are expected to be off by as many lines as earlier ones were. If a hunk does not fit
-    where it is expected, it is applied at the only other place after the earlier hunks where it
-    fits. A hunk with less context on one side was cut off by the start or end of the file, and fits
-    only there.
+    Each hunk is expected to be off by as many lines as the hunk before it. If a hunk does not fit
+    there, it is applied at the only other position, after the hunk before it, where it fits. A hunk
+    with less context on one side fits only at the start or end of the file.
     """
     lines = split_lines(content)
     out: list[bytes] = []
@@ -100,7 +99,10 @@ def _place(lines: list[bytes], hunk: Hunk, expected: int, start: int) -> int | s
 
 
 def _is_anchored(lines: list[bytes], hunk: Hunk, at: int) -> bool:
-    """Return whether a hunk that the start or end of its file cut off would be placed there."""
+    """Return whether a position agrees with the context of a hunk.
+
+    A hunk with less context before or after its changes belongs at the start or end of the file.
+    """
     is_context = [line[:1] == b" " for line in hunk.lines]
     leading, trailing = _run_length(is_context), _run_length(is_context[::-1])
     if leading < trailing and hunk.old_start <= 1 and at > 0:
@@ -138,7 +140,7 @@ def places_of(content: bytes, hunk: Hunk) -> list[int]:
 
 
 def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
-    """Return whether hunks, applied in order at any lines but without fuzz, give the result."""
+    """Return whether hunks, in order, at any lines, without fuzz, turn `content` into `result`."""
     old, new = split_lines(content), split_lines(result)
     done, drift = [0], 0
     for hunk in hunks:
@@ -156,7 +158,7 @@ def leads_to(content: bytes, hunks: Sequence[Hunk], result: bytes) -> bool:
 def _same_from(
     old: list[bytes], new: list[bytes], done: Sequence[int], *, drift: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of places for the next hunk that have only equal lines before them."""
+    """Yield the ranges of lines where the next hunk may start: all lines before it are equal."""
     last = -1
     for first in done:
         if first > last:
@@ -165,7 +167,7 @@ def _same_from(
 
 
 def _first_difference(old: list[bytes], new: list[bytes], at: int, *, drift: int) -> int:
-    """Return the first place from `at` on where the texts differ, or the end of one of them."""
+    """Return the first line from `at` on where the texts differ, or the end of the shorter one."""
     end, size = min(len(old), len(new) - drift), 64
     while at < end:
         some = old[at : min(at + size, end)]
@@ -177,7 +179,7 @@ def _first_difference(old: list[bytes], new: list[bytes], at: int, *, drift: int
 
 
 def occurrences(lines: list[bytes], part: list[bytes], first: int, last: int) -> Iterator[int]:
-    """Yield the places between `first` and `last` at which some lines occur."""
+    """Yield the line numbers from `first` to `last` at which the lines `part` occur."""
     if not part:
         yield from range(first, last + 1)
         return
@@ -202,7 +204,7 @@ def apply_one(content: bytes, hunk: Hunk, position: int) -> bytes:
 def take_in(
     content: bytes, hunks: Sequence[Hunk], positions: Sequence[int], taken: Collection[int]
 ) -> tuple[bytes, tuple[Hunk, ...], tuple[int, ...]]:
-    """Apply the hunks with the numbers `taken` to a text, and move the other hunks accordingly.
+    """Apply the hunks whose numbers are in `taken` to a text.
 
     Returns the new text, and the other hunks with their positions in the new text.
     """

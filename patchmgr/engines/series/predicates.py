@@ -83,7 +83,7 @@ def refusal(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def broken_promise(conditions: Conditions, own: State, states: States) -> str | None:
-    """Return why a patch's `Ensures` is false on a state that has the patch, or None if true."""
+    """Return why `Ensures` is false on a state that has the patch, or None if it is true."""
     if conditions.ensures is None:
         return None
     found = evaluate(conditions.ensures, replace(own, label=f"{own.label} with it"), states)
@@ -93,7 +93,7 @@ def broken_promise(conditions: Conditions, own: State, states: States) -> str | 
 def failure(conditions: Conditions, own: State, states: States) -> str | None:
     """Return why a patch's `Valid-While` is false on an upstream state, or None if it is true.
 
-    The reason does not contain the ref of the state, so it is the same for every name of the state.
+    The reason does not contain the ref of the state, and so does not depend on it.
     """
     if conditions.valid_while is None:
         return None
@@ -102,16 +102,16 @@ def failure(conditions: Conditions, own: State, states: States) -> str | None:
 
 
 def _written(ref: WrittenRef, own: State) -> str:
-    """Return the ref that a file contains, if all matching lines contain the same one."""
+    """Return the ref that a file contains. All matching lines must contain the same ref."""
     text = _text(ref.path, own)
-    wanted = f"which should name a ref by {_quoted(ref.regex)}"
+    wanted = f"which should name a ref in a line that matches {_quoted(ref.regex)}"
     if text is None:
         raise _unknown(f"there is no file {shown(ref.path)} in {own.label}, {wanted}")
     found = (compile_regex(ref.regex).search(_searched(line)) for line in text.split("\n"))
     names = sorted({match[1] for match in found if match is not None and match[1]})
     if len(names) != 1:
-        number = "no line" if not names else "lines that differ"
-        raise _unknown(f"{shown(ref.path)} of {own.label}, {wanted}, has {number} for it")
+        number = "no such line" if not names else "lines that differ"
+        raise _unknown(f"{shown(ref.path)} of {own.label}, {wanted}, has {number}")
     return names[0]
 
 
@@ -165,7 +165,7 @@ def _lines_of(symbol: str, path: str, text: str, state: State) -> list[int]:
     found = [n for n, name in named if name == symbol or name.startswith(inside)]
     if not found:
         known = named[-1][0] if named else 0
-        # Where a file is not understood, it has no symbols from there on: see cxx_symbols.
+        # From code on that cannot be parsed, a file has no symbols: see cxx_symbols.
         if _may_define(symbol, path, lines[known:]):
             raise _unknown(f"the symbols of {shown(path)} in {state.label} cannot be determined")
     return found
@@ -197,5 +197,5 @@ def _quoted(regex: str) -> str:
 
 
 def _unknown(problem: str) -> PatchmgrError:
-    hint = "state in the predicate what holds there, with `and`, `or` and `not`"
+    hint = "say in the predicate what applies to that state, with `and`, `or` and `not`"
     return PatchmgrError("unknown-state", problem, hint)

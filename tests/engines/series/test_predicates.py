@@ -134,7 +134,7 @@ def test_a_predicate_holds_or_not_and_says_why(text: str, holds: bool, why: str)
     assert find(text) == Evaluation(holds, why)
 
 
-NAMES = 'which should name a ref by "TAG (.*)"'
+NAMES = 'which should name a ref in a line that matches "TAG (.*)"'
 
 
 @table(
@@ -147,10 +147,10 @@ NAMES = 'which should name a ref by "TAG (.*)"'
         ("path x of lib at v7", "lib has no v7"),
         ("path x of nobody", "nobody has no None"),
         ('path x of lib at "TAG (.*)" in no', f"there is no file no in up v1, {NAMES}"),
-        ('path x of lib at "TAG (.*)" in d/f.py', f"d/f.py of up v1, {NAMES}, has no line for it"),
+        ('path x of lib at "TAG (.*)" in d/f.py', f"d/f.py of up v1, {NAMES}, has no such line"),
         (
             'path x of lib at "TAG (.*)" in two.cmake',
-            f"two.cmake of up v1, {NAMES}, has lines that differ for it",
+            f"two.cmake of up v1, {NAMES}, has lines that differ",
         ),
         ('pattern "x" in broken.py:C', "the symbols of broken.py in up v1 cannot be determined"),
         ('pattern "x" in notes.txt:C', "the symbols of notes.txt in up v1 cannot be determined"),
