@@ -45,7 +45,7 @@ class PatchmgrError(Exception):
 
 
 class UsageError(PatchmgrError):
-    """A command that was given wrong words or options."""
+    """The error for a command whose arguments or options are wrong."""
 
     def __init__(self, message: str, *hints: str) -> None:
         super().__init__("usage", message, *hints)

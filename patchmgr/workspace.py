@@ -64,14 +64,15 @@ _PATIENCE = 5.0
 _MANY = 100_000
 _LARGEST = 1 << 30
 
-# A command asks for it again and again, and mostly nothing has changed.
+# A command parses the lock many times, and the lock has usually not changed.
 _parsed_lock = lru_cache(maxsize=16)(parse_lock)
 
 
 class Workspace:
     """A directory that contains upstream.lock.
 
-    `command` describes the changes in the operation log. If it is None, changes are not logged.
+    `command` is the command that the operation log names for each change. If it is None, changes
+    are not logged.
     """
 
     def __init__(self, root: Path, *, command: str | None = None) -> None:
@@ -109,28 +110,34 @@ class Workspace:
         replace_file(place, json.dumps(to_builtins(value, enc_hook=str)).encode())
 
     def kept(self, path: str, kind: type[T]) -> T | None:
-        """Return the value that `keep` wrote to a file, or None if it is unreadable."""
+        """Return the value that `keep` wrote to a file, or None if it is missing or malformed."""
         try:
             return convert(read_json(self.root, path), kind)
         except (PatchmgrError, OSError, ValueError):
             return None
 
     def series_record(self, name: str) -> SeriesRecord:
-        """Return the entry of a series in upstream.lock; raise PatchmgrError "unknown-series"."""
+        """Return a series' entry in upstream.lock.
+
+        Raises PatchmgrError "unknown-series" if there is none.
+        """
         lock = self.lock()
         if name not in lock.series:
             raise _unknown("series", name, lock.series)
         return lock.series[name]
 
     def upstream(self, name: str) -> Upstream:
-        """Return the entry of an upstream in upstream.lock; raise an "unknown-upstream" error."""
+        """Return an upstream's entry in upstream.lock.
+
+        Raises PatchmgrError "unknown-upstream" if there is none.
+        """
         lock = self.lock()
         if name not in lock.upstreams:
             raise _unknown("upstream", name, lock.upstreams)
         return lock.upstreams[name]
 
     def series_file(self, name: str) -> SeriesFile:
-        """Return the series file of a series; the line of a patch lists its groups that are off."""
+        """Return the parsed series file; each line lists the groups of its patch that are off."""
         file = parse_series(self.read(f"series/{name}/series"))
         settings = self.settings(name)
         return SeriesFile(
@@ -145,8 +152,8 @@ class Workspace:
     ) -> SeriesSettings:
         """Return the settings of a series, or the defaults if it has no settings file.
 
-        `changes` maps paths to contents that are not written yet; these are used instead of the
-        file.
+        `changes` maps paths to contents that are not written yet. If it has new content for the
+        settings file, that content is parsed.
         """
         path = f"series/{name}/series.toml"
         changed = (changes or {}).get(path)
@@ -156,9 +163,9 @@ class Workspace:
         return SeriesSettings() if raw is None else parse_settings(raw, series=name)
 
     def is_free(self, series: str, name: str, content: bytes | None = None) -> bool:
-        """Return whether no file, listed or not, is where a new patch of a series would be.
+        """Return whether a new patch of a series can have this name without replacing a file.
 
-        A file with the patch's own `content` does not count.
+        A regular file that already has exactly the `content` of the patch may be replaced.
         """
         place = self.root / f"series/{series}/{name}"
         is_same = content is not None and place.is_file() and place.read_bytes() == content
@@ -203,14 +210,15 @@ class Workspace:
         return tuple(parse_source(name, raw) for name, raw in files if raw is not None)
 
     def conflicts(self, source: Source | None = None) -> tuple[str, ...]:
-        """Return the sorted ids of the conflicts recorded here, or pulled from `source`."""
+        """Return the sorted ids of the recorded conflicts, or of those pulled from `source`."""
         names = folder_names(self.root, _folder(source), limit=_MANY)
         return tuple(name for name in names if is_conflict_id(name))
 
     def conflict(self, name: str, source: Source | None = None) -> Recorded | None:
-        """Return the conflict with this id, recorded here or pulled from `source`, or None.
+        """Return the recorded conflict whose id is `name`, or None if there is none.
 
-        Raises PatchmgrError "bad-conflict" if its folder is malformed.
+        Only the conflicts that were pulled from `source` are searched, or without `source` the
+        workspace's own. Raises PatchmgrError "bad-conflict" if the conflict's folder is malformed.
         """
         assert is_conflict_id(name)
         folder = f"{_folder(source)}/{name}"
@@ -242,8 +250,8 @@ class Workspace:
     def settle(self) -> bool:
         """Finish a change that a killed command left incomplete; return whether there was one.
 
-        Commands call this before they read. If the command that made the change still runs, it gets
-        a few seconds to finish. Raises PatchmgrError "busy" if it does not.
+        Commands call this before they read. If the command that began the change is still running,
+        wait a few seconds for it; raise PatchmgrError "busy" if it does not finish.
         """
         end = time.monotonic() + _PATIENCE
         while Journal(self.root).is_there:
@@ -259,7 +267,7 @@ class Workspace:
     def read_whole(self, read: Callable[[], T]) -> T:
         """Return what `read` returns; call it again if another process changed files meanwhile.
 
-        A command that only reads does not hold the lock.
+        Commands that only read need this, because they do not hold the lock.
         """
         while True:
             before = self._last_change()
@@ -277,7 +285,10 @@ class Workspace:
         return self._last_change() == last_change and not Journal(self.root).is_there
 
     def _last_change(self) -> int:
-        """Return when the log got its last entry, which comes before the files of a change."""
+        """Return the time of the last entry in the operation log, or 0 if there is no log.
+
+        A command writes its entry before it changes files.
+        """
         with suppress(OSError):
             return (self.root / LOG).stat().st_mtime_ns
         return 0
@@ -287,7 +298,7 @@ class Workspace:
         return Journal(self.root).recover(self._move_refs, _finish_step)
 
     def ref_at(self, git_dir: Path, name: str) -> str:
-        """Return the full name of a ref of this workspace in a repository.
+        """Return the name that this workspace's ref `name` has in the repository `git_dir`.
 
         In a store, which workspaces share, the ref is in the namespace of this workspace.
         """
@@ -313,7 +324,9 @@ class Workspace:
                         raise
 
     def make(self, change: Change, *, told: Told | None = None, is_dry_run: bool = False) -> None:
-        """Make a change as a whole and log what it replaces; do nothing in a dry run.
+        """Make a change, completely or not at all, and log what it replaces.
+
+        A dry run does nothing.
 
         `told` is the log entry, by default one that names the workspace's command.
         """
@@ -341,7 +354,7 @@ class Foreseen(Workspace):
         self._files = files
 
     def find(self, path: str) -> bytes | None:
-        """Return the content of a file after the change, or None if there is no such file then."""
+        """Return the content that a file will have, or None if the file will not exist."""
         return self._files[path] if path in self._files else super().find(path)
 
 
@@ -376,7 +389,10 @@ def _finish_step(place: Path, token: str) -> None:
 
 
 def find_workspace(start: Path, *, command: str | None = None) -> Workspace:
-    """Return the workspace that contains a folder; raise PatchmgrError "no-workspace"."""
+    """Return the workspace that contains the folder `start`.
+
+    Raises PatchmgrError "no-workspace" if there is none.
+    """
     if not start.is_dir():
         raise PatchmgrError("no-workspace", f"there is no folder {start}")
     for folder in (start, *start.parents):

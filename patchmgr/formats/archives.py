@@ -34,10 +34,10 @@ class Kind(enum.Enum):
 
 
 class Member(Struct, frozen=True):
-    """A member of an archive; only its size and kind have been checked.
+    """A member of an archive, whose name and link target have not been checked yet.
 
-    `mtime` is in seconds. For a symbolic link, `content` is its target. For a hard link, `target`
-    is the name of the earlier member with the same content.
+    `mtime` is in seconds since the epoch. For a symbolic link, `content` is its target. For a hard
+    link, `target` is the name of the member with the same content.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Member(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """Limits on an archive and its unpacked content.
 
-    In all, the content may have `free_bytes` or `ratio` times the archive's size, whichever is
-    more.
+    All files together may unpack to `free_bytes`, or to `ratio` times the size of the archive if
+    that is more, but never to more than `total_bytes`.
     """
 
     members: int = 500_000
@@ -84,7 +84,7 @@ class Budget:
 
 
 def bad(reason: str) -> PatchmgrError:
-    """Return the error for an unusable archive; the caller puts its name before `reason`."""
+    """Return the error for an unusable archive; `reason` continues a sentence about the archive."""
     return PatchmgrError("bad-archive", reason)
 
 
@@ -119,9 +119,9 @@ def safe_path(name: str) -> str:
 
 
 def is_inside(link: str, target: str) -> bool:
-    """Return whether a symbolic link at the path `link` stays inside the tree.
+    """Return whether the target of a symbolic link at the path `link` is inside the tree.
 
-    `..` is allowed only at the start of the target: a name before it could itself be a link.
+    `..` is allowed only at the start of `target`: a component before it could itself be a link.
     """
     if not target or target.startswith("/") or _DRIVE.match(target):
         return False
@@ -150,8 +150,8 @@ _LONG = {tarfile.GNUTYPE_LONGNAME: b"path", tarfile.GNUTYPE_LONGLINK: b"linkpath
 def tar_members(stream: BinaryIO, budget: Budget) -> Iterator[Member]:
     """Yield the members of an uncompressed tar stream; memory is bounded by the largest file.
 
-    tarfile decodes the headers, but does not walk the stream: it would read extended headers of any
-    claimed size into memory, and take twice as long.
+    The module `tarfile` decodes the headers, but does not iterate over the stream: it would read
+    extended headers of any claimed size into memory, and take twice as long.
     """
     everywhere: dict[bytes, bytes] = {}
     here: dict[bytes, bytes] = {}
@@ -209,7 +209,7 @@ def _pax_records(body: bytes) -> dict[bytes, bytes]:
 
 
 def _extend(header: tarfile.TarInfo, records: Mapping[bytes, bytes]) -> None:
-    """Replace fields of a header by the records of its extended headers."""
+    """Replace fields of a header with the values from its extended headers."""
     if any(key.startswith(b"GNU.sparse.") for key in records):
         raise refused(header.name, "is a sparse file")
     if b"path" in records:
@@ -275,7 +275,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _kind(name: str, mode: int) -> Kind:
-    """Return the kind of a zip member; refuse any but files, directories and links."""
+    """Return the kind of a zip member; refuse a member that is no file, directory or link."""
     if name.endswith("/"):
         return Kind.DIRECTORY
     if stat.S_ISLNK(mode):
@@ -294,7 +294,7 @@ def _mtime(info: zipfile.ZipInfo) -> int:
 
 
 LIMITS = Limits()
-# What the readers of the standard library raise for archives that are broken, or not understood.
+# What the standard library raises for archives that are broken or that it does not support.
 _FAULTS = (
     tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, zlib.error, lzma.LZMAError,
     ValueError, NotImplementedError, RuntimeError, OverflowError,
@@ -319,7 +319,7 @@ def read_sdist(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
     """Yield the files of an sdist in archive order, with paths relative to its top folder.
 
     Raises PatchmgrError "bad-archive" at the first member that is unsafe, duplicated or too large,
-    so use none of the files before all are read. `file` must be seekable.
+    so read all files before you use any of them. `file` must be seekable.
     """
     count = 0
     for found in _files(file, limits, _TopFolder().inside):
@@ -349,7 +349,7 @@ def read_wheel(file: BinaryIO, *, limits: Limits = LIMITS) -> Iterator[ArchiveFi
 
 
 def _files(file: BinaryIO, limits: Limits, place: _Place) -> Iterator[ArchiveFile]:
-    """Yield the files at the paths that `place` returns; for None, the member is left out."""
+    """Yield each file with the path that `place` returns; leave out those with the path None."""
     kinds: dict[str, Kind] = {}
     links: dict[str, list[str]] = {}
     for member, path in _placed(file, limits, place):
@@ -404,7 +404,7 @@ def _unpacked(file: BinaryIO, magic: bytes) -> AbstractContextManager[BinaryIO]:
         return cast(BinaryIO, bz2.BZ2File(file, "rb"))
     if magic == b"\xfd7zXZ\0" or magic[:3] == b"]\0\0":
         return cast(BinaryIO, lzma.LZMAFile(file, "rb"))
-    return nullcontext(file)  # it stays open
+    return nullcontext(file)  # the caller closes `file`
 
 
 class _TopFolder:
@@ -412,10 +412,10 @@ class _TopFolder:
         self._name: str | None = None
 
     def inside(self, path: str) -> str:
-        """Return the path below the top folder, "" for the folder itself.
+        """Return the path relative to the top folder, which is "" for the top folder itself.
 
         The first path that is passed in determines the top folder. Raises ValueError for a path
-        outside of it.
+        outside the top folder.
         """
         top, _, rest = path.partition("/")
         if self._name is None and top:
@@ -426,7 +426,7 @@ class _TopFolder:
 
 
 def _installed_path(path: str) -> str | None:
-    """Return where a wheel's member is installed; None for metadata, scripts and headers."""
+    """Return the installed path of a wheel's member, or None for metadata, scripts and headers."""
     library = _INSTALLED.fullmatch(path)
     if library:
         return library[1]
@@ -440,7 +440,7 @@ def _is_text(found: ArchiveFile) -> bool:
 
 
 def _add(kinds: dict[str, Kind], path: str, member: Member) -> None:
-    """Record the kind of a member at its path; refuse a path that is used twice or is in a file."""
+    """Record the kind of a member; refuse a path that occurs twice or is below a file."""
     is_directory = member.kind is Kind.DIRECTORY
     seen = kinds.get(path)
     if seen is not None and not (is_directory and seen is Kind.DIRECTORY):

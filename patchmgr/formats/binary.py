@@ -47,7 +47,7 @@ def apply_delta(delta: bytes, old: bytes) -> bytes:
 
 
 def _applied(delta: bytes, old: bytes) -> bytes:
-    """Return the content that a delta makes; raise IndexError if the delta is truncated."""
+    """Apply a delta to `old`; raise IndexError if the delta is truncated."""
     old_size, at = _size(delta, 0)
     new_size, at = _size(delta, at)
     if old_size != len(old):
@@ -58,7 +58,7 @@ def _applied(delta: bytes, old: bytes) -> bytes:
     while at < len(delta) and len(made) <= new_size:
         at = _step(delta, at, old, made)
     if len(made) != new_size:
-        raise _misfit("makes a file of another size than it states")
+        raise _misfit("makes a file whose size is not the one that it states")
     return bytes(made)
 
 
@@ -107,7 +107,7 @@ def _misfit(problem: str) -> PatchmgrError:
 
 
 def _read_half(reader: PatchReader) -> BinaryChange | None:
-    """Read a change and the blank line after it, or return None if there is no change."""
+    """Read one change and the blank line after it; return None if no change begins here."""
     match = _HEAD.fullmatch((reader.line or b"").removesuffix(b"\n"))
     if match is None:
         return None
@@ -124,7 +124,7 @@ def _read_half(reader: PatchReader) -> BinaryChange | None:
 
 
 def _unpack_line(reader: PatchReader) -> bytes:
-    """Return the bytes of a line in base 85; its first letter is their number."""
+    """Decode a line in base 85, whose first letter gives the number of bytes."""
     line = reader.take()
     letter = line[:1]
     if letter.isalpha():

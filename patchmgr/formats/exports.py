@@ -1,4 +1,4 @@
-"""Export formats: which patch files each keeps unchanged, and how it rewrites the others."""
+"""Export formats: which patch files a format keeps unchanged, and how it rewrites the others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Parcel(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """An export format. The default is a folder of mails with a series file.
+    """An export format. This base class exports a folder of mails with a series file.
 
     `is_file` is true if `files` returns a single file, under the empty path. `takes_all` is true if
     patches are exported even if guards or conditions leave them out. `is_whole` is true if all
@@ -99,11 +99,11 @@ class Form(Struct, frozen=True):
         return tuple(is_mail(item) for item in items)
 
     def rewritten(self, item: Item, diff: bytes, pinned: Pinned) -> bytes:
-        """Return the patch file to export, with the diff that git wrote for it."""
+        """Return the file of a patch that is not kept; `diff` is the diff that git wrote for it."""
         return canonical_header(item.patch, author=item.author) + diff
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
-        """Return all files by path: the patch files and the series file.
+        """Map the path of each exported file to its content: the patch files and the series file.
 
         The series file keeps its comments. The lines of rewritten patches lose -pN and -R.
         """
@@ -140,7 +140,7 @@ class Quilt(Form, frozen=True):
         """Return clauses that name what quilt ignores in a patch."""
         patch, found = parcel.item.patch, []
         if parcel.item.line.guards:
-            found.append("has guards, which quilt takes for comments: it will apply it")
+            found.append("has guards, which quilt takes for comments; it will apply the patch")
         if any(file.binary is not None for file in patch.files):
             found.append("has a binary file, which quilt does not apply")
         return tuple(found)
@@ -156,7 +156,7 @@ class Mailbox(Form, frozen=True):
     is_file: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether git could split its file off from the mailbox again."""
+        """Return for each patch whether git could get its file back from the mailbox unchanged."""
         return joinable([item.patch.raw if is_mail(item) else None for item in items])
 
     def files(self, parcels: Sequence[Parcel], pinned: Pinned) -> Mapping[str, bytes]:
@@ -200,7 +200,7 @@ class Gbp(Form, frozen=True):
                     )
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return for each patch whether dpkg-source can read it and it names an author."""
+        """Return for each patch whether it names an author and dpkg-source can apply its file."""
         return tuple(
             item.line.is_usual
             and item.patch.author is not None
@@ -215,7 +215,7 @@ class Gbp(Form, frozen=True):
         modes = ((f, f.old_mode, f.new_mode) for f in files if f.hunks)
         bits = [f for f, old, new in modes if old and new and old != new]
         return tuple(
-            f"changes more of {shown(file.path)} than its lines, which dpkg-source ignores"
+            f"changes more of {shown(file.path)} than its lines; dpkg-source ignores the rest"
             for file in [*bare, *bits]
         )
 
@@ -227,7 +227,10 @@ class StGit(Form, frozen=True):
     """Patches as `stg export` writes them, and a series file that names their base commit."""
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return whether each file can be kept; StGit would read a mail's header as text."""
+        """Return for each patch whether StGit can read its file.
+
+        StGit would take a mail's header for a part of the message.
+        """
         return tuple(
             not i.patch.is_mailbox and i.line.strip in (0, 1) and not i.line.is_reversed
             for i in items
@@ -251,7 +254,7 @@ class StGit(Form, frozen=True):
 
 
 _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+\S*)")
-# What patch-package reads as a part of a diff, wherever it stands (its parse.ts).
+# The beginnings of lines that patch-package reads as a part of a diff, even in a header (parse.ts).
 _DIFF_WORDS = (
     b"@@", b"diff --git ", b"old mode ", b"new mode ", b"deleted file mode ", b"new file mode ",
     b"rename from ", b"rename to ", b"index ", b"--- ", b"+++ ",
@@ -289,7 +292,11 @@ class PatchPackage(Form, frozen=True):
             raise UsageError(message, hint)
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return whether patch-package made all of the patches for this package, once for each."""
+        """Return True for each patch if all are patch-package's files for one package and version.
+
+        Otherwise, the result is False for each patch. If the user named a package, it must be the
+        same one.
+        """
         names = [_came_as(item) for item in items]
         wanted = _package(pinned)
         packages = {(name.packages, name.version) for name in names if name is not None}
@@ -329,7 +336,11 @@ def _check_utf8(item: Item) -> None:
 
 
 def _package(pinned: Pinned) -> PackagePatch | None:
-    """Return the package that the user named, or None; without a version, raise a "usage" error."""
+    """Return the package that the user named, or None if the user named none.
+
+    If the user gave no version, it is that of the pin. Raises a "usage" error if the pin is not a
+    release, or if the name is not a valid npm name.
+    """
     if pinned.package is None:
         return None
     name, at, version = pinned.package[1:].partition("@")
@@ -349,7 +360,10 @@ def _package(pinned: Pinned) -> PackagePatch | None:
 
 
 def _came_as(item: Item) -> PackagePatch | None:
-    """Return the package in a patch's file name, or None if its diff is not below that package."""
+    """Return the package that a patch's file name gives.
+
+    Returns None if there is none, or if the diff changes files outside the package's folder.
+    """
     name = read_name(item.patch.name)
     if name is None or item.line.is_reversed:
         return None
@@ -369,7 +383,7 @@ class OneDiff(Form, frozen=True):
     is_whole: bool = True
 
     def kept(self, items: Sequence[Item], pinned: Pinned) -> tuple[bool, ...]:
-        """Return True only for the file of a single patch that is a diff without a header."""
+        """Return True only for a single patch whose file is a diff without a header."""
         only = items[0] if len(items) == 1 else None
         is_it = only is not None and only.line.is_usual and not only.patch.header.strip()
         return (is_it,) * len(items)
@@ -408,7 +422,8 @@ class Yocto(Form, frozen=True):
     def losses(self, parcel: Parcel) -> tuple[str, ...]:
         """Return clauses that say why tools would reject the patch's status field."""
         patch = parse_patch(parcel.content, name=parcel.item.patch.name)
-        return tuple(f"will be asked: {problem}" for problem in stance_problems(patch, self.field))
+        problems = stance_problems(patch, self.field)
+        return tuple(f"may be rejected: {problem}" for problem in problems)
 
 
 class Suse(Yocto, frozen=True):

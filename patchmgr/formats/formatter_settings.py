@@ -28,7 +28,7 @@ _BLACK = (
 )  # fmt: skip
 _YAPF_STYLES = ("pep8", "google", "yapf", "facebook")
 _CLANG_STYLES = ("LLVM", "Google", "Chromium", "Mozilla", "WebKit", "Microsoft", "GNU")
-# Order of includes is left alone; the others lead to further settings.
+# Keys to leave out: they would reorder includes, or contain styles of other languages.
 _CLANG_UNUSED = ("IncludeCategories", "IncludeIsMainRegex", "RawStringFormats", "SortIncludes")
 _HOOKS = {
     "ruff-format": "ruff",
@@ -150,7 +150,7 @@ _PLAIN_QUOTES = re.compile(r"--skip-string-normalization|(?<![\w-])-S(?![\w-])")
 
 
 def hooked_tools(content: bytes) -> dict[str, Table]:
-    """Return the formatters in a `.pre-commit-config.yaml`, and the settings they are given."""
+    """Map each formatter in a `.pre-commit-config.yaml` to the settings in its arguments."""
     found: dict[str, Table] = {}
     for hook, text in _hooks(content.decode("utf-8", "replace")):
         tool = _HOOKS.get(hook)
@@ -160,7 +160,7 @@ def hooked_tools(content: bytes) -> dict[str, Table]:
 
 
 def _hooks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each hook (and repository) with its lines."""
+    """Yield the name of each hook and repository, with the lines that follow it."""
     name, about = "", ""
     for line in text.splitlines():
         begins = _HOOK.match(line)

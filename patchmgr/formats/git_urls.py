@@ -1,4 +1,4 @@
-"""URLs: tell which ones git can fetch from without running a program, and which are paths."""
+"""Tell from which URLs git can fetch without running a program, and which are local paths."""
 
 from __future__ import annotations
 

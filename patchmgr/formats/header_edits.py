@@ -35,7 +35,7 @@ _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
 class HeaderEdit(Struct, frozen=True):
     """Changes to a patch's header; None, or a field that is not listed, means no change.
 
-    `fields` are pairs of name and value; an empty value removes the field.
+    `fields` contains (name, value) pairs; an empty value removes the field.
     """
 
     subject: str | None = None
@@ -100,7 +100,7 @@ def _with_charset(head: Sequence[bytes], *, is_ascii: bool) -> list[bytes]:
 
 
 def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
-    """Return a mail's own header, its text, and what is below the text's end."""
+    """Split a mail into its header lines, its message, and the lines from the message's end on."""
     lines = header.removesuffix(b"\n").split(b"\n")
     first = next((at for at, line in enumerate(lines) if not is_blank(line)), 0)
     lines = lines[first:]
@@ -111,7 +111,7 @@ def _taken_apart(header: bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
 
 
 def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return the header lines of a mail with one field replaced in its place."""
+    """Return the header lines of a mail with one field replaced, or else added at the end."""
     if not value.strip() or any(not c.isprintable() for c in value):
         raise UsageError(f"the {name} must be one line of plain text")
     start = name.lower().encode() + b":"
@@ -120,7 +120,10 @@ def _with_header(head: Sequence[bytes], name: str, value: str) -> list[bytes]:
 
 
 def _with_field(body: Sequence[bytes], name: str, value: str) -> list[bytes]:
-    """Return a text with one field replaced in its place, or added after the last field."""
+    """Return the lines of a message with one field replaced, or else added at the end.
+
+    An empty `value` removes the field.
+    """
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"{shown(name)} is not a valid field name")
     if name.lower() in _OF_THE_MAIL:
@@ -165,7 +168,8 @@ def with_text(patch: Patch, other: Patch, *, nobody: Author) -> bytes:
 def with_origin(mail: bytes, dates: Mapping[str, str]) -> bytes:
     """Return a mail of git format-patch with its commit id and commit date added as fields.
 
-    `dates` maps commit ids to dates. Fields that the message already has are kept.
+    `dates` maps commit ids to dates. If the message already has an `Imported-From` field, nothing
+    is added.
     """
     first, _, rest = mail.partition(b"\n")
     commit = first.split(b" ")[1].decode()
@@ -189,7 +193,7 @@ def with_fields(mail: bytes, fields: Mapping[str, str]) -> bytes:
 
 
 def check_fields(patch: Patch, fields: Mapping[str, str]) -> None:
-    """Raise a "usage" error if a field that was set in `patch` would be read back differently."""
+    """Raise a "usage" error if a field of the edited `patch` differs from its value in `fields`."""
     known = {name.lower(): value for name, value in patch.fields.items()}
     for name, value in fields.items():
         if known.get(name.lower(), "") != value.strip():

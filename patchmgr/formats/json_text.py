@@ -1,4 +1,4 @@
-"""Parse JSON that may come from a source that is not trusted."""
+"""Parse JSON from sources that may not be trusted."""
 
 from __future__ import annotations
 

@@ -52,13 +52,13 @@ def check_name(text: str, *, what: str, kind: str = "bad-lock") -> str:
     """Return the name unchanged; raise an error of `kind` if a path or ref cannot contain it."""
     is_good = _NAME.fullmatch(text) and ".." not in text and len(text) <= MAX_NAME
     if not is_good or text.endswith((".", ".lock")):
-        hint = "use letters, digits, and . _ - after the first one"
+        hint = "use letters and digits, and after the first character also . _ -"
         raise PatchmgrError(kind, f"{what} {shown(text)} is not a valid name", hint)
     return text
 
 
 def parse_lock(raw: bytes) -> Lock:
-    """Read upstream.lock; raise a "bad-lock" error, naming the key, if it is malformed."""
+    """Parse upstream.lock; if it is malformed, raise a "bad-lock" error that names the key."""
     top = toml_text.read_toml(raw, kind="bad-lock", what=_FILE, limit=MAX_LOCK)
     number = top.get("format")
     if type(number) is int and number > LOCK_FORMAT:
@@ -84,7 +84,7 @@ def write_lock(lock: Lock) -> bytes:
     try:
         raw = tomli_w.dumps(_sorted(content, _FILE)).encode()
     except UnicodeEncodeError:
-        raise _fault(_FILE, "cannot hold a text that is not UTF-8") from None
+        raise _fault(_FILE, "cannot contain text that is not UTF-8") from None
     parse_lock(raw)
     return raw
 
@@ -122,7 +122,10 @@ def _series(name: str, table: Any) -> SeriesRecord:
 def _check_references(
     upstreams: Mapping[str, Upstream], series: Mapping[str, SeriesRecord]
 ) -> None:
-    """Raise a "bad-lock" error if a series is on an unknown upstream or series, or on itself."""
+    """Raise a "bad-lock" error if a series has an unknown upstream or a broken stack.
+
+    A stack is broken if it contains an unknown series, or the same series twice.
+    """
     grounded: set[str] = set()
     for record in series.values():
         where = f"{_FILE}: series.{record.name}"

@@ -19,7 +19,7 @@ from patchmgr.formats.shown import shown
 _WORD = re.compile(rb"=\?([^?\s]+)\?([bBqQ])\?([^?\n]*)\?=")
 _CHARSET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,39}")
 _UTF8 = frozenset({"utf-8", "utf8", "us-ascii", "ascii"})
-# Codecs of Python that are no character sets of mail.
+# Python codecs that are not character sets of mail.
 _NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape"})
 _LATIN = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
 
@@ -54,7 +54,7 @@ def decoded_words(raw: bytes) -> str:
 
 
 def _word(match: re.Match[bytes]) -> bytes:
-    """Return an encoded word as UTF-8. Its last character may continue in the next word."""
+    """Return an encoded word as UTF-8; its last character may be continued in the next word."""
     if match[2] in b"qQ":
         return _converted(quopri.decodestring(match[3], header=True), match[1].decode("latin-1"))
     try:
@@ -64,7 +64,7 @@ def _word(match: re.Match[bytes]) -> bytes:
 
 
 def _converted(raw: bytes, charset: str) -> bytes:
-    """Return the bytes as UTF-8; bytes that claim to be UTF-8 stay as they are."""
+    """Convert bytes from a charset to UTF-8; if the charset is UTF-8, return them unchanged."""
     name = charset.lower()
     if name in _UTF8:
         return raw
@@ -79,7 +79,7 @@ def _converted(raw: bytes, charset: str) -> bytes:
 
 
 def _fault(charset: str, problem: str) -> PatchmgrError:
-    message = f"The mail header names the charset {shown(charset)} which {problem}"
+    message = f"The mail header names the charset {shown(charset)}, which {problem}"
     return PatchmgrError("bad-patch", message, "convert the file to UTF-8")
 
 
@@ -128,7 +128,8 @@ def parse_person(text: str) -> tuple[str, str] | None:
 def written_person(name: str, email: str) -> str:
     """Return the text of a `From:` header for a name and an address.
 
-    The name is quoted only if there is an `@`: otherwise git mailinfo would keep the quotes.
+    The name is quoted only if one of the two contains `@`, because git mailinfo would otherwise
+    keep the quotes.
     """
     if _SPECIAL.search(name) and "@" in name + email:
         name = '"' + re.sub(r'(["\\])', r"\\\1", name) + '"'
@@ -136,7 +137,7 @@ def written_person(name: str, email: str) -> str:
 
 
 def squeezed(text: str) -> str:
-    """Return the text with runs of white space replaced by one space and its ends stripped."""
+    """Replace each run of white space with one space, and remove white space at both ends."""
     return re.sub("[ \t\r\n]+", " ", text).strip(" ")
 
 
@@ -183,9 +184,12 @@ def _unquoted(text: str) -> str:
 
 
 def _person(rest: str, email: str) -> tuple[str, str] | None:
-    """Return a name that a git commit can contain, by default the address, and the address."""
+    """Return (name, email) as a git commit can contain them, or None if no name is left.
+
+    If `rest` cannot be a name, the address is used as the name.
+    """
     is_name = rest and len(rest.encode()) <= _LONGEST_NAME and not re.search("[@<>]", rest)
-    # What git takes out of names: strbuf_addstr_without_crud.
+    # git removes the same characters from names: strbuf_addstr_without_crud.
     parts = (text.strip(_CRUD) for text in (rest if is_name else email, email))
     name, email = (re.sub("[<>\n]", "", part) for part in parts)
     return (name, email) if name else None
@@ -274,7 +278,7 @@ def read_body(lines: Sequence[bytes], charset: str | None) -> Body:
 
 
 def _read_in_body(lines: Sequence[bytes], headers: dict[str, str]) -> int:
-    """Collect the headers that the body begins with, and return where the message begins."""
+    """Add the in-body headers to `headers`, and return the index where the message begins."""
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -309,7 +313,8 @@ def joined(lines: Iterable[bytes]) -> bytes:
 def clean_subject(text: str) -> str:
     """Return a subject without `[PATCH n/m]`, and without a `Re:` next to it.
 
-    Other brackets are kept, as with git am --keep-non-patch. So is a `Re:` without `[PATCH]`.
+    Other brackets are kept, as with git am --keep-non-patch. A `Re:` is kept if the subject has no
+    `[PATCH]`.
     """
     text = squeezed(text)
     at, kept, is_mail = 0, [], False
@@ -325,7 +330,7 @@ def clean_subject(text: str) -> str:
 
 
 def stripped_space(lines: Iterable[str]) -> bytes:
-    """Return the lines as git stripspace does, which removes or merges blank lines."""
+    """Join lines as git stripspace does: remove trailing white space, and merge blank lines."""
     kept: list[str] = []
     for line in lines:
         bare = line.rstrip(_BLANKS)
@@ -336,10 +341,10 @@ def stripped_space(lines: Iterable[str]) -> bytes:
 
 
 def read_fields(lines: Iterable[str]) -> dict[str, str]:
-    """Return the `Field: text` lines as a map, with continuation lines included.
+    """Map the name of each `Field: text` line to its text, including continuation lines.
 
-    Texts of repeated fields are joined by a newline. A continuation line with only a dot becomes an
-    empty line (DEP-3).
+    The texts of a repeated field are joined by newlines. A continuation line that contains only a
+    dot becomes an empty line (DEP-3).
     """
     found: dict[str, list[str]] = {}
     name = None

@@ -50,7 +50,7 @@ _CHARSET = re.compile(r'charset\s*=\s*"?([^";\s]+)', re.IGNORECASE)
 
 
 class _Field(Struct, frozen=True):
-    """A header field: its name in lower case, its first line's number and its text's lines."""
+    """A header field: its name in lower case, the index of its first line, and its text."""
 
     name: str
     at: int
@@ -62,10 +62,10 @@ class _Field(Struct, frozen=True):
 
 
 class _Letter(Struct, frozen=True):
-    """A header taken apart: the header lines of a mail, and the lines below them.
+    """A parsed patch header: the header lines of a mail, and the lines below them.
 
-    For other headers `head` is empty and `body` holds all lines but those whose content is in
-    `subject`, `person` and `date`. Lines have no newline.
+    For a header that is not a mail, `head` is empty, and `body` contains all lines except those
+    whose content is in `subject`, `person` and `date`. Lines have no newline.
     """
 
     head: tuple[bytes, ...]
@@ -78,7 +78,7 @@ class _Letter(Struct, frozen=True):
 
 
 def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
-    """Take a header apart; the patch's `name` is for errors, and the subject if there is none."""
+    """Parse a patch header; the patch's `name` is used in errors and as the default subject."""
     lines = _without_envelope(lines)
     block, end = _read_block(lines)
     named = {field.name: field for field in block}
@@ -87,7 +87,7 @@ def _open_letter(lines: Sequence[bytes], name: str) -> _Letter:
     if not is_mailbox and not (
         first in _FIELDS or first.startswith("bug-") or named.keys() >= {"from", "subject"}
     ):
-        return _free_text(lines, name)  # whose first line may have a colon in it
+        return _free_text(lines, name)  # the first line of a text may contain a colon
     charset = _charset(named, name)
     date = _read_date(named["date"].text(), name) if "date" in named else ""
     if is_mailbox:
@@ -126,7 +126,10 @@ def _read_block(lines: Sequence[bytes]) -> tuple[list[_Field], int]:
 
 
 def _charset(named: dict[str, _Field], name: str) -> str | None:
-    """Return the charset of the text; refuse a mail whose text must be decoded first."""
+    """Return the charset of the text, or None if the header names none.
+
+    A mail whose text must be decoded first is refused.
+    """
     hint = "decode the mail first: git mailinfo message diff < mail > header"
     if "content-transfer-encoding" in named:
         encoding = named["content-transfer-encoding"].text().lower()
@@ -142,7 +145,7 @@ def _charset(named: dict[str, _Field], name: str) -> str | None:
     match = _CHARSET.search(kind)
     if match is None:
         return None
-    decoded(b"", match[1])  # refuses one that is unknown, even if there is no text yet
+    decoded(b"", match[1])  # raises an error if the charset is unknown
     return match[1]
 
 
@@ -160,7 +163,7 @@ def _field_text(
     charset: str | None,
     date: str,
 ) -> _Letter:
-    """Take a header apart that begins with DEP-3 fields."""
+    """Parse a patch header that begins with DEP-3 fields."""
     named: dict[str, _Field] = {}
     for field in block:
         named.setdefault(field.name, field)
@@ -182,7 +185,7 @@ def _field_text(
 
 
 def _free_text(lines: Sequence[bytes], name: str) -> _Letter:
-    """Take a header apart that is free text. Its first paragraph is the subject."""
+    """Parse a patch header that is free text; its first paragraph becomes the subject."""
     subject, below = _paragraph(list(lines), None)
     subject = clean_subject(subject) or _fallback_subject(name)
     if below and re.match(rb"(subject|date):|\[PATCH\][ \t\r\n]", below[0], re.IGNORECASE):
@@ -202,12 +205,12 @@ def _paragraph(lines: list[bytes], charset: str | None) -> tuple[str, list[bytes
 
 
 def _text_at(lines: Sequence[bytes], at: int) -> int:
-    """Return the index of the next line that is not blank."""
+    """Return the index of the first line, from index `at` on, that is not blank."""
     return next((n for n in range(at, len(lines)) if not is_blank(lines[n])), len(lines))
 
 
 def _from_text_on(lines: list[bytes]) -> list[bytes]:
-    """Return the lines without blank ones at the top."""
+    """Return the lines without the blank lines at the top."""
     return lines[_text_at(lines, 0) :]
 
 
@@ -229,7 +232,7 @@ _WIDTH = 78
 
 
 class HeaderText(NamedTuple):
-    """The content of a patch's header; the date in `author` is empty if there is none."""
+    """The content of a patch's header; if it has no date, the date in `author` is empty."""
 
     subject: str
     message: bytes
@@ -248,7 +251,7 @@ def read_header(header: bytes, *, name: str = "") -> HeaderText:
     letter = _open_letter(lines, name)
     body = read_body(letter.body, letter.charset)
     for line in () if letter.is_mailbox else letter.body:
-        decoded(line, letter.charset)  # as canonical_header will: refused now, not at a rebase
+        decoded(line, letter.charset)  # fail now, not when canonical_header decodes the line
     subject = _subject(letter, body)
     message = stripped_space([subject, "", *body.lines])
     subject = subject or decoded(message.partition(b"\n")[0]) or _fallback_subject(name)
@@ -292,7 +295,7 @@ def slug(subject: str) -> str:
 
 
 def _lines(header: bytes, name: str) -> list[bytes]:
-    """Return the lines without their newlines; refuse a NUL, which no commit message holds."""
+    """Return the lines without newlines; refuse a NUL, which a commit message cannot contain."""
     if b"\0" in header:
         line = header[: header.index(b"\0")].count(b"\n") + 1
         raise PatchmgrError("bad-patch", f"Patch {shown(name)} line {line}: a NUL in the header")
@@ -304,7 +307,7 @@ def _subject(letter: _Letter, body: Body) -> str:
 
 
 def _fields(lines: list[bytes], letter: _Letter) -> dict[str, str]:
-    """Return the fields of a header. Encoded words are decoded only in those of a mail."""
+    """Return the fields of a header; encoded words are decoded only in a mail's header lines."""
     head = [decoded_words(line) for line in letter.head]
     rest = letter.body if letter.is_mailbox else lines
     body = takewhile(lambda line: not is_cut(line), rest)
@@ -338,7 +341,7 @@ def _encoded(text: str) -> str:
 
 
 def _folded(text: str) -> list[str]:
-    """Return a header as lines, broken at spaces to git's width."""
+    """Break a header line at spaces into lines of the width that git uses."""
     lines: list[str] = []
     line = ""
     for word in text.split(" "):

@@ -17,7 +17,7 @@ from patchmgr.formats.reader import split_lines
 from patchmgr.model.ids import ZERO_ID
 
 _OURS = late_pattern(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$", re.MULTILINE)
-# What git mailsplit takes for a mail program's line: a time and a year (mailsplit.c, is_from_line).
+# git mailsplit requires a time and a year in a "From " line (mailsplit.c, is_from_line).
 _ANY = rb"From \S[^\n]* \d{1,2}:\d\d:\d\d (?:\S+ )?(?:19|20)\d\d(?: \S+)?\r?\n"
 _HEADER = rb"(?=[!-9;-~]+:)"
 _FIRST = late_pattern(rb"\s*(?!From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001)" + _ANY + _HEADER)
@@ -50,8 +50,8 @@ def split_mbox(raw: bytes) -> list[bytes]:
 def joinable(mails: Sequence[bytes | None]) -> tuple[bool, ...]:
     """Return for each mail whether `split_mbox` could split it off from a mailbox of all mails.
 
-    A mail that will be rewritten is given as None; its result is False. If the "From " lines of
-    other mail programs would not separate the mails, only mails with git's "From " line give True.
+    None stands for a mail that will be rewritten; its result is False. If the mails cannot all be
+    separated by their "From " lines, the result is True only for mails with git's "From " line.
     """
     filled = [_STAND_IN if mail is None else mail for mail in mails]
     if split_mbox(b"".join(filled)) == filled:
@@ -82,7 +82,8 @@ _KNOWN = (b"topic", b"name", b"ignore")
 class Tagged(Struct, frozen=True):
     """A mail without its `Gbp-Pq` tags, and the content of the tags.
 
-    `wish` is the path for the patch file. `is_ignored` is true if the patch is to be left out.
+    `wish` is the path for the patch file, or None if the tags give no valid path. `is_ignored` is
+    true if the patch is to be left out.
     """
 
     raw: bytes
@@ -91,7 +92,7 @@ class Tagged(Struct, frozen=True):
 
 
 def read_tags(mail: bytes) -> Tagged:
-    """Split a mail into the mail without its `Gbp-Pq` tags and the content of the tags."""
+    """Remove the `Gbp-Pq` tags from a mail, and return the mail and the content of the tags."""
     found: dict[bytes, bytes] = {}
     kept: list[bytes] = []
     lines = split_lines(mail)
@@ -108,7 +109,7 @@ def read_tags(mail: bytes) -> Tagged:
     raw = b"".join([*_without_gap(kept), *gap, *lines[end:]])
     name, topic = found.get(b"name", b""), found.get(b"topic", b"").strip(b"/")
     path = decode_path(topic + b"/" + name if topic and name else name)
-    # One that names no file that a series may have is no wish.
+    # A path that a series file cannot contain is ignored.
     wish = None if not name or refusal(path) else path
     return Tagged(raw, wish, is_ignored=b"ignore" in found)
 

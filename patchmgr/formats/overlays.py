@@ -1,10 +1,10 @@
 """An overlay's folder: patched copies of modules, and the loader that Python imports them with.
 
-`PYTHONPATH=DIR` makes Python import `sitecustomize` from there. It installs a finder, then runs the
-`sitecustomize` that would have been found without it. A patched module keeps the name, the
-`__file__` and the data files of the installed one; its code is compiled from the copy, so that
-tracebacks and `inspect` show what runs. If an installed file differs from the one that the overlay
-was made for, the overlay is not used, and stderr gets a warning.
+With `PYTHONPATH=DIR`, Python imports the overlay's `sitecustomize`, which installs a finder and
+then runs the `sitecustomize` that it hides. A patched module keeps the name, the `__file__` and the
+data files of the installed module; its code is compiled from the copy, so that tracebacks and
+`inspect` show what runs. If an installed file differs from the one that the overlay was made for,
+the overlay is not used, and a warning is written to stderr.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _check():
         if wrong and any(now for now, _ in found):
             sys.stderr.write(
                 "patchmgr: %d of %d files of {name} are not as the series %s left them;"
-                " patchmgr apply %s --python %s\\n"
+                " to apply it again: patchmgr apply %s --python %s\\n"
                 % (wrong, len(found), record["series"], record["series"], sys.executable)
             )
     except Exception:
@@ -144,8 +144,8 @@ class Finder:
             if wrong:
                 self.state = False
                 sys.stderr.write(
-                    "patchmgr: %s in %s is not what the overlay %s was made for; it is not used."
-                    " Make it again: patchmgr overlay %s --out %s\\n"
+                    "patchmgr: %s in %s is not the file that the overlay %s was made for, so the"
+                    " overlay is not used. To make it again: patchmgr overlay %s --out %s\\n"
                     % (wrong[0], self.table["site"], HERE, self.table["series"], HERE)
                 )
         return self.state
@@ -220,11 +220,11 @@ def module_name(path: str) -> str | None:
 def overlay_files(
     series: str, site: str, patched: Mapping[str, tuple[str | None, bytes]]
 ) -> dict[str, bytes]:
-    """Return all files of an overlay by path, in the order in which they must be written.
+    """Map the path of each file of an overlay to its content, in the order of writing.
 
     `patched` maps an installed path to the sha256 of the installed file (None if there is none)
-    and the content of its patched copy. The folder of copies is named by their digest, so that
-    writing the table replaces an older overlay in one step.
+    and the content of the patched copy. The name of the folder with the copies contains their
+    digest, so that writing the table replaces an older overlay in one step.
     """
     rows = sorted(patched.items())
     whole = hashlib.sha256()

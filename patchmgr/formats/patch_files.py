@@ -118,7 +118,7 @@ def parse_listed(raw: bytes, line: SeriesLine) -> Patch:
 
 
 def _first_diff_line(lines: list[bytes]) -> int:
-    """Return the index of the line that begins the diff, or the number of lines."""
+    """Return the index of the diff's first line, or the number of lines if there is no diff."""
     above = None
     for at, line in enumerate(lines):
         if line.startswith((TITLE, *_COMBINED)):
@@ -133,7 +133,7 @@ def _first_diff_line(lines: list[bytes]) -> int:
 
 
 def _check_header(reader: PatchReader) -> None:
-    """Refuse a header with a hunk in it: the file names above the hunk are damaged."""
+    """Refuse a header that contains a hunk, a context diff or a notice about a binary file."""
     for at, line in enumerate(reader.lines[: reader.at]):
         if is_hunk_head(line):
             raise reader.fault("a hunk without --- and +++ lines above it", at=at)
@@ -149,7 +149,7 @@ def _is_binary_notice(line: bytes) -> bool:
 
 
 def is_in_diff(line: bytes) -> bool:
-    """Return whether a message's line would be read as its end, or as a part of the diff."""
+    """Return whether a line of a message would be read as the message's end or as a diff."""
     is_marker = is_cut(line) or line.startswith(b"--- ") or is_hunk_head(line)
     return is_marker or bool(_CONTEXT_DIFF.match(line)) or _is_binary_notice(line + b"\n")
 

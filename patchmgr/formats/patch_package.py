@@ -70,7 +70,7 @@ def written_name(patch: PackagePatch) -> str:
 
 
 def names_folder(diff: bytes, folder: str) -> bool:
-    """Return whether all files of a diff in git's format are inside a folder."""
+    """Return whether a diff in git's format changes at least one file, and only in `folder`."""
     titles = re.findall(rb"^diff --git (.*)$", diff, re.MULTILINE)
     prefix = folder.encode()
     return bool(titles) and all(
@@ -79,7 +79,7 @@ def names_folder(diff: bytes, folder: str) -> bool:
     )
 
 
-# Below refs/: StGit 0.19 and older keep `meta` in the first, later ones `stack.json` in the second.
+# The ref, below refs/, and the file with the stack: in StGit up to 0.19, and in later releases.
 PLACES = ("heads/{branch}.stgit:meta", "stacks/{branch}:stack.json")
 
 _HEAD = re.compile(r"([A-Z][a-z]+):(?: .*)?")
@@ -87,7 +87,7 @@ _PATCH = re.compile(r"  (\S+): ([0-9a-f]{40})")
 
 
 class Stack(Struct, frozen=True):
-    """The stack of a StGit branch: its patches as pairs of name and commit id.
+    """The stack of a StGit branch: its patches as (name, commit id) pairs.
 
     The applied patches are in the order in which they are applied.
     """
@@ -133,5 +133,5 @@ def _from_lines(text: str) -> Stack:
         elif (row := _PATCH.fullmatch(line)) and rows is not None:
             rows.append((row[1], row[2]))
         else:
-            raise ValueError(f"it has the unexpected line {line}")
+            raise ValueError(f"unexpected line: {line}")
     return Stack(tuple(found["Applied"]), tuple(found["Unapplied"]), tuple(found["Hidden"]))

@@ -15,7 +15,7 @@ from patchmgr.errors import PatchmgrError
 from patchmgr.formats.shown import shown
 from patchmgr.model.snapshot import SYMLINK
 
-_PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # what stands for itself, besides letters and digits
+_PLAIN = " /!#$&'()*+,:;=@[]{}^~"  # not encoded, and neither are letters and digits
 
 
 def written_path(path: str) -> str:
@@ -29,7 +29,7 @@ def read_path(written: str) -> str:
 
 
 MAX_PATH = 4096
-MAX_NAME = 255  # bytes that a file system has for one component
+MAX_NAME = 255  # the most bytes that file systems allow in one component
 
 # The code points that HFS+ ignores in file names: git's utf8.c, next_hfs_char.
 _HFS_IGNORED = dict.fromkeys(
@@ -58,7 +58,10 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def folders_around(path: str) -> list[str]:
-    """Return the folders that contain a path, each with a final slash, innermost first."""
+    """Return the folders that contain a path, innermost first, each with a final slash.
+
+    The last one is "", the root.
+    """
     return [*(f"{folder}/" for folder in reversed([*parents_of(path)])), ""]
 
 
@@ -94,7 +97,7 @@ def _whole_refusal(text: str) -> str | None:
         return f"is longer than {MAX_PATH} bytes"
     if any(char < " " or "\x7f" <= char <= "\x9f" for char in text):
         return "has a control character"
-    if text[0] in "/\\" or text[1:2] == ":":  # a drive, of any character
+    if text[0] in "/\\" or text[1:2] == ":":  # any character before a colon may be a drive
         return "is absolute"
     return "begins with a dash" if text[0] == "-" else None
 
@@ -121,7 +124,7 @@ def is_below_git(parts: Iterable[str]) -> bool:
 
 
 def _reserved_name(part: str) -> str | None:
-    """Return which reserved directory a file system may take the component for."""
+    """Return the reserved directory that some file system takes the component for, or None."""
     on_hfs, on_ntfs = _undisguised(part)
     for name, short in _RESERVED.items():
         if name in (on_hfs, on_ntfs) or short == on_ntfs:
@@ -135,6 +138,6 @@ def _is_gitmodules(part: str) -> bool:
 
 
 def _undisguised(part: str) -> tuple[str, str]:
-    """Return how HFS+ and NTFS read a component."""
+    """Return the names that HFS+ and NTFS take a component for."""
     on_hfs = part.translate(_HFS_IGNORED).lower()
     return on_hfs, part.partition(":")[0].rstrip(" .").lower()

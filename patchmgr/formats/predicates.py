@@ -50,7 +50,7 @@ class _SyntaxError(Exception):
 
 
 class _Token(Struct, frozen=True):
-    """A piece of the text and its position; for a string, the text between its quotes."""
+    """A token and its position in the predicate; a quoted string is kept without its quotes."""
 
     at: int
     end: int
@@ -68,7 +68,7 @@ class _Token(Struct, frozen=True):
 
 
 def read_conditions(patch: Patch) -> Conditions:
-    """Parse the conditions in a patch's header; raise a "bad-predicate" error for a faulty one."""
+    """Parse the conditions in a patch's header; raise "bad-predicate" if one is malformed."""
     texts: dict[str, tuple[str, str]] = {}
     for name, text in patch.fields.items():
         key = name.lower()
@@ -240,7 +240,8 @@ class _Parser:
         except RegexError as fault:
             raise _SyntaxError(token.at, str(fault)) from fault
         if groups is not None and found != groups:
-            raise _SyntaxError(token.at, f"it must have one group, not {found}")
+            problem = f"the regular expression must have one group, not {found}"
+            raise _SyntaxError(token.at, problem)
         return token.text
 
     def _specifier(self) -> str:

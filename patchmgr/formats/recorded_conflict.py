@@ -1,4 +1,4 @@
-"""Read and write a folder of `conflicts/`, which contains one conflict and its resolution.
+"""Read and write the folder of one conflict in `conflicts/`, with its resolution.
 
 The folder may come from somebody else's workspace, so its content is not trusted.
 """
@@ -156,7 +156,7 @@ def _resolution(name: str, meta: _Meta, content: bytes | None) -> Resolution | N
 
 
 def _shape_fault(recorded: Recorded) -> str | None:
-    """Return how the files contradict the kind of the conflict, or None if they do not."""
+    """Return why the files do not fit the kind of the conflict, or None if they do."""
     sides = (recorded.base, recorded.ours, recorded.theirs)
     solved = recorded.resolution
     if recorded.kind is Kind.GROUP:
@@ -171,7 +171,7 @@ def _shape_fault(recorded: Recorded) -> str | None:
     return (
         None
         if solved is None or solved.content is not None
-        else "is a region, which allows no deletion"
+        else "is a region, which cannot be resolved by deleting a file"
     )
 
 

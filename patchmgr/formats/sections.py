@@ -33,11 +33,11 @@ _MAX_TITLE = 2 * MAX_PATH + 256
 
 
 Names = tuple["str | None", "str | None"]
-"""The old and the new path of a section; None for a side without a file."""
+"""(old, new) paths of a section; one is None if the section creates or deletes the file."""
 
 
 def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
-    """Read a `---` or `+++` line; return its name as written, and the text after a tab."""
+    """Read a `---` or `+++` line; return the name before the tab, and the text after it."""
     if not reader.starts(marker):
         raise reader.fault(f"a {marker.decode().strip()} line is expected here")
     text = reader.take()[len(marker) :]
@@ -51,7 +51,7 @@ def _read_marker(reader: PatchReader, marker: bytes) -> tuple[bytes, bytes]:
 
 
 def _checked_name(reader: PatchReader, name: bytes, at: int, strip: int | None = None) -> str:
-    """Return the path of a name without its first directories, or raise."""
+    """Return a name as a path without its first `strip` directories; raise if it is not safe."""
     strip = reader.strip if strip is None else strip
     what = f"{reader.where(at)}: the path"
     path = decode_path(name)
@@ -93,13 +93,13 @@ def _check_title(reader: PatchReader, title: bytes, names: Names, at: int) -> No
 
 
 def _stripped(name: bytes, strip: int) -> bytes | None:
-    """Return the name without its first directories, or None if it has too few."""
+    """Return the name without its first `strip` directories, or None if it has fewer."""
     parts = name.split(b"/", strip)
     return parts[strip] if len(parts) > strip else None
 
 
 def _whole_name(reader: PatchReader, text: bytes, at: int) -> bytes:
-    """Return the only name in a text, which may be quoted."""
+    """Return a name without its quotes, if it is quoted."""
     if text[:1] != b'"':
         return text
     quoted = unquote(text)
@@ -125,7 +125,7 @@ def _splits(title: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _pair(old: bytes, text: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the pair of a name and the rest of a line, if the rest is one name."""
+    """Yield (old, new) if `text` is one name, which may be quoted."""
     if text[:1] != b'"':
         yield old, text
     else:
@@ -170,7 +170,7 @@ def is_hunk_head(line: bytes) -> bool:
 def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
     """Read all hunks at the reader's position; raise a "bad-patch" error if one is inconsistent.
 
-    The counts in a hunk header are compared with the lines, but no memory is allocated for them.
+    The counts in a hunk header must agree with its lines; no memory is allocated for the counts.
     """
     scan = _Scan(reader)
     hunks: list[Hunk] = []
@@ -182,7 +182,11 @@ def read_hunks(reader: PatchReader) -> tuple[Hunk, ...]:
 
 
 class _Scan(Struct):
-    """A pass over the hunks of one file; `ended` holds the sides without a last newline."""
+    """The state of reading the hunks of one file.
+
+    `ended` has a bit for each side whose last line, without a newline, was read. `next_line` is
+    the first old line that the next hunk may change.
+    """
 
     reader: PatchReader
     ended: int = 0
@@ -197,7 +201,7 @@ class _Scan(Struct):
         return Hunk(old_start, old, new_start, new, heading, lines)
 
     def _head(self) -> tuple[int, int, int, int, bytes]:
-        """Read the hunk's first line: starts and counts, and the heading behind them."""
+        """Read a hunk header; return the start and count of both sides, and the heading."""
         reader, line = self.reader, self.reader.line or b""
         match = _HUNK.match(line)
         if match is None or not line.endswith(b"\n"):
@@ -243,7 +247,7 @@ class _Scan(Struct):
         return self.reader.fault("the last line has no newline", hint)
 
     def _unended(self, line: bytes, sides: int) -> bytes:
-        """Step over "No newline at end of file", in any language; return the line before it."""
+        """Skip "No newline at end of file", in any language; return `line` without its newline."""
         if len(line) <= 2:
             raise self.reader.fault("an empty line cannot lack its newline")
         self.ended |= sides
@@ -253,7 +257,7 @@ class _Scan(Struct):
 
 NOISE = (b"Index: ", b"=====", b"diff -", b"RCS file: ", b"retrieving revision ")
 
-# How GNU diff -N dates a file that is not there: the epoch, in any time zone (git's
+# The date that GNU diff -N gives a missing file: the epoch, in any time zone (git's
 # has_epoch_timestamp).
 _EPOCH = re.compile(rb"(1969-12-31|1970-01-01) (\d\d):(\d\d):00(?:\.0+)? ([-+])(\d\d):?(\d\d)\s*")
 _BACKUP = re.compile(r"\.(?:orig|old|bak|new)|~")
@@ -286,7 +290,7 @@ def read_plain_section(reader: PatchReader) -> FilePatch:
 
 
 def _plain_path(reader: PatchReader, old: bytes, new: bytes, start: int) -> str:
-    """Return the path that two names refer to; one may be a backup or /dev/null."""
+    """Return the path that both names refer to; one name may be a backup or /dev/null."""
     named = [name for name in enumerate((old, new), start) if name[1] != NO_FILE]
     if not named:
         raise reader.fault("both the --- and the +++ line name /dev/null", at=start)
@@ -310,8 +314,8 @@ def _is_epoch(stamp: bytes) -> bool:
 def clash(files: Sequence[FilePatch]) -> tuple[int, str] | None:
     """Return the index of the first section that contradicts an earlier one, with the reason.
 
-    Returns None if no sections do. All are changes to the same tree. A path may be removed and used
-    again, as when a file changes its type (deleted, then new) or two renames swap paths.
+    Returns None if none does. A path may be removed and used again, as when a file changes its type
+    (deleted, then new) or two renames swap paths.
     """
     return _taken_twice(files) or _below_a_file(files)
 
@@ -374,7 +378,7 @@ def read_git_section(reader: PatchReader) -> FilePatch:
     title = reader.take()[len(TITLE) :]
     half = len(title) // 2
     if reader.strip and title[:half] == title[half + 1 :]:
-        # Its names would lose a real directory, and the patch would name other files.
+        # Stripping would remove a real directory, and the patch would change other files.
         hint = "export with the prefixes a/ and b/, or write -p0 after the name in the series file"
         raise reader.fault("the names have no prefixes a/ and b/", hint, at=start)
     facts = _facts(reader, _extended(reader))
@@ -402,11 +406,11 @@ def read_git_section(reader: PatchReader) -> FilePatch:
 
 
 _Lines = Mapping[str, tuple[bytes, int]]
-"""What each extended header line says, and where."""
+"""Maps each extended header, such as "old mode", to its text and the index of its line."""
 
 
 def _extended(reader: PatchReader) -> dict[str, tuple[bytes, int]]:
-    """Read the extended header lines: the value and position of each."""
+    """Read the extended header lines of a section."""
     found: dict[str, tuple[bytes, int]] = {}
     while reader.starts(*_KEYS):
         line = reader.lines[reader.at]
@@ -473,7 +477,7 @@ def _index(reader: PatchReader, found: _Lines) -> tuple[str | None, str | None, 
 
 
 def _moved(reader: PatchReader, found: _Lines) -> Names | None:
-    """Return both paths of a rename or copy, which have one leading directory less."""
+    """Return both paths of a rename or copy, or None; they are written without `a/` and `b/`."""
     for verb in ("rename", "copy"):
         if f"{verb} from" in found:
             lines = (found[f"{verb} from"], found[f"{verb} to"])
@@ -502,7 +506,7 @@ def _markers(reader: PatchReader) -> Names | None:
 def _names(
     reader: PatchReader, title: bytes, facts: _Facts, markers: Names | None, start: int
 ) -> Names:
-    """Return the paths that all headers agree on."""
+    """Return the paths of a section; raise a "bad-patch" error if its headers disagree."""
     if facts.moved and markers and facts.moved != markers:
         raise reader.fault("the rename or copy lines and the --- +++ lines disagree", at=start)
     named = facts.moved or markers

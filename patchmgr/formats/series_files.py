@@ -79,7 +79,7 @@ def without_strip(series: SeriesFile, names: Collection[str]) -> SeriesFile:
 
 
 def set_aside(series: SeriesFile, names: Collection[str], note: str) -> SeriesFile:
-    """Return the series with the lines of these patches commented out, each preceded by `note`."""
+    """Return the series with the lines of these patches turned into comments that give `note`."""
     _check_known(series, names)
     text = b"# " + encode_path(shown(note)) + b": "
     return SeriesFile(
@@ -104,7 +104,7 @@ def renamed(series: SeriesFile, old: str, new: str) -> SeriesFile:
 
 
 def with_appended(series: SeriesFile, name: str, *, after: str | None = None) -> SeriesFile:
-    """Return the series with a new patch, after the patch `after` or else at the end."""
+    """Return the series with a new patch after the patch `after`, by default at the end."""
     at = len(series.lines) if after is None else _place(series, after) + 1
     return _with_line(series, name, at)
 
@@ -170,7 +170,7 @@ def reordered(series: SeriesFile, names: Sequence[str]) -> SeriesFile:
         if line.name is not None:
             body = line.raw.rstrip(b"\r\n")
             moved = by_name[next(order)]
-            # The line ending is that of the place.
+            # Each position keeps its line ending.
             line = replace(moved, raw=moved.raw.rstrip(b"\r\n") + line.raw[len(body) :])
         lines.append(line)
     return SeriesFile(tuple(lines))
@@ -212,12 +212,12 @@ def _check_known(series: SeriesFile, names: Collection[str]) -> None:
     known = set(series.names())
     for name in names:
         if name not in known:
-            hint = "patchmgr series show lists the patches"
+            hint = "to list the patches: patchmgr series show"
             raise PatchmgrError("unknown-patch", f"The series has no patch {shown(name)}", hint)
 
 
 def _check_new(series: SeriesFile, name: str) -> None:
-    """Raise for a name that is in use, or that a line of a series file cannot contain."""
+    """Raise an error if a name is in use, or if a line of a series file cannot contain it."""
     check_path(name, what="The patch name")
     read = _ENTRY.fullmatch(encode_path(name))
     if read is None or read[1] or read[3] or name in _OWN_FILES:

@@ -21,7 +21,7 @@ _PATHS = "paths"
 
 
 class PathMap(Struct, frozen=True):
-    """Pairs of a path in the repository and the path at which it is installed.
+    """(source, installed) pairs: a path in the repository, and where it is installed.
 
     The path of a folder ends in `/`. An empty path is the root of the repository, or the folder
     in which packages are installed.
@@ -32,7 +32,7 @@ class PathMap(Struct, frozen=True):
     def find(self, path: str) -> str | None:
         """Return the path at which a file is installed, or None if no pair matches its path.
 
-        If several pairs match, the one with the longest source is used.
+        If several pairs match, the one with the longest path in the repository is used.
         """
         for source, place in sorted(self.pairs, key=lambda pair: -len(pair[0])):
             if path == source:
@@ -43,7 +43,10 @@ class PathMap(Struct, frozen=True):
 
 
 def parse_path_map(raw: bytes) -> PathMap:
-    """Read the table `[paths]` of series.toml; a malformed one is a "broken-workspace" error."""
+    """Parse the table `[paths]` of a series.toml.
+
+    Raises a "broken-workspace" error if the table is malformed.
+    """
     top = toml_text.read_toml(raw, kind="broken-workspace", what="series.toml", limit=MAX_SETTINGS)
     table = top.get(_PATHS, {})
     if not isinstance(table, dict):
@@ -113,7 +116,7 @@ class _Settings(Struct, frozen=True, rename={"build_env": "build-env"}):
 
 
 def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
-    """Parse a series.toml; raise a "bad-settings" error, naming the key, if it is malformed.
+    """Parse a series.toml; if it is malformed, raise a "bad-settings" error that names the key.
 
     Unknown tables are ignored.
     """
@@ -150,8 +153,8 @@ def parse_settings(raw: bytes, *, series: str) -> SeriesSettings:
 def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
     """Return a series.toml with the patch `old` renamed to `new` in its groups.
 
-    All other bytes are kept. Raises PatchmgrError "bad-settings" if a group would lose the patch,
-    for example because the file writes the name with escapes.
+    All other bytes are kept. Raises PatchmgrError "bad-settings" if the name cannot be replaced,
+    for example because the file writes it with escapes.
     """
     before = parse_settings(raw, series=series)
     names = {old: new, old.removesuffix(".patch"): new.removesuffix(".patch")}
@@ -173,8 +176,8 @@ def with_renamed(raw: bytes, old: str, new: str, *, series: str) -> bytes:
                 return changed
     raise PatchmgrError(
         "bad-settings",
-        f"series/{series}/series.toml: a group that has {shown(old)} would lose it",
-        f"write {shown(new)} beside {shown(old)} there, then run the command again",
+        f"series/{series}/series.toml: {shown(old)} cannot be renamed in its groups automatically",
+        f"add {shown(new)} to each group that contains {shown(old)}, then run the command again",
     )
 
 

@@ -6,7 +6,7 @@ LIMIT = 200
 
 
 def shown(text: str | bytes) -> str:
-    """Escape the characters of a text that are not printable, and shorten the text if it is long.
+    """Escape characters that are not printable, and cut a text of more than 200 characters.
 
     Bytes that are not UTF-8 become `\\xNN`. No newline or escape sequence in a hostile path can
     reach the terminal.

@@ -18,7 +18,7 @@ _VERSION = r"v?\d+(?:\.\d+)+\S*"
 _STATUS = late_pattern(r"(?P<word>[A-Za-z-]+)\s*[\[(,:-]?\s*(?P<detail>.*?)[\])]?", re.DOTALL)
 _STRICT = late_pattern(rf"(?P<word>{'|'.join(s.value for s in Stance)})(?: \[(?P<detail>.+)\])?")
 _OLD_WORDS = {"accepted": Stance.BACKPORT}  # Yocto's word until 2023
-# scripts/git_sort and suse_git/header.py of kernel-source: the words, and what stands with them.
+# The words, and what follows them: scripts/git_sort and suse_git/header.py of kernel-source.
 _MAINLINE = (
     (late_pattern(rf"(?P<detail>{_VERSION}(?: or .+\(next release\))?)"), Stance.BACKPORT),
     (late_pattern(r"(?P<detail>Queued\b.*)"), Stance.BACKPORT),
@@ -132,7 +132,7 @@ def _status_problems(text: str) -> Iterator[str]:
     match = _STRICT.fullmatch(text)
     if match is None:
         kinds = ", ".join(s.value for s in Stance)
-        yield f"{STATUS} is {shown(text)}, but it must be one of {kinds}, and then details in [ ]"
+        yield f"{STATUS} is {shown(text)}, but it must be one of {kinds}, then details in [ ]"
         return
     stance, detail = Stance(match["word"]), match["detail"] or ""
     if stance in _REASONS and _REASONS[stance][0].search(detail) is None:
@@ -164,7 +164,9 @@ def yocto_status(patch: Patch) -> str:
 def suse_fields(
     patch: Patch, repository: str, landed: Mapping[str, str | None]
 ) -> Mapping[str, str]:
-    """Return new values for SUSE's header fields, or {} if they are valid; "" removes a field.
+    """Return new values for SUSE's header fields, or {} if the present values are valid.
+
+    The value "" removes a field.
 
     `landed` maps an upstream commit to the first release that contains it, or to None if no release
     does. Raises a "not-exportable" error for an unknown status, or a commit not in `landed`.

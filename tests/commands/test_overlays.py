@@ -83,7 +83,7 @@ def test_an_upgraded_package_is_used_as_it_is_with_a_warning(built: House) -> No
     install(built.site, "3.1", {**PRISTINE, "demo/b.py": "other\n"})
     found = ask(built, out, "import demo.a; print(demo.a.VALUE)")
     assert found.stdout == "old\n"
-    assert "is not what the overlay" in found.stderr
+    assert "is not the file that the overlay" in found.stderr
     assert len(found.stderr.splitlines()) == 1
 
 

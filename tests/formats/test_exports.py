@@ -210,7 +210,7 @@ LOSSES = [
         "yocto",
         "a.patch",
         MAIL.replace("Why.", "Upstream-Status: Inappropriate") + EDIT,
-        ("will be asked: Upstream-Status is Inappropriate without a reason",),
+        ("may be rejected: Upstream-Status is Inappropriate without a reason",),
     ),
 ]
 

@@ -70,7 +70,7 @@ def test_encoded_words_are_decoded(raw: bytes, text: str) -> None:
 
 
 def test_an_encoded_word_of_an_unknown_charset_is_refused() -> None:
-    with pytest.raises(PatchmgrError, match="charset k which is unknown"):
+    with pytest.raises(PatchmgrError, match="charset k, which is unknown"):
         decoded_words(b"=?k?q?a?=")
 
 

@@ -105,7 +105,7 @@ def test_any_content_survives_a_round_trip(
             {"meta.toml": SOLVED + b"deleted = true\n", **SIDES, "resolution": b""},
             "both resolved and deleted",
         ),
-        "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "no deletion"),
+        "region-deleted": ({"meta.toml": SOLVED + b"deleted = true\n", **SIDES}, "by deleting"),
         "deleted-1": ({"meta.toml": SOLVED + b"deleted = 1\n"}, "deleted: expected `bool`"),
         "parts": ({"meta.toml": META + b'parts = ["aaaaaaaaaaaa"]\n', **SIDES}, "has parts"),
         "parts-path": (
