@@ -11,12 +11,13 @@ from patchmgr.engines.audit.new_files import gone_paths, lonely_files, unbuilt_f
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
-from patchmgr.engines.audit.syntax import syntax
+from patchmgr.engines.audit.syntax import encoding, syntax
 from patchmgr.engines.audit.twice import check_twice, defined_twice
 from patchmgr.engines.audit.undone import undone_patches
 
 CHECKS: tuple[Check, ...] = (
     syntax,
+    encoding,
     undone_patches,
     lonely_files,
     unbuilt_files,

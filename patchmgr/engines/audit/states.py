@@ -125,7 +125,7 @@ Check = Callable[[States], Iterable[Told]]
 
 
 # What a file is as it stands, whether anything runs it or not.
-_AS_IT_STANDS = frozenset({"syntax", "folder-gone"})
+_AS_IT_STANDS = frozenset({"syntax", "encoding", "folder-gone"})
 
 
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:

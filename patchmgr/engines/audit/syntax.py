@@ -48,6 +48,30 @@ def syntax(states: States) -> Iterable[Told]:
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
 
 
+def encoding(states: States) -> Iterable[Told]:
+    """Find files that upstream converted to UTF-8, and that the patch's bytes make invalid."""
+    for path, name in states.carriers.items():
+        ours, merged = states.onto.read(path), states.merged.read(path)
+        if ours is None or merged in (None, ours, UNKNOWN) or b"\0" in merged[:8000]:
+            continue
+        line = _first_not_utf8(merged)
+        if line is None or ours == UNKNOWN or _first_not_utf8(ours) is not None:
+            continue
+        base = states.base.read(written_path(states, path))
+        if base not in (None, UNKNOWN) and _first_not_utf8(base) is not None:
+            text = "upstream converted the file to UTF-8, and this line is in another encoding"
+            yield name, AuditFinding("encoding", True, path, line, None, text)
+
+
+def _first_not_utf8(content: bytes) -> int | None:
+    """Return the number (from 1) of the first line that is not UTF-8, or None if all are."""
+    try:
+        content.decode()
+    except UnicodeDecodeError as fault:
+        return content.count(b"\n", 0, fault.start) + 1
+    return None
+
+
 def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
     """Return why a merged text does not parse although its sides do, or else None."""
     fault = fault_of(path, merged)

@@ -8,7 +8,7 @@ from patchmgr.engines.audit import syntax as checked
 from patchmgr.engines.audit.checks import CHECKS
 from patchmgr.engines.audit.rebased import with_findings
 from patchmgr.engines.audit.states import run_checks
-from patchmgr.engines.audit.syntax import fault_of, syntax
+from patchmgr.engines.audit.syntax import encoding, fault_of, syntax
 from patchmgr.model.outcome import Verdict
 from tests.engines.audit.audited import audited, found
 from tests.engines.series import difference
@@ -142,6 +142,31 @@ def test_what_both_sides_can_read_and_the_merge_cannot(
         assert finding.is_certain
         assert finding.kind == "syntax"
         assert finding.path == path
+
+
+LATIN = b"\xe9\na\nb\nc\nd\ne\n"
+
+
+@table(
+    ("base", "ours", "upstream", "line"),
+    {
+        "upstream-converts-it-to-UTF-8": (
+            LATIN, LATIN.replace(b"e", b"\xfc"), LATIN.replace(b"\xe9", "é".encode()), 6),
+        "no-change-the-patch-adds-ASCII": (
+            LATIN, LATIN.replace(b"e", b"u"), LATIN.replace(b"\xe9", "é".encode()), None),
+        "no-change-the-patch-brings-it-to-UTF-8": (
+            b"a\nb\nc\nd\n", b"a\nb\nc\n\xfc\n", "é\nb\nc\nd\n".encode(), None),
+        "no-change-upstream-keeps-the-encoding": (
+            b"\xe9\nb\nc\nd\n", b"\xe9\nb\nc\n\xfc\n", b"\xe8\nb\nc\nd\n", None),
+    },
+)  # fmt: skip
+def test_a_patch_in_another_encoding_than_the_file_now_has(
+    base: bytes, ours: bytes, upstream: bytes, line: int | None
+) -> None:
+    told = found([encoding], {"a.txt": base}, {"a.txt": ours}, {"a.txt": upstream})
+    assert [(f.kind, f.line, f.is_certain) for f in told] == [("encoding", line, True)][
+        : bool(line)
+    ]
 
 
 def test_the_patch_is_a_conflict_and_its_reason_names_file_and_line() -> None:
