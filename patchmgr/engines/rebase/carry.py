@@ -23,6 +23,7 @@ from patchmgr.engines.rebase.ladder import (
     CONFLICT,
     DECIDED,
     DRIFTED_TEXT,
+    FORMATTED,
     SOLVED,
     STRUCTURAL,
     Answer,
@@ -33,6 +34,7 @@ from patchmgr.engines.rebase.ladder import (
 from patchmgr.engines.rebase.work import FileResult, NewSide, Tools, Work
 from patchmgr.engines.series.fold import FileStep, left_path
 from patchmgr.engines.series.placement import places_of, split_lines, take_in
+from patchmgr.engines.text.line_endings import CRLF, LF, converted, with_line_ending
 from patchmgr.model.outcome import How, Verdict
 from patchmgr.model.patch import FilePatch, Hunk
 from patchmgr.model.ports import Blobs
@@ -205,7 +207,11 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
     reason = _obstacle(work, step, home, target)
     if reason is not None:
         return collision(work, step, sides, sides.collided(reason), home=home, target=home)
+    converted_sides = _with_upstreams_line_ending(sides, work.tools.blobs)
+    sides = converted_sides or sides
     merged, proposals = _merge_change(work, step, sides)
+    if converted_sides is not None:
+        merged = replace(merged, answers=tuple(map(_converted, merged.answers)))
     if isinstance(merged, Collided) and not proposals and home == target:
         followed = _follow(work, step, sides, merged, home)
         if isinstance(followed, FileResult):
@@ -221,6 +227,35 @@ def _change_file(work: Work, step: FileStep, source: str) -> FileResult:
         step, target, answers, changes, is_untouched=untouched, reliability=merged.reliability,
         proposals=tuple(p for p in proposals if merged.answers[p.hunk] == ABSORBED_REWORDED),
     )  # fmt: skip
+
+
+def _with_upstreams_line_ending(sides: Sides, blobs: Blobs) -> Sides | None:
+    """Return a file whose patch has the line ending to which upstream converted the file, or None.
+
+    The result is None if upstream did not convert it. Git has a conflict in every line if it did.
+    """
+    texts = sides.texts(blobs) if sides.ours != sides.base else None
+    found = None if texts is None else converted(*texts)
+    if texts is None or found is None:
+        return None
+    assert sides.base and sides.theirs
+    ending = CRLF if CRLF in texts[1] else LF
+    hunks = tuple(
+        replace(hunk, lines=tuple(with_line_ending(line, ending) for line in hunk.lines))
+        for hunk in sides.hunks
+    )
+    base, theirs = (
+        replace(entry, blob=blobs.add(text))
+        for entry, text in zip((sides.base, sides.theirs), found, strict=True)
+    )
+    return replace(sides, base=base, theirs=theirs, hunks=hunks)
+
+
+def _converted(answer: Answer) -> Answer:
+    """Return the verdict of a hunk whose line endings were converted."""
+    if answer == ABSORBED_EXACT:
+        return Verdict.ABSORBED, How.WHITESPACE
+    return FORMATTED if answer in (CARRIED_IDENTICAL, CARRIED_TEXT, DRIFTED_TEXT) else answer
 
 
 def _with_header(

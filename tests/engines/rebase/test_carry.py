@@ -25,6 +25,11 @@ from tests.engines.series import (
 )
 from tests.tables import table
 
+
+def crlf(content: bytes) -> bytes:
+    return content.replace(b"\n", b"\r\n")
+
+
 BASE = text("a b c d e f g h i j k l")
 EARLY = text("a B c d e f g h i j k l")
 LATE = text("a b c d e f g h i j K l")
@@ -57,6 +62,12 @@ MOVED_TO_G = {"f": "g"}
         "edit-there": ([EDIT], {"f": EARLY}, {}, "absorbed", ["absorbed exact"], {"f": EARLY}),
         "edit-half-there": ([EDIT_TWICE], {"f": EARLY}, {}, "partial",
             ["absorbed exact", "unchanged text"], {"f": BOTH}),
+        "edit-of-a-file-converted-to-CR-LF": ([EDIT], {"f": crlf(LATE)}, {}, "modified",
+            ["modified format"], {"f": crlf(BOTH)}),
+        "edit-there-with-CR-LF": ([EDIT], {"f": crlf(EARLY)}, {}, "absorbed",
+            ["absorbed whitespace"], {"f": crlf(EARLY)}),
+        "edit-half-there-with-CR-LF": ([EDIT_TWICE], {"f": crlf(EARLY)}, {}, "partial",
+            ["absorbed whitespace", "modified format"], {"f": crlf(BOTH)}),
         "edit-of-a-moved-file": ([EDIT], {"g": BASE}, MOVED_TO_G, "modified", ["modified moved"],
             {"g": EARLY}),
         "edit-of-a-moved-and-changed-file": ([EDIT], {"g": LATE}, MOVED_TO_G, "modified",
