@@ -1,1 +1,1 @@
-"""The audit: find faults that a merge without conflicts can hide. Each kind of check has a file."""
+"""The audit: find faults that a merge without conflicts can hide, with a module for each check."""

@@ -7,7 +7,7 @@ from patchmgr.engines.audit.cxx import cxx_faults
 from patchmgr.engines.audit.interfaces import check_interfaces
 from patchmgr.engines.audit.meaning import changed_meaning
 from patchmgr.engines.audit.names import check_names
-from patchmgr.engines.audit.new_files import gone_paths, lonely_files, unbuilt_files
+from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths, unbuilt_files
 from patchmgr.engines.audit.other_languages import check_other_languages
 from patchmgr.engines.audit.registries import lost_registrations
 from patchmgr.engines.audit.states import Check
@@ -19,7 +19,7 @@ CHECKS: tuple[Check, ...] = (
     syntax,
     encoding,
     undone_patches,
-    lonely_files,
+    files_in_removed_folders,
     unbuilt_files,
     gone_paths,
     changed_meaning,
@@ -32,5 +32,5 @@ CHECKS: tuple[Check, ...] = (
     defined_twice,
     check_interfaces,
 )
-# In C++ or in Python these take as long as all the others: two processes share the work.
+# For C++ and Python, these take as long as all the others together: they get their own process.
 LONGEST: tuple[Check, ...] = (syntax, cxx_faults, defined_twice, check_interfaces)

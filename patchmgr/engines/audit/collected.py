@@ -19,10 +19,9 @@ _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def check_collected(states: States) -> Iterator[Told]:
-    """Find tests that pytest collected before the merge, and does not collect after it.
+    """Find tests that one side added, and that pytest collects on that side but not in the result.
 
-    Only new tests of either side count. Also find tests of the series with a fixture that no longer
-    exists.
+    Also find tests of the series that use a fixture which no longer exists.
     """
     for path in states.carriers:
         old = written_path(states, path)
@@ -59,26 +58,26 @@ def _is_test_file(path: str) -> bool:
 def _lost(
     states: States, path: str, merged: ast.Module, side: ast.Module, lines: frozenset[int]
 ) -> Iterator[AuditFinding]:
-    """Yield the tests in some lines that pytest collects on the side, but not in the result."""
+    """Yield a finding for each test in `lines` that pytest collects in `side`, but no longer."""
     ran = {test.name for test, _ in _run(side)}
     runs = {test.name for test, _ in _run(merged)} if _is_test_file(path) else set()
     for test, around in tests_of(merged):
         if test.lineno not in lines or test.name in runs or test.name not in ran:
             continue
-        why = "a later definition hides it"
+        why = "a later definition has the same name"
         if not _is_test_file(path):
-            why = f"no run collects {path}"
+            why = f"it does not collect {path}"
         elif around is not None and not _is_collected(around):
             if _is_subclassed(states, path, around.name, merged):
                 continue
-            why = f"`{around.name}` is not a class that pytest collects"
+            why = f"it does not collect the class `{around.name}`"
         symbol = test.name if around is None else f"{around.name}.{test.name}"
-        text = f"`{symbol}` is not run any more: {why}."
+        text = f"pytest no longer runs `{symbol}`: {why}."
         yield AuditFinding("lost-test", False, path, test.lineno, symbol, text)
 
 
 def _run(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
-    """Yield the tests that pytest runs: of several with one name, only the last."""
+    """Yield each test that pytest runs, with its class: of tests with one name, only the last."""
     last = {(around and around.name, test.name): (test, around) for test, around in tests_of(tree)}
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     for test, around in last.values():
@@ -98,7 +97,7 @@ def tests_of(tree: ast.Module) -> Iterator[tuple[_Test, ast.ClassDef | None]]:
 
 
 def _is_collected(node: ast.ClassDef | None) -> bool:
-    """Return whether pytest may collect a class. With bases, it may be a `unittest.TestCase`."""
+    """Return whether pytest may collect a class. One with bases may be a `unittest.TestCase`."""
     if node is None or node.bases:
         return True
     names = {inner.name for inner in node.body if isinstance(inner, Function)}
@@ -112,7 +111,7 @@ def _is_collected(node: ast.ClassDef | None) -> bool:
 
 
 def _is_subclassed(states: States, path: str, name: str, merged: ast.Module) -> bool:
-    """Return whether a class may have subclasses, which would run its tests."""
+    """Return whether a class may have subclasses, which would inherit its tests and run them."""
     if any(
         isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).rpartition(".")[2] == name for base in node.bases)
@@ -131,7 +130,7 @@ def _without_fixture(
     states: States, path: str, old: str, *, merged: ast.Module, written: ast.Module,
     lines: frozenset[int],
 ) -> Iterator[AuditFinding]:  # fmt: skip
-    """Yield the new tests whose fixture exists on the side of the series, but not in the result."""
+    """Yield a finding for each test in `lines` with a fixture that the result no longer defines."""
     asked = {
         (test.lineno, test.name, name): around
         for test, around in tests_of(merged)
@@ -146,7 +145,7 @@ def _without_fixture(
         home = was.get(name)
         if home is not None and name not in now:
             commit = states.commit_since(home, partial(_lacks, name))
-            text = f"`{test}` asks for the fixture `{name}`, which no longer exists."
+            text = f"`{test}` requests the fixture `{name}`, which no longer exists."
             yield AuditFinding("removed", False, path, line, name, text, commit)
 
 
@@ -163,7 +162,7 @@ def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
     marked = [ast.unparse(d) for d in test.decorator_list]
     marked += [ast.unparse(d) for d in around.decorator_list] if around is not None else []
     if any("patch" in d for d in marked):
-        return  # mock hands on arguments of its own
+        return  # mock passes arguments of its own
     arguments = [*test.args.posonlyargs, *test.args.args]
     needed = arguments[: len(arguments) - len(test.args.defaults)]
     for arg in needed[1 if around is not None else 0 :]:
@@ -174,7 +173,10 @@ def _asked(test: _Test, around: ast.ClassDef | None) -> Iterator[str]:
 def _fixtures(
     side: Files, path: str, tree: ast.Module, names: Callable[[ast.Module], Iterator[str]]
 ) -> Mapping[str, str]:
-    """Map each fixture that a test file can use to the path of its file; `names` finds them."""
+    """Map each fixture that a test file can use to the path of the file that defines it.
+
+    `names` yields the names of the fixtures in a file.
+    """
     found: dict[str, str] = {}
     todo = [(path, tree)]
     for folder in folders_around(path):
@@ -189,7 +191,7 @@ def _fixtures(
 
 
 class _Open(dict[str, str]):
-    """A set of fixtures that may be incomplete, so that it claims to contain every name."""
+    """A mapping of fixtures that may be incomplete, so that it claims to contain every name."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -204,7 +206,7 @@ def _is_open(tree: ast.Module) -> bool:
 
 
 def _defined(tree: ast.Module) -> Iterator[str]:
-    """Yield the fixtures of a file, and what it imports, which may be fixtures."""
+    """Yield the names of a file's fixtures, and all imported names, which may be fixtures."""
     for node in walk(tree):
         if isinstance(node, ast.alias):
             yield node.asname or node.name
@@ -216,7 +218,7 @@ def _defined(tree: ast.Module) -> Iterator[str]:
 
 
 def _named(tree: ast.Module) -> Iterator[str]:
-    """Yield the fixtures of a file, and all other names and words that may be fixtures."""
+    """Yield all names that may be fixtures, including assigned names and the words in strings."""
     yield from _defined(tree)
     for node in walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

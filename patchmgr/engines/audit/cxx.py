@@ -1,8 +1,10 @@
 """Find uses of C++ and CUDA names that the included files no longer declare.
 
 One side of a merge may change a declaration while the other adds lines that use it. Both directions
-are checked. A name is certainly lost if no included file contains it outside of comments. All other
-findings are warnings, because there is no compiler to confirm them.
+are checked. As there is no compiler to confirm them, most findings are warnings. A finding is
+certain only if the name is in no included file (outside of comments), if an enumeration lost the
+enumerator, if a function that is no member takes another number of arguments, or if an included
+file no longer exists.
 """
 
 from __future__ import annotations
@@ -30,18 +32,19 @@ from patchmgr.engines.text.differences import Block, changed_blocks
 from patchmgr.model.audit import AuditFinding
 
 _OPENED = re.compile(rb"\b(?:using\s+namespace|namespace\s+\w+\s*=)\s+([\w:\s]+);")
-_GENERATED = (".inc", ".def")  # of includes that a build makes
+_GENERATED = (".inc", ".def")  # suffixes of included files that a build generates
 
 Declared = Sequence[Declaration]
 Found = AuditFinding | None
 
 
 class CxxUse(Struct, frozen=True):
-    """A use of a C++ name in lines that one side added, and the file that declares the name there.
+    """A use of a C++ name in lines that one side of a merge added.
 
-    `was` reads the files of the side that added the lines, and `now` those of the result. `before`
-    is the path of the file on that side. `is_series` is true if the series added the lines and
-    upstream changed the declaration, and false for the opposite direction.
+    `provider` is the file that declares the name on that side. `was` reads the files of that side,
+    and `now` those of the result. `path` is the file with the use, and `before` its path on that
+    side. `is_series` is true if the series added the lines and upstream changed the declaration,
+    and false for the opposite direction.
     """
 
     was: Reach
@@ -66,9 +69,9 @@ class CxxUse(Struct, frozen=True):
         if not old or (is_part and not any(one.is_member for one in old)):
             return None
         if not is_part and {one.kind for one in old} == {"field"}:
-            return None  # a variable of the macro, maybe
+            return None  # it may be a variable of a macro
         new = [one for _, one in self.now.declared(self.path, name)]
-        if not new and not self.now.tells_name(self.path, name, {self.path: self.lines}):
+        if not new and not self.now.contains_name(self.path, name, {self.path: self.lines}):
             return self._gone(old)
         for check in _CHECKS:
             if (found := check(self, old, new)) is not None:
@@ -76,13 +79,13 @@ class CxxUse(Struct, frozen=True):
         return None
 
     def _gone(self, old: Declared) -> Found:
-        """Return a finding for a name that no included file contains any more."""
+        """Return a finding for a lost name, or None if a generated file may still contain it."""
         unknown = self.now.closure(self.path)[1]
         if any(name.endswith(_GENERATED) for name in unknown):
             return None
         lost = unknown - self.was.closure(self.before)[1]
         unsure = any(one.is_member or one.kind == "namespace" for one in old)
-        is_there = self.use.name.encode() in self.now.words(self.provider)  # only not included
+        is_there = self.use.name.encode() in self.now.words(self.provider)  # but not included
         is_certain = not (self.use.before in (".", "->") or lost or unsure or is_there)
         what = f"the {old[0].kind} `{self.use.name}` of {self.provider}"
         text = f"{what} is in nothing that this file includes"
@@ -103,7 +106,10 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, within(old)[0], lambda now: not within(now), is_certain=True)
 
     def _method(self, old: Declared, new: Declared) -> Found:
-        """Check a call of a method whose type has none of that name, though a parameter has it."""
+        """Check a call of a method that its class no longer declares.
+
+        The included files still contain the name, for example as the name of a parameter.
+        """
         use, code = self.use, self.now.code(self.provider)
         if new or code is None or not (use.is_call and use.before in (".", "->")):
             return None
@@ -130,7 +136,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, old[0], lambda now: any(one.is_scoped for one in now))
 
     def _call(self, old: Declared, new: Declared) -> Found:
-        """Check a call that matched a declaration before, and that no declaration matches now."""
+        """Check whether a call that matched a declaration before still has fitting arguments."""
         use = self.use
         kinds = {one.kind for one in (*old, *new)}
         if not use.is_call or not new or not kinds <= {"function", "macro"}:
@@ -154,7 +160,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda now: [o.parameters for o in now] == [new[0].parameters])
 
     def _template(self, old: Declared, new: Declared) -> Found:
-        """Check the template arguments given to a type, if their number was right before."""
+        """Check the template arguments of a type, if their number was right before the merge."""
         given, name = self.use.template, self.use.name
         if not new or {one.kind for one in (*old, *new)} != {"type"}:
             return None
@@ -170,7 +176,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda now: not _takes(now, given, given))
 
     def _is_named(self) -> bool:
-        """Return whether the name stands for a type here, as it is not declared or called here."""
+        """Return whether the name is used as a type here, and neither declared nor called."""
         after = "".join(t.text for t in self.code.tokens[self.use.at + 1 : self.use.at + 2])
         return after not in ("(", "{", "::") and self.use.before not in ("class", "struct", "using")
 
@@ -198,7 +204,7 @@ class CxxUse(Struct, frozen=True):
                 continue
             own = {one.name for one in self.code.declarations if one.owners[-1:] == (mine.name,)}
             if lacks := min(now - was - own, default=""):
-                text = f"`{mine.name}` has no `{lacks}`, which `{self.use.name}` asks for now"
+                text = f"`{mine.name}` has no `{lacks}`, now pure virtual in `{self.use.name}`"
                 return self._changed(text, lambda some: any(lacks in one.pure for one in some))
         return None
 
@@ -209,7 +215,8 @@ class CxxUse(Struct, frozen=True):
             members = [{one.is_member for one in some} for some in (old, new)]
             if members == [{is_part}, {not is_part}] and not use.owner:
                 owner = "::".join((*new[0].owners, use.name))
-                text = f"`{use.name}` is `{owner}` now, and {'no' if is_part else 'a'} member"
+                kind = "a function outside of a class" if is_part else "a member"
+                text = f"`{use.name}` is now {kind}, `{owner}`"
                 return self._removed(text, old[0], lambda o: {x.is_member for x in o} != {is_part})
         if not new or any(one.is_member or one.kind == "macro" for one in (*old, *new)):
             return None
@@ -227,7 +234,7 @@ class CxxUse(Struct, frozen=True):
         return self._removed(text, old[0], lambda some: {one.owners for one in some} == now)
 
     def _type(self, old: Declared, new: Declared) -> Found:
-        """Check a variable or result whose type changed, and a constant that is no longer one."""
+        """Check a variable or function whose type changed, or that is no longer a constant."""
         was, now, name = old[0], new[0] if new else old[0], self.use.name
         if not _is_same_one(old, new) or was.kind != now.kind:
             return None
@@ -235,7 +242,7 @@ class CxxUse(Struct, frozen=True):
         if was.kind != "variable" and not (was.kind == "function" and is_made):
             return None
         if was.is_constant and not now.is_constant and self.use.before in ("<", "[", "case"):
-            text = f"`{name}` is no longer a constant, and is used as one here"
+            text = f"`{name}` is no longer a constant, but is used as one here"
         else:
             if was.type == now.type or not (was.type and now.type):
                 return None
@@ -246,7 +253,7 @@ class CxxUse(Struct, frozen=True):
         return self._changed(text, lambda some: [one.type for one in some] == [now.type])
 
     def _of_definition(self, mine: Declaration) -> Found:
-        """Check a function definition whose declaration has another signature now."""
+        """Check the definition or override of a function whose declaration has changed."""
         is_looked_at = mine.is_definition or mine.is_override
         if mine.kind != "function" or mine.parameters is None or not is_looked_at:
             return None
@@ -266,18 +273,18 @@ class CxxUse(Struct, frozen=True):
         if not same(old):
             return None
         if mine.is_override and not any(one.is_member for one in new):
-            text = f"`{mine.name}` overrides what {self.provider} no longer has"
+            text = f"`{mine.name}` overrides a method that {self.provider} no longer has"
             return self._removed(text, old[0], lambda now: not same(now))
         if same(new) or not new:
             return None
-        text = f"`{mine.name}` is defined here, and {self.provider} declares it otherwise"
+        text = f"`{mine.name}` is defined here, but {self.provider} declares it differently"
         return self._changed(text, lambda now: bool(now) and not same(now))
 
     def _removed(
         self, text: str, was: Declaration, is_so: Callable[[Declared], bool], *,
         is_certain: bool = False,
     ) -> AuditFinding:  # fmt: skip
-        """Return a finding for a lost name, and propose the only new name declared as it was."""
+        """Return a finding for a lost name, with a new name as its proposal if there is one."""
         proposal = self._proposal(was)
         text += "" if proposal is None else f"; `{proposal}` is new there"
         return self._finding("removed", text, is_so, is_certain, proposal)
@@ -291,7 +298,6 @@ class CxxUse(Struct, frozen=True):
         self, kind: str, text: str, is_so: Callable[[Declared], bool], is_certain: bool,
         proposal: str | None = None,
     ) -> AuditFinding:  # fmt: skip
-        """Return a finding with the upstream commit since which it holds."""
 
         def holds(content: bytes | None) -> bool:
             if not self.is_series:
@@ -306,7 +312,7 @@ class CxxUse(Struct, frozen=True):
         return AuditFinding(kind, is_certain, *place, text, commit, proposal)
 
     def _proposal(self, was: Declaration) -> str | None:
-        """Return the only new name that is declared as the lost one was, or None."""
+        """Return the only new name that is declared in the same way as the lost name, or None."""
         before, after = self.was.code(self.provider), self.now.code(self.provider)
         if before is None or after is None:
             return None
@@ -331,12 +337,12 @@ def _is_mixed(some: Declared) -> bool:
 
 
 def _is_same_one(old: Declared, new: Declared) -> bool:
-    """Return whether a name is declared once before and after, in the same namespace or class."""
+    """Return whether a name is declared once, before and now, in the same namespace or class."""
     return len(old) == 1 and len(new) == 1 and old[0].owners == new[0].owners
 
 
 def _opened(text: bytes | None) -> set[bytes]:
-    """Return the words of all namespaces that a header opens with `using` or aliases."""
+    """Return the words in the names of all namespaces that a header imports or gives an alias."""
     found = _OPENED.findall(text or b"")
     return {word for names in found for word in names.translate(BLANKED).split()}
 
@@ -359,7 +365,7 @@ def _wanted(some: Declared) -> str:
 
 
 def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
-    """Describe how the parameters for the first `given` arguments differ, or return None."""
+    """Describe how the first `given` parameters changed, or return None if they did not."""
     if old.parameters is None or new.parameters is None:
         return None
     before, after = old.parameters[:given], new.parameters[:given]
@@ -373,7 +379,7 @@ def _otherwise(old: Declaration, new: Declaration, given: int) -> str | None:
     return None
 
 
-HEAD = 12  # lines that a statement may begin before its change, or end behind it
+HEAD = 12  # lines by which a statement may begin before its change, or end after it
 _SCOPES = frozenset({b"class", b"enum", b"extern", b"namespace", b"struct", b"union"})
 
 
@@ -396,11 +402,12 @@ def cxx_faults(states: States) -> Iterator[Told]:
 
 
 class _Side(Struct, frozen=True):
-    """The new lines of one side, by file, and the files that the other side changed.
+    """The new lines of one side of a merge, and the files that the other side changed.
 
-    `users` maps a file to its new lines, each with its patch, or to None if upstream's new lines
-    are still to be found by comparison. `before` maps a file to its old path, if that was another
-    one.
+    `users` maps each file of the side to its new lines, as a mapping of line numbers to patches.
+    This mapping is None for upstream's files, whose new lines are found by comparison when they are
+    needed. `before` maps a file to its path on the side, if this is another one. `providers` are
+    the files that the other side changed.
     """
 
     states: States
@@ -471,7 +478,7 @@ class _Side(Struct, frozen=True):
     def _no_longer_reached(
         self, providers: Sequence[str], wanted: Collection[bytes]
     ) -> dict[str, list[str]]:
-        """Map names to the files that declare them and that the users no longer include."""
+        """Map each name in `wanted` to the files that declare it and are no longer included."""
         found: dict[str, list[str]] = {}
         texts = ((self.was.text(path), self.now.text(path)) for path in providers)
         if not any({*includes_in(old)} - {*includes_in(new)} for old, new in texts):
@@ -487,7 +494,11 @@ class _Side(Struct, frozen=True):
         return found
 
     def _suspects(self, path: str) -> frozenset[bytes]:
-        """Return the words in changed statements of a file, or all if a scope changed."""
+        """Return the words in a file's changed statements, or all its words if a scope changed.
+
+        Scopes are classes, namespaces and the like. New virtual methods count as a change of the
+        scope.
+        """
         old, new = ((reach.text(path) or b"").splitlines(True) for reach in (self.was, self.now))
         if self.now.text(path) is None:
             return self.was.words(path)
@@ -513,7 +524,7 @@ class _Side(Struct, frozen=True):
             return
         found = [*uses(code, wanted)]
         own = {(one.name, one.line) for one in code.declarations}
-        # What the file declares for itself is not the other side's.
+        # A name that the file declares itself is not the one that the other side changed.
         done = {use.name for use in found if use.is_local and (use.name, use.line) not in own}
         for use in found:
             if use.line not in lines or use.name in done:
@@ -528,12 +539,11 @@ class _Side(Struct, frozen=True):
                 yield lines[use.line] or self.states.carriers.get(provider, ""), fault
 
     def _words(self, path: str, numbers: Iterable[int]) -> set[bytes]:
-        """Return the words in some lines of a file."""
         lines = (self.now.text(path) or b"").splitlines()
         return {*b"\n".join(lines[n - 1] for n in numbers).translate(BLANKED).split()}
 
     def _lines(self, path: str) -> Mapping[int, str]:
-        """Return the new lines of a file, each with its patch (empty for upstream's lines)."""
+        """Map the number of each new line of a file to its patch (empty for upstream's lines)."""
         lines = self.users[path]
         if lines is not None:
             return lines
@@ -543,7 +553,7 @@ class _Side(Struct, frozen=True):
 
 
 def _start(lines: Sequence[bytes], block: Block) -> int:
-    """Return the index where the statement that continues in a block of lines begins."""
+    """Return the index of the first line of the statement in which a changed block begins."""
     first = block.old_start
     while first > max(0, block.old_start - HEAD) and not _ends(lines[first - 1]):
         first -= 1
@@ -551,7 +561,7 @@ def _start(lines: Sequence[bytes], block: Block) -> int:
 
 
 def _end(lines: Sequence[bytes], block: Block) -> int:
-    """Return the index after the statement in which a block of lines ends."""
+    """Return the index after the last line of the statement in which a changed block ends."""
     last = block.old_end
     most = min(len(lines), last + HEAD)
     while last < most and (last == block.old_start or not _ends(lines[last - 1])):
@@ -568,7 +578,7 @@ def _ends(line: bytes) -> bool:
 def _by_name(
     declarations: Sequence[Declaration], names: Collection[bytes]
 ) -> dict[str, set[object]]:
-    """Map the wanted names to the properties of their declarations in a file, to compare them."""
+    """Map each name in `names` to the properties of its declarations in a file, for comparison."""
     found: dict[str, set[object]] = {}
     for one in declarations:
         if one.name.encode("utf-8", "replace") in names:

@@ -1,4 +1,4 @@
-"""Read the C++ files of one version of a project, and the declarations that they include."""
+"""Read the C++ files of one version of a project, and follow their includes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_outside(content: bytes | None) -> tuple[Declaration, ...]:
 
 
 def includes_in(content: bytes | None) -> Iterator[tuple[str, bool]]:
-    """Yield the name in each `#include` of a text, and whether it is in quotes (not in `<>`)."""
+    """Yield the name in each `#include` line, and whether the name is in quotes instead of `<>`."""
     text = content or b""
     for found in _INCLUDE.finditer(text):
         if not text[text.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip(b" \t"):
@@ -58,7 +58,7 @@ class Reach:
         self._closures: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def read_ahead(self, paths: Collection[str]) -> None:
-        """Fetch several files at once, to save reading them one by one."""
+        """Fetch the contents of several files at once, which is faster than one by one."""
         self.files.read_ahead(path for path in paths if path not in self._texts)
 
     def text(self, path: str) -> bytes | None:
@@ -91,7 +91,7 @@ class Reach:
         return self._declared[path]
 
     def declared(self, path: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        """Yield each declaration of a name in a file and its includes, after the declaring path."""
+        """Yield (path, declaration) for each declaration of a name in a file and its includes."""
         for where in sorted(self.closure(path)[0]):
             for one in self.declarations(where) if name.encode() in self.words(where) else ():
                 if one.name == name:
@@ -107,7 +107,7 @@ class Reach:
         return found
 
     def found(self, path: str, name: str) -> list[str]:
-        """Return the paths of the files that a line `#include NAME` in a file may refer to."""
+        """Return the paths to which a line `#include NAME` in the file at `path` may refer."""
         plain = normpath(name)
         for place in (normpath(f"{dirname(path) or '.'}/{name}"), plain):
             if self.files.blob(place) is not None:
@@ -118,9 +118,10 @@ class Reach:
         return [path for path in ends if f"/{path}".endswith(f"/{plain}")]
 
     def closure(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
-        """Return a file and all that it includes, and the quoted includes that match no file.
+        """Return the paths of a file and its includes, and the quoted names that match no file.
 
-        Includes are followed recursively. Beyond MOST_FILES files, no files are returned.
+        Includes are followed recursively. If there are more than MOST_FILES files, no paths are
+        returned.
         """
         if path not in self._closures:
             seen = {path}
@@ -140,11 +141,11 @@ class Reach:
             self._closures[path] = files, frozenset(lost)
         return self._closures[path]
 
-    def tells_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
+    def contains_name(self, path: str, name: str, besides: Mapping[str, Collection[int]]) -> bool:
         """Return whether the code of a file, or of the files that it includes, contains a name.
 
         `besides` maps paths to the line numbers (from 1) to ignore. If too many files are included,
-        the name counts as found.
+        or if a file that contains the word cannot be parsed, the name counts as found.
         """
         for where in self.closure(path)[0]:
             if name.encode() not in self.words(where):

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from patchmgr.engines.structure.python_tree import walk
 
-MOST_STEPS = 20_000  # statements that are followed in one function; those in loops count again
-_KEPT = 4096  # nodes of which is known what they read: the body of a loop is followed twice
+MOST_STEPS = 20_000  # statements to analyse in one function; those in loops count more than once
+_KEPT = 4096  # nodes whose names are cached, because the body of a loop is analysed twice
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Reaching = Mapping[str, frozenset[int]]
-"""Maps a name to the indices of the definitions that may have given it its value."""
+"""Maps a name to the indices of the definitions that may have set its value."""
 
 _Env = dict[str, frozenset[int]]
 _NONE: frozenset[int] = frozenset()
@@ -56,8 +56,8 @@ class Site(Struct, frozen=True):
 class Flow(Struct, frozen=True):
     """The statements of a function in order, and the definitions of all its variables.
 
-    `exits` holds the conditions under which the function or a loop iteration ends early; `last` is
-    then the last line of the body. `names` holds all names that occur in the function.
+    `exits` holds each `if` whose body leaves the function or the loop iteration; its `last` is then
+    the last line of the whole `if` statement. `names` holds all names that occur in the function.
     """
 
     sites: tuple[Site, ...]
@@ -90,12 +90,12 @@ class _Reader:
         self.exits: dict[int, Site] = {}
         self._numbers: dict[tuple[int, str], int] = {}
         self._steps = 0
-        self._loops: list[list[_Env]] = []  # states that leave or repeat the loops around
+        self._loops: list[list[_Env]] = []  # what is defined at each `break` or `continue`
         self._guards: tuple[str, ...] = ()
         self._guard_reads: tuple[Reaching, ...] = ()
 
     def function(self, node: Function, outer: _Env) -> None:
-        """Record the statements and definitions of a function, and of the functions in it.
+        """Record the statements and definitions of a function, and of the functions inside it.
 
         `outer` holds the definitions of an enclosing function that reach this one.
         """
@@ -190,7 +190,10 @@ class _Reader:
         self.sites[id(node)] = replace(site, writes=writes)
 
     def _assign(self, env: _Env, target: ast.expr, text: str, reads: Reaching) -> dict[str, int]:
-        """Define the names in an assignment target. Parts of a tuple get an index."""
+        """Define the names in an assignment target, and return the index of each name's definition.
+
+        For an element of a tuple, the text of the definition ends with the position of the element.
+        """
         if isinstance(target, (ast.Tuple, ast.List)):
             found: dict[str, int] = {}
             for place, part in enumerate(target.elts):
@@ -263,7 +266,7 @@ class _Reader:
         guard = _source(head)
         self._loops.append([])
         before: _Env | None = env
-        for _ in range(2):  # what the end of the body defines reaches its beginning
+        for _ in range(2):  # definitions at the end of the body reach its beginning
             at = dict(before or env)
             if isinstance(node, ast.While):
                 self._site(node, [head], at, end=head, text=f"while {guard}")
@@ -331,7 +334,7 @@ def _source(node: ast.AST) -> str:
 
 @lru_cache(_KEPT)
 def _reads(part: ast.AST) -> frozenset[str]:
-    """Return the names that an expression or a statement reads, dotted names included."""
+    """Return the names that an expression or a statement reads, including dotted names."""
     found: set[str] = set()
     bound: set[str] = set()
     for node in walk(part):
@@ -347,7 +350,7 @@ def _reads(part: ast.AST) -> frozenset[str]:
 
 @lru_cache(_KEPT)
 def _computed(part: ast.AST) -> frozenset[str]:
-    """Return the operands of operations and comparisons, the conditions and the indices."""
+    """Return the names that are operands of operations and comparisons, conditions or indices."""
     return frozenset(filter(None, map(_name, _operands(part))))
 
 

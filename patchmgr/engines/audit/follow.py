@@ -1,4 +1,4 @@
-"""Rewrite the imports in a patch if upstream moved the imported names to another module."""
+"""Rewrite a patch's imports of names that upstream moved to another module."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WIDTH = 88
 class Move(Struct, frozen=True):
     """An imported name that upstream moved to another module, and the commit that did so.
 
-    If `start` is not empty, the import itself moved here from that file.
+    `start` is the file from which the import statement itself moved, or empty if it did not move.
     """
 
     module: str
@@ -45,10 +45,10 @@ class Move(Struct, frozen=True):
     start: str = ""
 
     def sentence(self) -> str:
-        """Return a sentence for the user: from which module the name is imported now, and why."""
+        """Return a sentence for the user that says from where the name is now imported, and why."""
         now = f"`{self.name}` is imported from `{self.to}` now"
         if self.start:
-            return f"{now}, where it was `{self.module}`: the line was in {self.start}."
+            return f"{now} instead of `{self.module}`, because the line was in {self.start}."
         return f"{now}; upstream moved it from `{self.module}`."
 
 
@@ -64,9 +64,7 @@ def follow_moved_names(
 ) -> tuple[tuple[Judged, ...], Files]:
     """Rewrite the series' imports of names that moved to another module. Report each as a finding.
 
-    `moves` maps each path of the result to the moves that concern its imports. A name is followed
-    if upstream moved its definition to exactly one other module, or if upstream's own files now
-    import it from exactly one other module.
+    `moves` maps each path of the result to the moves that concern its imports.
     """
     if not moves:
         return tuple(judged), changes
@@ -90,7 +88,11 @@ def follow_moved_names(
 
 
 def moves_in(states: States) -> dict[str, tuple[Move, ...]]:
-    """Return, by path, the names imported by the series that upstream moved to another module."""
+    """Map each path of the result to the names that the series imports in it and that moved.
+
+    A name has moved if upstream moved its definition to exactly one other module, or if upstream's
+    own files now import it from exactly one other module.
+    """
     changed = Changed(path for path in states.changed_upstream if path.endswith(PYTHON))
     found: dict[str, tuple[Move, ...]] = {}
     for path in _importing(states):
@@ -130,7 +132,7 @@ def _importing(states: States) -> Iterator[str]:
 
 
 def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]:
-    # What reads syntax trees is loaded where there is something to look at.
+    # These modules are loaded late, because most rebases do not need them.
     from patchmgr.engines.audit import new_names, python_uses, use_faults
 
     pair = use_faults.pairs_of(states)(path, True)
@@ -151,7 +153,7 @@ def _moves_in(states: States, path: str, lines: Sequence[int]) -> Iterator[Move]
 
 
 def _left_behind(node: ast.ImportFrom, module: str, pair: Pair) -> Iterator[Move]:
-    """Yield the moves for relative imports that resolve only from the old path of a moved file."""
+    """Yield a move for each relative import that resolves only from a file's old path."""
     start, state = pair.then.path, pair.now.state
     place = state.place(start, module)
     for alias in node.names:
@@ -174,7 +176,7 @@ def _relative(path: str, place: str) -> str:
 
 def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -> str | None:
     """Return the module that provides a name now, or None if there is not exactly one."""
-    from patchmgr.engines.audit.new_names import handed_on, module_of, moved_to, root_of
+    from patchmgr.engines.audit.new_names import module_of, moved_to, reexported_from, root_of
 
     root = root_of(_file_of(old), module)
 
@@ -183,13 +185,13 @@ def _new_home(states: States, old: Entity, module: str, name: str, pair: Pair) -
             return _relative(pair.now.path, place)
         return module_of(place if place.endswith(".py") else f"{place}/__init__.py", root)
 
-    home = handed_on(old, name, pair.now.state)
+    home = reexported_from(old, name, pair.now.state)
     votes = {named(home)} if home else set[str]()
     for written, place in () if home else _upstreams_own(states, module, name, pair):
         votes.add(named(place) if "." in (written[:1], module[:1]) else written)
     if not votes and (home := moved_to(states, old, name, pair.now.state)):
-        # A folder `third_party` beside a package may be installed as a part of it, under another
-        # name: only what is of the package that had the definition can surely be imported.
+        # A folder such as `third_party` beside a package may be installed inside it, under another
+        # name. So only a module of the package that had the definition can surely be imported.
         was, now = (module_of(path, root).split(".") for path in (_file_of(old), home))
         votes = {named(home)} if was[0] == now[0] else set()
     to = votes.pop() if len(votes) == 1 else ""
@@ -202,9 +204,9 @@ def _file_of(found: Entity) -> str:
 
 
 def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterator[tuple[str, str]]:
-    """Yield the modules from which upstream's files now import a name that was in `module`.
+    """Yield the modules from which upstream's files now import a name that `module` once had.
 
-    Each is given as written in the import, with the file or folder that it resolves to.
+    Each module is given as it is written in the import, with the file or folder that it refers to.
     """
     then, now = pair.then.state, pair.now.state
     gone = then.place(pair.then.path, module)
@@ -225,9 +227,9 @@ def _upstreams_own(states: States, module: str, name: str, pair: Pair) -> Iterat
 
 
 def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> bytes | None:
-    """Return a Python text with its imports of moved names rewritten, or None if nothing changes.
+    """Return Python source with its imports of moved names rewritten, or None if nothing changes.
 
-    Import statements that upstream has in the same words are left alone.
+    An import statement is left alone if upstream has all its lines.
     """
     text = content.decode("utf-8", "surrogateescape")
     tree = parse_python(text)
@@ -251,7 +253,7 @@ def rewritten(content: bytes, upstream: bytes | None, moves: Sequence[Move]) -> 
 def _statement(
     node: ast.ImportFrom, lines: Sequence[str], to: Mapping[tuple[str, str], str]
 ) -> list[str] | None:
-    """Return the lines that replace an import of moved names, or None if it is left alone."""
+    """Return the lines that replace an import of moved names, or None if it is to be left alone."""
     module = "." * node.level + (node.module or "")
     gone = [a for a in node.names if (module, a.name) in to]
     kept = [a for a in node.names if a not in gone]
@@ -306,7 +308,7 @@ def _with(one: Judged, path: str, old: Entry, new: Entry, moves: Sequence[Move])
 def _told(
     outcome: PatchOutcome, files: Sequence[FileResult], path: str, move: Move
 ) -> PatchOutcome:
-    """Mark the hunks that add an import as moved, and add the move to the findings of the patch."""
+    """Mark the hunks that add the import as moved, and add the move to the patch's findings."""
     said = re.escape(move.name).encode()
     word = re.compile(said if move.name == "*" else rb"\b%b\b" % said)
     bringing = {

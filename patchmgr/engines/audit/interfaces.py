@@ -29,16 +29,16 @@ _DEFINES = re.compile(
 )
 _HEAD = re.compile(rb"[ \t]*(?:async[ \t]+)?def[ \t]+\w+\([^:]*$")
 _PARAMETER = re.compile(rb"[ \t]+[*\w]+[ \t]*(:[^\n]*)?(?:=[^\n]*)?,[ \t]*$")
-_MOST_READ = 64  # files changed upstream: with more, nearly each name has another meaning somewhere
+_MOST_READ = 64  # files changed upstream; with more, almost every name has changed somewhere
 Lines = tuple[str, Suspects, bool]
-"""A path, some of its lines, and whether they are lines of the series or of upstream."""
+"""A path, the lines to check, and whether they are lines of the series (or else of upstream)."""
 
 
 def check_interfaces(states: States) -> Iterator[Told]:
     """Find uses of Python names that the other side of the merge removed, moved or changed."""
     reach = [*_ours(states), *_theirs(states)]
     if reach:
-        # What reads syntax trees is loaded where there is something to look at.
+        # This module is loaded late, because it is only needed if there are lines to check.
         from patchmgr.engines.audit.use_faults import faults_in
 
         yield from faults_in(states, reach)
@@ -53,7 +53,7 @@ def _ours(states: States) -> Iterator[Lines]:
         if content is None or not changed.places:
             continue
         old = source_path(states, path)
-        # A relative import means another module in another folder, though no byte of it changed.
+        # In a file that moved, a relative import may mean another module, though it is unchanged.
         same = path == old and states.merged.blob(path) == states.written.blob(old)
         text = content.decode("utf-8", "surrogateescape")
         words = changed.imported_words(path, text)
@@ -80,13 +80,13 @@ def _altered(states: States) -> Altered | None:
     own = (states.merged.text(path) for path in states.carriers if path.endswith(PYTHON))
     found = altered(pairs, own)
     for path, (old, new) in zip(paths, pairs, strict=True):
-        if not (old and new):  # as a module
+        if not (old and new):  # the module itself was added or removed
             found.names.update(path.rpartition(".")[0].split("/")[-2:])
     return found
 
 
 def _words(text: str, lines: Collection[int]) -> set[str]:
-    """Return the words of some lines, and of all `class` lines if they may use base classes."""
+    """Return the words in the given lines and, if these may use bases, in all `class` lines."""
     said = text.split("\n")
     words = {word for number in lines for word in _WORD.findall(said[number - 1])}
     if not words.isdisjoint(("self", "cls", "super", "def")):
@@ -114,14 +114,14 @@ def _lost(states: States, path: str) -> set[str]:
     """Return the names in a module that the series may have removed or changed incompatibly."""
     old, new = states.base.text(path), states.written.text(path)
     lost = lost_names(old, new)
-    if path.endswith("/__init__.py"):  # what another module imports is its own
+    if path.endswith("/__init__.py"):  # a package re-exports the names that it imports
         was, now = ({name for _, _, name in named_imports(text)} for text in (old, new))
         lost |= was - now
     return lost if new or not old else lost.union(path.rpartition(".")[0].split("/")[-2:])
 
 
 def _redefining(states: States) -> dict[str, None]:
-    """Return the files of the base in which the series changes a line that defines a name."""
+    """Return the files of the base that the series moves, or in which it changes a definition."""
     return {
         change.old_path: None
         for patch in states.patches
@@ -150,7 +150,7 @@ def _is_redefining(hunk: Hunk, path: str) -> bool:
 
 
 def new_lines(text: str, other: bytes | None) -> frozenset[int]:
-    """Return the numbers (from 1) of the lines of a text that do not occur in another text."""
+    """Return the numbers (from 1) of the lines in `text` that do not occur in `other`."""
     known = {"", *(other or b"").decode("utf-8", "surrogateescape").split("\n")}
     return frozenset(n for n, line in enumerate(text.split("\n"), 1) if line not in known)
 
@@ -173,7 +173,7 @@ class Changed:
         return frozenset(word for statement in said for word in _SAID.findall(statement))
 
     def imports(self, path: str, text: str) -> Iterator[tuple[str, str, str]]:
-        """Yield each import of a changed module in a file: its statement, module and name."""
+        """Yield (statement, module, name) for each import of a changed module in a file."""
         for statement, module, name in named_imports(text):
             is_known = not self._names.isdisjoint((name, module.rpartition(".")[2]))
             is_likely = is_known or module.startswith(".")
@@ -185,7 +185,7 @@ class Changed:
 
 
 def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
-    """Return the statement, module and name of each import in a text, without parsing it.
+    """Return (statement, module, name) for each import in Python source, without parsing it.
 
     No import is missed, but words in comments and strings may be taken for imports.
     """
@@ -208,7 +208,7 @@ def named_imports(text: str) -> frozenset[tuple[str, str, str]]:
 
 
 def imported_blobs(files: Iterable[tuple[str, bytes]], tree: Tree) -> set[str]:
-    """Return the blobs of a tree that the imports of some Python files may mean."""
+    """Return the blobs in `tree` to which the imports of some Python files may refer."""
     stems = {
         stem
         for path, content in files

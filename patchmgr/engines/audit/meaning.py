@@ -1,8 +1,8 @@
 """Find lines of the series that read a value which upstream now computes differently.
 
 A hunk can merge cleanly and still lose its meaning, if upstream changed how a value that it reads
-is computed. Each value is traced back to its definitions, in the function as the series was written
-against it and in the merged function. Differences are reported.
+is computed. Each value is traced back to its definitions, in the function before the rebase and in
+the merged function. Differences are reported.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from patchmgr.engines.structure.python_tree import parse_python
 from patchmgr.model.audit import AuditFinding
 
 _LONGEST_SHOWN = 60  # characters of an expression
-_MOST_TOLD = 3  # names in one function
-_DEEPEST = 2  # definitions between a statement and what was redefined
-_MOST_ARGUMENTS = 4  # of a call that is a formula, as `min` is, and no constructor
+_MOST_TOLD = 3  # names that are reported in one function
+_DEEPEST = 2  # definitions between a statement and the redefined variable
+_MOST_ARGUMENTS = 4  # of a call that computes a value, as `min` does, and makes no object
 _OPERATIONS = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.UnaryOp)
 _NONE: frozenset[int] = frozenset()
 _LINE = "\0"  # stands for the number of a line
@@ -37,7 +37,7 @@ PARAMETER = "parameter = "
 
 
 class _Part(Struct, frozen=True):
-    """An outermost function of a file or class: its text, and its first and last line from 1."""
+    """A function that is not inside another: its text, and its first and last line (from 1)."""
 
     text: str
     line: int
@@ -45,7 +45,7 @@ class _Part(Struct, frozen=True):
 
 
 def changed_meaning(states: States) -> Iterator[Told]:
-    """Find lines of the series that read a value which upstream now computes in another way."""
+    """Find lines of the series that read a value which upstream now computes differently."""
     for path in states.carriers:
         if path.endswith(PYTHON):
             yield from _in_file(states, path)
@@ -55,7 +55,7 @@ def _in_file(states: States, path: str) -> Iterator[Told]:
     before = written_path(states, path)
     files = ((states.base, before), (states.written, before), (states.onto, path))
     if len({*(side.blob(at) for side, at in files), states.merged.blob(path)} - {None}) != 4:
-        return  # one of the two sides left it alone
+        return  # a side left the file alone
     base, written, onto = (_parts(side.text(at)) for side, at in files)
     merged = _parts(states.merged.text(path))
     changed = {
@@ -85,14 +85,17 @@ def _since(states: States, path: str, before: str, line: str) -> str | None:
 
 
 def _parts(text: str) -> dict[str, _Part]:
-    """Return the outermost functions of a file by qualified name, if defined only once."""
+    """Map the qualified name of each function to the function.
+
+    Functions inside other functions, and names that are defined more than once, are left out.
+    """
     found: dict[str, _Part] = {}
     again: set[str] = set()
     around: list[tuple[int, str]] = []
     end = line = counted = 0
     for match in _SCOPE.finditer(text):
         if match.start() < end:
-            continue  # inside of a function
+            continue  # inside another function
         indent = len(match[1])
         while around and around[-1][0] >= indent:
             around.pop()
@@ -133,7 +136,7 @@ def _flow(text: str) -> Flow | None:
 class _Change(Struct, frozen=True):
     """A redefined value: its expression before and now, and the line of the new one.
 
-    The line counts within the function, from 1. `reads` holds the names in both expressions, or
+    The line counts within the function, from 1. `reads` holds the names in either expression, or
     none if the value is the result of a call with keyword arguments or many arguments.
     `is_operation` says whether operators compute the value.
     """
@@ -146,7 +149,11 @@ class _Change(Struct, frozen=True):
 
 
 class _Sides(Struct, frozen=True):
-    """A function before and after the merge, and the names that only one of the two contains."""
+    """A function before and after the merge.
+
+    `apart` holds the names that only one of the two versions contains, and `pairs` the statements
+    that `_pairs` found in both.
+    """
 
     old: Flow
     new: Flow
@@ -164,8 +171,8 @@ class _Sides(Struct, frozen=True):
     def redefined(self, old: frozenset[int], new: frozenset[int]) -> _Change | None:
         """Return how upstream changed the computation of a variable, or None if it did not.
 
-        An additional definition is no change: upstream adds branches (`if fp8: x = cast(x)`) on
-        purpose, and in 7 of 1,900 merges people kept them.
+        An additional definition does not count as a change. Upstream adds branches on purpose, such
+        as `if fp8: x = cast(x)`; in 7 of 1,900 merges people kept them.
         """
         texts = {self.old.definitions[n].text for n in old}
         if texts == {self.new.definitions[n].text for n in new}:
@@ -191,9 +198,9 @@ class _Sides(Struct, frozen=True):
     def deeper(
         self, old: frozenset[int], new: frozenset[int]
     ) -> Iterator[tuple[str, frozenset[int], frozenset[int]]]:
-        """Yield each variable that a definition reads both before and after the merge.
+        """Yield each variable that the same definition reads before and after the merge.
 
-        With each are its definitions before and after.
+        Each variable is given with its definitions before and its definitions after the merge.
         """
         before = {self.alike(self.old.definitions[n].text): n for n in sorted(old)}
         for number in sorted(new):
@@ -216,13 +223,13 @@ def _has_options(node: ast.Call) -> bool:
 
 
 def _expanded(flow: Flow, number: int, apart: frozenset[str]) -> str:
-    """Return a definition in which names that only one side has are replaced by their values."""
+    """Return the text of a definition, with each name in `apart` replaced by its value."""
     definition = flow.definitions[number]
     return _inlined(flow, definition.text, definition.reads, apart)
 
 
 def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> str:
-    """Return an expression in which some names are replaced by their values."""
+    """Return an expression with the given names replaced by their values."""
     values = {
         name: flow.definitions[min(reached)].text
         for name, reached in reads.items()
@@ -236,8 +243,6 @@ def _inlined(flow: Flow, text: str, reads: Reaching, names: Collection[str]) -> 
 
 
 class _Inlined(ast.NodeTransformer):
-    """Replaces names by the expressions that they stand for."""
-
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
 
@@ -265,9 +270,9 @@ def _sides(old: str, new: str) -> _Sides | None:
 
 
 def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
-    """Map the numbers of merged statements to the same statements of the function before the merge.
+    """Map the index of each merged statement to the same statement before the merge.
 
-    Statements are the same if they have the same text, and both functions contain it equally often.
+    Statements with the same text are paired in order, if both functions have equally many of them.
     """
     places: dict[str, list[Site]] = {}
     for site in old.sites:
@@ -284,7 +289,7 @@ def _pairs(old: Flow, new: Flow) -> dict[int, Site]:
 
 
 def _changes(sides: _Sides, added: Collection[int]) -> Iterator[tuple[int, str, str, int]]:
-    """Yield line, name, sentence and the line of the new definition for each redefined name."""
+    """Yield (line, name, sentence, changed line) for each change that affects an added line."""
     told: set[str] = set()
     for number, site in enumerate(sides.new.sites):
         line = next((n for n in range(site.first - 1, site.last) if n in added), None)
@@ -315,19 +320,19 @@ def _left_before(
     own = sum(one.first - 1 in added for one in alike)
     if len(earlier) > max(known - own, 0):
         shown = site.text.removeprefix("if ")
-        text = f"where `{shown}` holds, line {_LINE} leaves before this one now"
+        text = f"if `{shown}`, line {_LINE} now leaves the function or loop before this line"
         yield shown, text, earlier[0].first
     before = Counter(one.text for one in sides.old.exits)
     for one in sides.new.exits:
         before[one.text] -= one.first - 1 not in added
         if before[one.text] < 0 and one.last < site.first and _leads_out(one, site):
             shown = one.text.removeprefix("if ")
-            text = f"this line is only reached where `{shown}`, and there line {_LINE}"
-            yield shown, f"{text} leaves before it now", one.first
+            text = f"this line is only reached if `{shown}`, but then line {_LINE}"
+            yield shown, f"{text} now leaves the function or loop before it", one.first
 
 
 def _leads_out(exit_: Site, site: Site) -> bool:
-    """Return whether a statement needs a condition under which the function was left before."""
+    """Return whether a statement is only reached if the condition of an earlier exit holds."""
     depth = len(exit_.guards)
     if site.guards[:depth] != exit_.guards or len(site.guards) == depth:
         return False
@@ -342,7 +347,7 @@ def _leads_out(exit_: Site, site: Site) -> bool:
 
 
 def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
-    """Return the operands of an `and` or `or`, simplified, or else the whole condition."""
+    """Return the simplified operands of an `and` or `or`; another condition is its own operand."""
     node = _expression(text)
     plain = None if node is None else _plain(node)
     if isinstance(plain, ast.BoolOp) and isinstance(plain.op, operator):
@@ -350,14 +355,14 @@ def _parts_of(text: str, operator: type[ast.And | ast.Or]) -> set[str]:
     return {text if plain is None else ast.unparse(plain)}
 
 
-_CONTRARY: Mapping[type[ast.cmpop], ast.cmpop] = {
+_NEGATED: Mapping[type[ast.cmpop], ast.cmpop] = {
     **{ast.Eq: ast.NotEq(), ast.NotEq: ast.Eq(), ast.Is: ast.IsNot(), ast.IsNot: ast.Is()},
     **{ast.In: ast.NotIn(), ast.NotIn: ast.In()},
 }
 
 
 def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
-    """Return a condition, or its negation, with as few `not` as possible."""
+    """Return a condition, or its negation if `is_not`, with as few `not` operators as possible."""
     match node:
         case ast.UnaryOp(op=ast.Not()):
             return _plain(node.operand, not is_not)
@@ -365,12 +370,12 @@ def _plain(node: ast.expr, is_not: bool = False) -> ast.expr:
             is_and = isinstance(node.op, ast.And) != is_not
             values = [_plain(value, is_not) for value in node.values]
             return ast.BoolOp(ast.And() if is_and else ast.Or(), values)
-        case ast.Compare(ops=[operator]) if is_not and type(operator) in _CONTRARY:
-            return ast.Compare(node.left, [_CONTRARY[type(operator)]], node.comparators)
+        case ast.Compare(ops=[operator]) if is_not and type(operator) in _NEGATED:
+            return ast.Compare(node.left, [_NEGATED[type(operator)]], node.comparators)
     return ast.UnaryOp(ast.Not(), node) if is_not else node
 
 
-def _is_contrary(one: str, other: str) -> bool:
+def _is_negation(one: str, other: str) -> bool:
     nodes = [_expression(text) for text in (one, other)]
     if nodes[0] is None or nodes[1] is None:
         return False
@@ -378,14 +383,14 @@ def _is_contrary(one: str, other: str) -> bool:
 
 
 def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
-    """Yield what upstream changed in the values and conditions of one statement of the series."""
+    """Yield upstream's changes to the values and conditions on which a statement depends."""
     site, before = sides.new.sites[number], sides.pairs[number]
     yield from _used_with(sides, site, added)
     yield from _read(sides, before, site)
     pairs = [*zip(before.guards, site.guards, strict=False)]
     changed = [(old, new) for old, new in pairs if sides.alike(old) != sides.alike(new)]
     if not changed and len(before.guards) == len(site.guards):
-        yield from _turned_round(sides, before, site)
+        yield from _negated_guards(sides, before, site)
     if len(before.guards) == len(site.guards) and len(changed) == 1:
         was, now = changed[0]
         if set(_WORD.findall(was)) & set(_WORD.findall(now)):
@@ -394,8 +399,8 @@ def _about(sides: _Sides, number: int, added: Collection[int]) -> Iterator[tuple
             yield now, text, site.first
 
 
-def _turned_round(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
-    """Find conditions around a statement that mean the negation of what they meant before."""
+def _negated_guards(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, int]]:
+    """Find conditions around a statement that are now the negation of what they were before."""
     for number, (was, now) in enumerate(zip(before.guards, site.guards, strict=True)):
         old, new = (
             _inlined(flow, guard, reads[number], reads[number])
@@ -404,7 +409,7 @@ def _turned_round(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str
                 (sides.new, now, site.guard_reads),
             )
         )
-        if old != new and _is_contrary(old, new):
+        if old != new and _is_negation(old, new):
             shown = _shown(old, new)
             text = f"the condition around this line is {shown[1]} now (it was {shown[0]})"
             yield now, text, site.first
@@ -414,8 +419,8 @@ def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, i
     """Trace the names that a statement reads to definitions that upstream changed.
 
     A value that is only passed on stays right when it is redefined. So a change counts only if the
-    statement computes with the value, or also reads a name of the old or new definition:
-    `min(index, pos)`, where upstream changed how `index` is computed from `pos`.
+    statement computes with the value, or also reads a name of the old or new definition. An example
+    is `min(index, pos)`, where upstream changed how `index` is computed from `pos`.
     """
     steps = [(name, name, before.reads.get(name, _NONE), now) for name, now in site.reads.items()]
     seen: set[str] = set()
@@ -431,14 +436,14 @@ def _read(sides: _Sides, before: Site, site: Site) -> Iterator[tuple[str, str, i
             elif (change.reads & site.reads.keys()) - {name, source} or (
                 not depth and name in site.computed
             ):
-                link = "" if name == source else f" comes of `{name}`, which"
+                link = "" if name == source else f" depends on `{name}`, which"
                 text = f"`{source}`, which this line reads,{link} is {change.now} now"
                 yield name, f"{text} (it was {change.was})", change.line
         steps = deeper
 
 
 def _used_with(sides: _Sides, site: Site, added: Collection[int]) -> Iterator[tuple[str, str, int]]:
-    """Find redefined values that other statements use together with a value that this one sets."""
+    """Find redefined variables that other statements use together with one that `site` sets."""
     written = frozenset(site.writes.values())
     for number, user in enumerate(sides.new.sites):
         before = sides.pairs.get(number)

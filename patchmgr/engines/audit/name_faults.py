@@ -31,13 +31,13 @@ from patchmgr.engines.structure.python_tree import walk
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?")
 _THERE = ("module", "class", "function", "value", "instance")
-_DEEPEST = 8  # imports of all names, one behind the other
-_MOST_CLASSES = 50  # that are looked through for the one that a base is now
+_DEEPEST = 8  # star imports that are followed, one after the other
+_MOST_CLASSES = 50  # classes that are searched for one of the same name
 _PLAIN_VALUES = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.JoinedStr)
 
 
 def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each import of a module or a name that no longer exists after the merge."""
+    """Yield a fault for each imported module or name that no longer exists or became a function."""
     module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name, asked = alias.name, module or alias.name
@@ -73,7 +73,10 @@ def import_faults(node: ast.ImportFrom | ast.Import, at: PairedUse) -> Iterator[
 
 
 def _is_unlisted(old: Module | None, new: Module | None, name: str) -> bool:
-    """Return whether a name was removed from the list that a module's `__getattr__` serves."""
+    """Return whether a module's `__getattr__` no longer provides a name.
+
+    The function itself is unchanged, but the name is no longer among the strings of the module.
+    """
     if old is None or new is None or name in new.bound or new.stars:
         return False
     before, after = (m.member("__getattr__") for m in (old, new))
@@ -124,7 +127,6 @@ def star_faults(pair: Pair, lines: Collection[int]) -> Iterator[Fault]:
 
 
 def _bound_anywhere(tree: ast.Module) -> Iterator[str]:
-    """Yield every name that is bound in any scope of a file."""
     for node in walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
@@ -165,7 +167,7 @@ def _by_star(side: Reader, name: str, depth: int = 0) -> bool | None:
 def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
     """Yield a fault if the attribute that an expression reads or sets is gone or has changed.
 
-    For example, a method has become a property.
+    For example, a method may have become a property.
     """
     if isinstance(node.ctx, ast.Store):
         yield from _set_faults(node, at)
@@ -185,7 +187,7 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
         return
     old, said = at.old(node), ast.unparse(node)
     if new.what == "gone":
-        # A class of the same outside bases cannot have got from them what it had itself.
+        # A class without new outside bases does not inherit from them what it once defined.
         if is_lost(old, new, at):
             text = f"`{said}` finds nothing any more: {_where(new)} has no `{node.attr}`."
             if new.owner is not None:
@@ -196,10 +198,10 @@ def attribute_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
         yield at.misused(text, said, old, new)
     elif old.owner is not None and new.owner is not None:
         if at.use.is_called and old.what == "function" and new.is_property:
-            text = f"`{said}` is called, and is a property now."
+            text = f"`{said}` is called, but is a property now."
             yield at.misused(text, said, old, new)
         elif not at.use.is_called and old.is_property and new.what == "function":
-            text = f"`{said}` is read as a property, and is a method now."
+            text = f"`{said}` is read as a property, but is a method now."
             yield at.misused(text, said, old, new)
 
 
@@ -225,17 +227,17 @@ def _set_faults(node: ast.Attribute, at: PairedUse) -> Iterator[Fault]:
         return
     old, said = at.then.state.attribute(was, node.attr), ast.unparse(node)
     if new.what == "gone" and is_lost(old, new, at):
-        text = f"`{said}` is set, and {_where(new)} has no `{node.attr}` any more."
+        text = f"`{said}` is set, but {_where(new)} has no `{node.attr}` any more."
         yield at.gone(text, said, old, replace(new, is_inferred=True))
     elif owner.what == "instance" and new.is_property and old.what == "value":
         setters = members_of(new.owner.node if new.owner else None).get(node.attr, ())
         if len(setters) == 1 and not old.is_property:
-            text = f"`{said}` is set, and is a property without a setter now."
+            text = f"`{said}` is set, but is a property without a setter now."
             yield at.misused(text, said, old, new)
     elif owner.what == was.what == "instance" and (
         _is_frozen(owner.node) and not _is_frozen(was.node)
     ):
-        yield at.misused(f"`{said}` is set, and its class is frozen now.", said, was, owner)
+        yield at.misused(f"`{said}` is set, but its class is frozen now.", said, was, owner)
 
 
 def _is_frozen(node: ast.AST | None) -> bool:
@@ -262,7 +264,7 @@ def named_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
     old = at.then.state.attribute(at.old(owner_node), name)
     if is_lost(old, new, at):
         symbol = f"{ast.unparse(owner_node)}.{name}"
-        text = f"`{symbol}` is named, and {_where(new)} has no `{name}` any more."
+        text = f"`{symbol}` is named, but {_where(new)} has no `{name}` any more."
         yield at.misused(text, symbol, old, new, kind="removed")
 
 
@@ -285,9 +287,9 @@ def _where(new: Entity) -> str:
 
 
 def base_of(owner: Entity, old: Entity, pair: Pair) -> Entity | None:
-    """Return the class, `owner` or one of its bases, with the name of a member's old class.
+    """Return the class, among `owner` and its bases, that has the name of the old member's class.
 
-    The result is None if no class has that name.
+    Returns None if there is no such class.
     """
     if old.owner is None or not isinstance(old.owner.node, ast.ClassDef):
         return None
@@ -316,18 +318,18 @@ def text_faults(node: ast.Constant, at: PairedUse) -> Iterator[Fault]:
         return
     new = _by_path(names, at.now)
     if new is None or new.what == "gone":
-        text = f"`{value}`, which the text names, no longer exists."
+        text = f"`{value}`, which this string names, no longer exists."
         yield at.misused(text, value, old, new or Entity("absent", value), kind="removed")
 
 
 def _by_path(names: list[str], reader: Reader) -> Entity | None:
-    """Return what a dotted name stands for, or None if no part of it is a module."""
+    """Return what a dotted name stands for, or None if it does not begin with a module."""
     for end in range(len(names), 0, -1):
         found = reader.state.imported(reader.path, ".".join(names[:end]))
         if found.what == "absent":
             continue
         if end == len(names) and not found.module:
-            return None  # a folder is not what a text means
+            return None  # a string is not meant to name a folder
         for name in names[end:]:
             found = reader.state.attribute(found, name)
         return found if end > 1 or found.what != "gone" else None
@@ -349,7 +351,7 @@ def base_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
-    """Yield a fault for each abstract method that a class has failed to define since the merge."""
+    """Yield a fault for each newly abstract method that a class inherits but does not define."""
     new = at.now.own_class(at.use.scopes, node.name)
     more = frozenset[str]() if new is None else _abstract(new, at.now.state)
     old = at.then.own_class(at.use.scopes, node.name) if more else None
@@ -362,7 +364,7 @@ def abstract_faults(node: ast.ClassDef, at: PairedUse) -> Iterator[Fault]:
 
 
 def _abstract(owner: Entity, state: PythonState) -> frozenset[str]:
-    """Return the names of the abstract methods of a class that it does not define."""
+    """Return the names of all methods that are abstract in a class, including inherited ones."""
     found: set[str] = set()
     for _, base in state.bases(owner):
         if base.what == "class" and base.node is not owner.node:
@@ -438,9 +440,10 @@ def attribute_override_faults(node: ast.Assign | ast.AnnAssign, at: PairedUse) -
 
 
 def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
-    """Return whether an override lost its effect: the base renamed the member or does not use it.
+    """Return whether an override has lost its effect.
 
-    An override keeps its effect if the file of the class, or that of the old base, still reads it.
+    That is so if the base renamed the member, or if code read the member before, but neither the
+    file of the class nor that of its old base does so now.
     """
     if old.module is None:
         return False
@@ -449,7 +452,7 @@ def _is_missed(name: str, old: Entity, new: Entity, pair: Pair) -> bool:
     if best(old.node, name, others) is not None:
         return True
     before = _uses_member(old.module.node, name) or _is_abstract(old.node)
-    if not before and not _is_used_elsewhere(name, pair):
+    if not before and not _is_no_longer_called(name, pair):
         return False
     modules = (pair.now.state.module(old.module.path), pair.now.module)
     return not any(m is not None and _uses_member(m.node, name) for m in modules)
@@ -469,8 +472,8 @@ def _uses_member(tree: ast.Module, name: str) -> bool:
     )
 
 
-def _is_used_elsewhere(name: str, pair: Pair) -> bool:
-    """Return whether the other side removed the calls of a member from a file that it changed."""
+def _is_no_longer_called(name: str, pair: Pair) -> bool:
+    """Return whether the other side removed all calls of a member from a file that it changed."""
     called = re.compile(rb"\.%b\(" % re.escape(name).encode())
     for path in sorted(pair.changed)[:_MOST_FILES]:
         before = pair.then.state.files.read(path) if path.endswith(".py") else None
@@ -482,7 +485,7 @@ def _is_used_elsewhere(name: str, pair: Pair) -> bool:
 
 
 def _misfit(node: _Function, parent: _Function) -> str:
-    """Return why a method cannot be called like the one that it overrides, or empty if it can."""
+    """Return why a method cannot be called like the one that it overrides, or "" if it can."""
     is_async = isinstance(parent, ast.AsyncFunctionDef)
     if isinstance(node, ast.AsyncFunctionDef) != is_async:
         return "is a coroutine now" if is_async else "is no longer a coroutine"
@@ -492,8 +495,8 @@ def _misfit(node: _Function, parent: _Function) -> str:
     wanted = [*theirs, *(a.arg for a in args.kwonlyargs)]
     refused = next((name for name in wanted if name not in named), None)
     if refused is not None and own.kwarg is None:
-        return f"takes `{refused}`, which it does not take"
+        return f"takes `{refused}`, but does not take it itself"
     lacking = next((n for n in mine[: len(mine) - len(own.defaults)] if n not in wanted), None)
     if lacking is not None and args.kwarg is None and args.vararg is None:
-        return f"does not take `{lacking}`, which it needs"
+        return f"does not take `{lacking}`, but needs it itself"
     return ""

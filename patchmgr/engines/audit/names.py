@@ -20,7 +20,7 @@ from patchmgr.model.audit import AuditFinding
 if TYPE_CHECKING:
     from pyflakes.messages import Message
 
-# What is a fault wherever it stands, and what may be on purpose.
+# The pyflakes messages that are reported, and the kind of finding for each.
 _KINDS = {
     "UndefinedName": "undefined-name",
     "UndefinedLocal": "undefined-name",
@@ -45,7 +45,7 @@ class Fault(Struct, frozen=True):
         """The message as a sentence for the user."""
         if self.kind == "undefined-name":
             return f"`{self.name}` is used, but nothing defines it any more."
-        return f"`{self.name}` is there twice, and was not on either side."
+        return f"`{self.name}` is defined twice, which it is not on either side."
 
 
 def check_names(states: States) -> Iterator[Told]:
@@ -69,9 +69,9 @@ def check_names(states: States) -> Iterator[Told]:
 
 
 def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
-    """Return kind and name of the faults in files from which a patch may have moved code here.
+    """Return (kind, name) of the faults in files from which a patch may have moved code to `path`.
 
-    Code that follows its function to another file takes its faults along, so they are not new.
+    Code that follows its function to another file brings its faults along. These are not new.
     """
     sources = {
         change.path
@@ -85,7 +85,7 @@ def _faults_moved_here(states: States, path: str) -> frozenset[tuple[str, str]]:
 
 
 def _joined(states: States, path: str, old: str) -> bytes | None:
-    """Return the content of a file if it differs from both sides, or else None."""
+    """Return the content of a merged file if it differs from both sides, or else None."""
     blob = states.merged.blob(path)
     if blob in (states.written.blob(old), states.onto.blob(path)):
         return None
@@ -109,10 +109,11 @@ def name_warnings(merged: str, *sides: str) -> tuple[str, ...]:
 
 
 def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
-    """Return the pyflakes messages about a merged text that neither side has for an equal line.
+    """Return the pyflakes messages about merged source that neither side has.
 
-    If both sides changed a line, neither has its text. So a message also counts as old if one side
-    has at least as many messages about that name.
+    A side has a message if it has the same message about a line with the same text. If both sides
+    changed a line, neither has its text. So a message also counts as old if one side has at least
+    as many messages of the same kind about the name.
     """
     found = faults_of(merged)
     if not found:
@@ -130,7 +131,7 @@ def new_faults(merged: bytes, *sides: bytes) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=16)
 def faults_of(content: bytes) -> tuple[Fault, ...]:
-    """Return the pyflakes messages about a text, or none if the text does not parse."""
+    """Return the pyflakes messages in `_KINDS` about a file, or none if it does not parse."""
     tree = parsed_python(content)
     if tree is None:
         return ()
@@ -153,11 +154,11 @@ def faults_of(content: bytes) -> tuple[Fault, ...]:
 
 def messages_of(tree: ast.Module) -> Sequence[Message]:
     """Return all pyflakes messages about a syntax tree, or none if pyflakes fails."""
-    from pyflakes.checker import Checker  # not for each rebase
+    from pyflakes.checker import Checker  # slow to import, and not needed by each rebase
 
     try:
         return tuple(Checker(tree, filename="merged.py").messages)
-    except Exception:  # RecursionError, or a tree that it does not expect: nothing is known
+    except Exception:  # RecursionError, or a tree that pyflakes does not expect
         return ()
 
 

@@ -1,4 +1,4 @@
-"""Find new files of the series in the wrong place, and uses of files that upstream removed."""
+"""Find new files in folders or build patterns that upstream removed, and uses of removed files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _new_files(states: States) -> Iterator[tuple[str, str]]:
                 yield patch.name, home
 
 
-def lonely_files(states: States) -> Iterator[Told]:
+def files_in_removed_folders(states: States) -> Iterator[Told]:
     """Find new files of the series in folders that upstream has removed.
 
     Files that were moved along with their folder are not reported.
@@ -45,7 +45,7 @@ def lonely_files(states: States) -> Iterator[Told]:
 
 
 def _gone_folder(path: str, states: States) -> str:
-    """Return the innermost folder of a path in the base, if upstream removed it, or empty."""
+    """Return the innermost folder of a path that exists in the base, or "" if upstream kept it."""
     folder = path.rpartition("/")[0]
     while folder and not states.base.tree.is_directory(folder):
         folder = folder.rpartition("/")[0]
@@ -53,7 +53,7 @@ def _gone_folder(path: str, states: States) -> str:
 
 
 def unbuilt_files(states: States) -> Iterator[Told]:
-    """Find new files that a build file's pattern matched before the merge, and none matches now."""
+    """Find new source files that a build file covered before the merge, but none covers now."""
     changed = [path for path in sorted(states.changed_upstream) if _BUILD.fullmatch(path)]
     for name, path in _new_files(states) if changed else ():
         is_source = path.endswith(CXX)
@@ -70,14 +70,14 @@ def unbuilt_files(states: States) -> Iterator[Told]:
 
 
 def _takes(files: Files, build: str, path: str) -> bool:
-    """Return whether a build file contains the name of a file, or a pattern that matches it."""
+    """Return whether a build file contains a file's name, or a pattern that matches its path."""
     content = files.read(build) if _BUILD.fullmatch(build) else None
     name = path.rpartition("/")[2].encode("utf-8", "surrogateescape")
     return content is not None and (name in content or not _lacks(content, path))
 
 
 def _lacks(content: bytes | None, path: str) -> bool:
-    """Return whether a build file has no pattern that matches a file."""
+    """Return whether no pattern in a build file matches a path."""
     for found in _PATTERN.findall(content or b""):
         pattern = _VARIABLE.sub("", found.decode("utf-8", "surrogateescape")).removeprefix("./")
         if fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}"):
@@ -93,11 +93,11 @@ def gone_paths(states: States) -> Iterator[Told]:
         if states.merged.blob(path) is None and states.written.blob(path) is not None
     }
     for path in states.carriers if gone else ():
-        said = _QUOTED if path.endswith(PYTHON) else _PATH  # elsewhere it is a remark
+        said = _QUOTED if path.endswith(PYTHON) else _PATH  # unquoted, it is only a comment
         lines = states.merged.lines(path)
         for number, name in added_lines(states, path).items():
             for word in (found.decode() for found in said.findall(lines[number - 1])):
                 for old in sorted(gone.intersection((word, normpath(f"{path}/../{word}")))):
                     commit = states.commit_since(old, lambda content: content is None)
-                    text = f"`{word}` is named here, and upstream no longer has {old}."
+                    text = f"`{word}` is named here, but upstream no longer has {old}."
                     yield name, AuditFinding("path-gone", False, path, number, old, text, commit)

@@ -1,4 +1,4 @@
-"""Find the new name or place of what upstream removed, and the commit that removed it."""
+"""Find what upstream now calls a definition that it removed, and the commit that removed it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from patchmgr.engines.audit.states import States
 from patchmgr.engines.structure.guards_imports import ROOTS, bound_names
 from patchmgr.engines.structure.python_tree import parse_python
 
-_LIKE = 0.6  # of the lines of two definitions
+_LIKE = 0.6  # least similarity of the lines of two definitions
 _MOST_FILES = 4_000
-_LONGEST = 400  # lines of a definition that is compared
+_LONGEST = 400  # lines of the longest definition that is compared
 
 
 def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonState) -> str | None:
-    """Return upstream's present name of what `symbol` meant before, or None if it is unclear."""
+    """Return upstream's present name for what `symbol` meant before, or None if that is unclear."""
     last = symbol.rpartition(".")[2]
     if new.owner is not None and isinstance(new.owner.node, ast.ClassDef):
         known = members_of(old.owner.node if old.owner is not None else None)
@@ -36,15 +36,15 @@ def new_name(states: States, old: Entity, new: Entity, symbol: str, now: PythonS
         fresh: dict[str, ast.AST] = {name: top[name] for name in top if name not in was}
         if (found := best(old.node, last, fresh)) is not None:
             return found
-    moved = handed_on(old, last, now) or moved_to(states, old, last, now)
+    moved = reexported_from(old, last, now) or moved_to(states, old, last, now)
     root = "" if old.module is None else root_of(old.module.path, symbol.rpartition(".")[0])
     return None if moved is None else f"{module_of(moved, root)}.{last}"
 
 
 def best(old: ast.AST | None, name: str, others: dict[str, ast.AST]) -> str | None:
-    """Return the name of the definition that is most like an old one, or None.
+    """Return the name of the definition in `others` that is most like `old`.
 
-    The result is None if no definition is similar enough, or if several are equally similar.
+    Returns None if no definition is similar enough, or if several are equally similar.
     """
     if old is None:
         return None
@@ -81,8 +81,11 @@ def _lines(node: ast.AST, name: str) -> list[str]:
     return re.sub(rf"\b{re.escape(name)}\b", "_", ast.unparse(node)).split("\n")
 
 
-def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the file that still defines a name which another module re-exported, or else None."""
+def reexported_from(old: Entity, name: str, now: PythonState) -> str | None:
+    """Return the path of the module that still defines a name which another module re-exported.
+
+    Returns None if that module no longer defines the name.
+    """
     node, module = old.node, old.module
     if module is None or not isinstance(node, Definition) or node.name != name:
         return None
@@ -91,7 +94,7 @@ def handed_on(old: Entity, name: str, now: PythonState) -> str | None:
 
 
 def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | None:
-    """Return the one upstream file to which a definition moved, or None if it is not certain."""
+    """Return the file to which upstream moved a definition, or None if that is not certain."""
     if old.node is None or old.module is None or old.owner is not None:
         return None
     if not isinstance(old.node, (*Definition, *Assigned)):
@@ -116,7 +119,7 @@ def moved_to(states: States, old: Entity, name: str, now: PythonState) -> str | 
 
 
 def root_of(path: str, module: str) -> str:
-    """Return the folder from which the given module name leads to a file, or an empty string."""
+    """Return the folder below which the dotted name `module` leads to the file at `path`, or ""."""
     place, rest = path.rpartition(".")[0].removesuffix("/__init__"), module.replace(".", "/")
     return place.removesuffix(rest) if rest and place.endswith(f"/{rest}") else ""
 
@@ -145,7 +148,7 @@ def since_gone(states: States, old: Entity, symbol: str) -> str | None:
 
 
 def since_signed(states: States, new: Entity) -> str | None:
-    """Return the upstream commit that last changed the signature of a definition, or None."""
+    """Return the upstream commit that last changed a definition's signature, if it is known."""
     node, module = new.node, new.module
     if module is None or not isinstance(node, Definition):
         return None
@@ -161,7 +164,10 @@ def _class_of(found: Entity) -> str:
 
 
 def _definition(content: bytes | None, outer: str, name: str) -> ast.AST | None:
-    """Return the definition of a name in a text, at top level or in the class `outer`, or None."""
+    """Return what defines `name` in a module's class `outer`, or at top level if `outer` is empty.
+
+    Returns None if nothing does, or if the content does not parse.
+    """
     tree = None if content is None else parse_python(content.decode("utf-8", "surrogateescape"))
     top = {} if tree is None else definitions(tree)
     return members_of(top.get(outer)).get(name, [None])[0] if outer else top.get(name)

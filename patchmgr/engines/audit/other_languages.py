@@ -42,11 +42,11 @@ _LOCAL = late_pattern(
 _PARAMETER = late_pattern(rb"[(,][ \t]*(?:mut[ \t]+)?(\w{3,})(?=[ \t:])")
 _TEXT = late_pattern(rb"\"[^\"$\n]*\"|'[^'$\n]*'")
 _REMARK = late_pattern(rb"[ \t]*(?://|\#(?!\[)|/?\*|--)")
-_MOST_BESIDE = 200  # files of a folder that are read for a name
+_MOST_BESIDE = 200  # files of a folder that are searched for a name
 
 
 def check_other_languages(states: States) -> Iterator[Told]:
-    """Find uses of names that the other side of the merge removed everywhere, as warnings."""
+    """Warn of uses of names that the other side of the merge removed everywhere."""
     ours = [path for path in states.carriers if _is_code(path)]
     languages = {language(path) for path in ours}
     theirs = [path for path in sorted(states.changed_upstream) if language(path) in languages]
@@ -56,14 +56,14 @@ def check_other_languages(states: States) -> Iterator[Told]:
     for path in ours:
         added = added_lines(states, path)
         for line, name, home in side.lost(path, added):
-            text = f"`{name}` is used here, and upstream no longer has it in {home}."
+            text = f"`{name}` is used here, but upstream no longer has it in {home}."
             commit = states.commit_since(home, partial(_lacks, name.encode()))
             yield added[line], AuditFinding("removed", False, path, line, name, text, commit)
     side = _Side(states, states.written, ours, _homes(states, states.written, ours, theirs))
     for path in theirs:
         text = states.merged.text(path)
         for line, name, home in side.lost(path, new_lines(text, states.written.read(path))):
-            said = f"`{name}` is used here, and the series removes it from {home}."
+            said = f"`{name}` is used here, but the series removes it from {home}."
             patch = states.carriers.get(home, "")
             yield patch, AuditFinding("removed", False, path, line, name, said)
 
@@ -73,10 +73,10 @@ def _is_code(path: str) -> bool:
 
 
 class _Side(Struct, frozen=True):
-    """The files that one side of the merge changed, and what it removed from them.
+    """The files that one side of the merge changed, and the names that it removed from them.
 
-    `changed` has the side's version of the files at `paths`, and `homes` maps the names that they
-    defined, and that none of them has now, to the file that defined each.
+    `changed` holds the side's version of the files at `paths`. `homes` maps each name that one of
+    these files defined, and that none of them has now, to the file that defined the name.
     """
 
     states: States
@@ -85,7 +85,7 @@ class _Side(Struct, frozen=True):
     homes: Mapping[bytes, str]
 
     def lost(self, path: str, lines: Collection[int]) -> Iterator[tuple[int, str, str]]:
-        """Yield the uses of removed names in new lines of a file: line, name, and its old file."""
+        """Yield (line, name, old file) for each use of a removed name in the given lines."""
         merged = self.states.merged.read(path) or b""
         texts = merged.splitlines()
         used: dict[bytes, int] = {}
@@ -101,7 +101,7 @@ class _Side(Struct, frozen=True):
                 yield used[name], name.decode("utf-8", "replace"), home
 
     def _is_beside(self, name: bytes, paths: Sequence[str]) -> bool:
-        """Return whether another file in the folders of some paths has a name, or may have it."""
+        """Return whether another file in the folders of the paths has a name, or may have it."""
         files = self.states.merged
         beside = [
             each
@@ -118,9 +118,9 @@ class _Side(Struct, frozen=True):
 def _homes(
     states: States, changed: Files, paths: Sequence[str], users: Sequence[str]
 ) -> Mapping[bytes, str]:
-    """Map the names that a side's files defined, and that none of them has now, to their file.
+    """Map each name that a side removed from its files to the file that defined the name.
 
-    Names that the other side defines itself are left out.
+    Names that the files of the other side, `users`, define themselves are left out.
     """
     for files in (states.base, changed):
         files.read_ahead(paths)
@@ -139,13 +139,13 @@ def _words(content: bytes | None) -> set[bytes]:
 
 
 def _defined(content: bytes | None) -> set[bytes]:
-    """Return the names of functions, types and the like in a text, and of top-level variables."""
+    """Return the names of the functions, types and top-level variables that a file defines."""
     every = _DEFINED.findall(content or b"")
     return {name for one, _, two, three in every for name in (one, two, three) if name}
 
 
 def _locals(content: bytes | None) -> set[bytes]:
-    """Return the names of the parameters and local variables in a text."""
+    """Return the names of the parameters and local variables in a file."""
     found = {name for names in _LOCAL.findall(content or b"") for name in _WORD.findall(names)}
     heads = (head for _, head, _, _ in _DEFINED.findall(content or b""))
     return found.union(*map(_PARAMETER.findall, heads))

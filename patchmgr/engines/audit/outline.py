@@ -1,7 +1,7 @@
 """Find the names in Python files whose meaning may have changed, without parsing the files.
 
-Texts are split into blocks by their indentation. If a block differs between two texts, the names
-that it defines may have changed. Equal blocks are not examined further.
+Files are split into blocks by indentation. If a block differs between two versions, the names that
+it defines may have changed. Blocks that are equal in both versions are not examined further.
 """
 
 from __future__ import annotations
@@ -86,10 +86,11 @@ class Altered(Struct, frozen=True):
 
 
 class Suspects(Struct, frozen=True):
-    """The lines (from 1) of a text whose meaning may depend on changed names.
+    """The lines (from 1) of a file whose meaning may depend on changed names.
 
-    Only syntax nodes in the lines of `naming`, which contain a changed name, count; all nodes if it
-    is None. In the lines of `whole`, all nodes count.
+    `naming` holds the lines that contain a changed name: only the syntax nodes in these lines
+    count. In the lines of `whole`, all nodes count. If `naming` is None, all nodes count in all
+    lines.
     """
 
     lines: Set[int]
@@ -118,15 +119,16 @@ def head_lines(node: ast.AST) -> tuple[int, int]:
 
 
 def is_among(lines: Sequence[int], first: int, last: int) -> bool:
-    """Return whether sorted line numbers have one in the range from `first` to `last`."""
+    """Return whether any of the sorted line numbers is in the range from `first` to `last`."""
     at = bisect_left(lines, first)
     return at < len(lines) and lines[at] <= last
 
 
 def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Altered:
-    """Return the names whose meaning may differ between the old and the new text of modules.
+    """Return the names whose meaning may differ between the old and the new version of modules.
 
-    `users` are texts that may give these names aliases, derive classes from them, or assign them.
+    `pairs` holds the old and the new source of each module. `users` holds the source of files that
+    may give these names aliases, derive classes from them, or assign them.
     """
     pairs, found = list(pairs), Altered(set(), set())
     for old, new in pairs:
@@ -136,14 +138,17 @@ def altered(pairs: Iterable[tuple[str, str]], users: Iterable[str] = ()) -> Alte
 
 
 def lost_names(old: str, new: str) -> set[str]:
-    """Return the names that the new text of a module lacks or may define with other arguments."""
+    """Return the names that a module's new version lacks or may define with other arguments."""
     found = Altered(set(), set())
     _compare(old, new, "", found)
     return found.lost
 
 
 def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]]:
-    """Return the names that texts with some names define from others, each with these others."""
+    """Return (name, words) for each alias, derived class and variable that is defined in `texts`.
+
+    The words are those that define it. Only texts with one of `names` are searched.
+    """
     return [
         (alias or derived or value, words(of or bases or made))
         for text in texts
@@ -155,21 +160,22 @@ def _aliases(texts: Iterable[str], names: set[str]) -> list[tuple[str, set[str]]
 
 
 def _renamed(names: set[str], aliases: Iterable[tuple[str, set[str]]]) -> set[str]:
-    """Add the aliases, derived classes and variables through which texts use some names."""
+    """Return the names, and all aliases, derived classes and variables that are made from them."""
     while more := {n for n, of in aliases if n not in names and not names.isdisjoint(of)}:
         names = names | more
     return names
 
 
 def words(text: str) -> set[str]:
-    """Return the set of words in a text, without numbers."""
+    """Return the set of words in a string, without numbers."""
     return set(_WORD.findall(text))
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each top-level statement of a Python text with the number of its first line (from 1).
+    """Yield (first line, source) for each top-level statement of Python source.
 
-    Decorators belong to the statement after them, and an `else` to the one before it.
+    Lines count from 1. Decorators belong to the statement after them, and an `else` to the
+    statement before it.
     """
     first, start, begin, cut, depth, quotes = 1, 0, 0, 0, 0, [0, 0]
     for end in (*(match.end() for match in BEGINS.finditer(text)), len(text)):
@@ -193,9 +199,9 @@ def _depth(text: str) -> int:
 
 
 def parts_of(block: str) -> tuple[str, list[tuple[int, str]]]:
-    """Return the head of a class, and its members with the first line of each (from 0).
+    """Return the head of a class, and (first line, source) for each of its members.
 
-    Any other block has an empty head, and is itself the only member.
+    Lines count from 0. Any other block has an empty head, and is itself the only member.
     """
     kind = DEFINES.match(block)
     if kind is None or kind[1] != "class":
@@ -211,7 +217,7 @@ def _head_and_body(block: str) -> tuple[str, str]:
     ends = (n for n, line in enumerate(lines) if n >= start and _HEAD_ENDS.search(line))
     end = next(ends, len(lines) - 1) + 1
     margin = next((len(x) - len(x.lstrip()) for x in lines[end:] if x.strip()), 0)
-    # Comments may stand further left, and empty lines are shorter.
+    # Comments may be indented less, and empty lines are shorter.
     body = re.sub(f"\n[ \\t]{{0,{margin}}}", "\n", "\n" + "".join(lines[end:]))
     return "".join(lines[:end]), body[1:]
 
@@ -242,7 +248,7 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
             found.names.add(name)
         if not has_same_head and all(pair):
             found.types.add(name)
-        if not has_same_head and pair[0]:  # what makes an object is used by the name of its class
+        if not has_same_head and pair[0]:  # a constructor is called by the name of its class
             found.lost.add(owner if owner and name.startswith("__") else name)
         is_special = name.startswith("__") and not (name == "__init__" and has_same_head)
         if owner and (is_special or "abstractmethod" in str(heads)):
@@ -257,7 +263,7 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
         if kind == "class" and sets[0]:
             found.lost.update({m[1] for m in sets[0]} - {m[1] for m in map(_SET.match, now) if m})
     others = [set[str](), set[str]()]
-    # A plain text binds nothing.
+    # A string on its own binds nothing.
     plain = [[t for t in texts if not (DEFINES.match(t) or _TEXT.match(t))] for texts in only]
     for lines, texts in zip(others, plain, strict=True):
         for block in texts:
@@ -273,9 +279,10 @@ def _compare(old: str, new: str, owner: str, found: Altered) -> None:
 
 
 def _add_binding(block: str, owner: str, found: Altered) -> bool:
-    """Add the names that a simple assignment or import binds to `found`.
+    """Add to `found` the names that a simple assignment binds.
 
-    Returns False for any other statement. Imports from the standard library add nothing.
+    Returns False for any other statement, except for imports from the standard library. These add
+    nothing.
     """
     outside = _FROM_OUTSIDE.match(block)
     if outside and outside[1] in sys.stdlib_module_names:
@@ -286,7 +293,7 @@ def _add_binding(block: str, owner: str, found: Altered) -> bool:
     name, kind, value = binding.groups()
     listed = {word for text in _STRING.findall(value or "") for word in _WORD.findall(text)}
     found.names.update({name, owner} - {""}, listed)
-    if owner and kind and value is None:  # a field that has to be given
+    if owner and kind and value is None:  # a required field
         found.lost.add(owner)
     is_plain = kind and _PLAIN.issuperset(_WORD.findall(_STRING.sub("", kind)))
     if (kind and not is_plain) or _CALL.match(value or ""):

@@ -21,7 +21,8 @@ def written_path(states: States, path: str) -> str:
 def source_path(states: States, path: str) -> str:
     """Return the path that a file of the rebased series, or the code in it, had before the rebase.
 
-    If no patch names the file, this is the file from which a patch's lines moved there.
+    If no patch names the file, this is the path of a patched file whose added lines are now in the
+    given file.
     """
     old = written_path(states, path)
     if old != path or path not in states.carriers:
@@ -53,9 +54,10 @@ def _patched_paths(states: States) -> frozenset[str | None]:
 
 
 def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = False) -> str:
-    """Return the last patch that adds a line of the result, or else the last of the file.
+    """Return the last patch that adds a line of the result, or else the last patch of the file.
 
-    Lines count from 1. If `is_removed`, it is the last patch that removes a line of upstream's.
+    Lines count from 1. If `is_removed`, the line is one of upstream's file, and the last patch that
+    removes it is returned.
     """
     lines = (states.onto if is_removed else states.merged).lines(path)
     line = lines[number - 1].strip() if number else b""
@@ -64,7 +66,7 @@ def patch_of_line(states: States, path: str, number: int, *, is_removed: bool = 
 
 
 def added_lines(states: States, path: str) -> dict[int, str]:
-    """Return the patch that adds each line that upstream's file does not have, by line number."""
+    """Map the number of each line that upstream's file does not have to the patch that adds it."""
     blobs = states.merged.blob(path), states.onto.blob(path)
     if blobs[0] == blobs[1]:
         return {}
@@ -98,7 +100,7 @@ def _authors(states: States, path: str, sign: bytes) -> dict[bytes, str]:
 
 
 def _changes(states: States) -> dict[str, list[tuple[str, FilePatch]]]:
-    """Map each path to the changes of its file by carried patches, with the patches' names."""
+    """Map each path to (patch name, change) for each change of its file by a carried patch."""
     found = states.kept.setdefault("changes by path", {})
     assert isinstance(found, dict)
     if not found:
@@ -111,7 +113,7 @@ def _changes(states: States) -> dict[str, list[tuple[str, FilePatch]]]:
 
 
 def waiting_paths(states: States) -> frozenset[str]:
-    """Return the files of the patches that a person has yet to resolve, as these are not final."""
+    """Return the paths of the files in all patches that a person has yet to resolve."""
     found: set[str] = set()
     for patch in states.patches:
         if patch.is_left:

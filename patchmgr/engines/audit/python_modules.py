@@ -16,8 +16,8 @@ from patchmgr.engines.audit.states import Files
 from patchmgr.engines.structure.guards_imports import bound_in, imported_names
 from patchmgr.engines.structure.python_tree import children, parse_anew, parse_python, walk
 
-LARGEST = 1_000_000  # bytes of a module that is read
-MOST_READ = 64_000_000  # bytes in all, for one audit
+LARGEST = 1_000_000  # bytes of the largest module that is parsed
+MOST_READ = 64_000_000  # bytes of all modules that one audit parses
 _GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global[ \t]", re.MULTILINE)
 _FILLING = frozenset({"globals", "vars", "setattr", "exec"})
 
@@ -115,7 +115,7 @@ class Parser:
 
 
 def read_module(path: str, text: str) -> Module | None:
-    """Return a module with its definitions still unparsed, or None if the rest does not parse."""
+    """Return a module that parses its definitions when needed, or None if its source is invalid."""
     others, found = list[str](), list[_Block]()
     for first, block in blocks(text):
         head, lines = DEFINES.match(block), block.count("\n")
@@ -133,7 +133,7 @@ def read_module(path: str, text: str) -> Module | None:
 
 
 def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
-    """Replace the members of a class that contain none of the lines by empty lines."""
+    """Replace all members of a class but the first and those on the given lines by empty lines."""
     text = block.text.split("\n")
     for start, part in parts_of(block.text)[1][1:]:
         end = start + part.removesuffix("\n").count("\n") + 1
@@ -143,7 +143,7 @@ def _shortened(block: _Block, lines: Sequence[int]) -> _Block:
 
 
 def _imported(body: Sequence[ast.stmt]) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-    """Map the names that imports bind to module and name. Also return the star-imported modules."""
+    """Return a map of imported names to (module, name), and the modules of the star imports."""
     imports: dict[str, tuple[str, str]] = {}
     stars: list[str] = []
     for statement in statements(body):
@@ -201,7 +201,7 @@ def bindings_in(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def definitions(tree: ast.Module) -> dict[str, ast.stmt]:
-    """Map the names that a module defines or assigns at top level to their last statements."""
+    """Map each name that a module defines or assigns at top level to the last such statement."""
     found = bindings_in(tree.body)
     return {name: node for name, node in found if isinstance(node, (*Definition, *Assigned))}
 
@@ -257,7 +257,7 @@ def _statements_in(node: ast.AST) -> Iterator[ast.AST]:
 
 @lru_cache(maxsize=4096)
 def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
-    """Return a class equal to one made by `namedtuple`, or None for any other statement."""
+    """Return a class equal to the one that `namedtuple` makes, or None for other statements."""
     call, target = (node.value, node.targets[0]) if isinstance(node, ast.Assign) else (None, None)
     if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or call.keywords:
         return None
@@ -278,7 +278,7 @@ def namedtuple_class(node: ast.AST) -> ast.ClassDef | None:
 
 
 def decorators(node: ast.AST | None) -> frozenset[str]:
-    """Return the names of a function's decorators: `wraps` for `@functools.wraps(f)`."""
+    """Return the last names of a function's decorators: `wraps` for `@functools.wraps(f)`."""
     made = node.decorator_list if isinstance(node, Function) else []
     return frozenset(last_name(d.func if isinstance(d, ast.Call) else d) for d in made)
 

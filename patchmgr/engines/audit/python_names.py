@@ -25,8 +25,8 @@ from patchmgr.engines.structure.guards_imports import ENDS, places
 from patchmgr.engines.structure.python_tree import walk
 
 _DEEPEST = 24  # re-exports and bases that are followed
-# Bases that bring no members that a project's own code names; a class that has others may have
-# any member.
+# Bases without members that a project's code would use. A class with any other base from outside
+# the project may have any member.
 _PLAIN_BASES = frozenset({
     "object", "ABC", "Protocol", "Generic", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag",
     "NamedTuple", "str", "int",
@@ -71,8 +71,8 @@ UNKNOWN = Entity("unknown")
 class Scope(Struct):
     """A function or class that contains an expression, and the names that it binds.
 
-    Each name is mapped to the statement that binds it, or to None if several statements do, or one
-    of a kind that is not analysed.
+    `names` maps each name to the syntax node that binds it. The value is None if several nodes do,
+    or one of a kind that is not analysed.
     """
 
     node: ast.AST
@@ -95,7 +95,7 @@ class PythonState:
         return self._parser.module(self.files, path)
 
     def place(self, path: str, module: str) -> str:
-        """Return the path that a module name in an import refers to, or an empty string."""
+        """Return the path to which a module name in an import refers, or "" if there is none."""
         for place in places(path, module):
             if place not in self._found:
                 self._found[place] = self._file_at(place)
@@ -182,7 +182,10 @@ class PythonState:
         return UNKNOWN
 
     def class_member(self, owner: Entity, name: str, depth: int = 0) -> Entity:
-        """Resolve a name to the member that a class defines or inherits, or UNKNOWN."""
+        """Resolve a name to the member that a class defines or inherits.
+
+        The result is `gone` if there is no such member, and UNKNOWN if this cannot be decided.
+        """
         node, module = owner.node, owner.module
         if depth > _DEEPEST or not isinstance(node, ast.ClassDef) or module is None:
             return UNKNOWN
@@ -195,7 +198,7 @@ class PythonState:
         found = self.inherited(owner, name, depth + 1)
         if found.what != "gone":
             return found
-        # What another decorator may add is hardly what the class itself had before.
+        # Another decorator may add members, but hardly one that the class itself had before.
         is_inferred = found.is_inferred or not said <= _PLAIN_DECORATORS
         return replace(found, name=f"{node.name}.{name}", is_inferred=is_inferred)
 
@@ -214,7 +217,7 @@ class PythonState:
         return Entity("gone", f"super().{name}", owner.module, owner=owner, outside=names)
 
     def bases(self, owner: Entity, depth: int = 0) -> Iterator[tuple[str, Entity]]:
-        """Yield each base of a class, as source text and as the class that the text refers to.
+        """Yield each base of a class, as source text and as the class to which the text refers.
 
         Bases such as `Enum` or `object` are not looked up, and count as plain values.
         """
@@ -247,7 +250,7 @@ class PythonState:
         return self.within(called.module).annotated(returns, (), depth + 1)
 
     def type_of(self, value: Entity, depth: int = 0) -> Entity:
-        """Return an instance of the class that a variable seems to hold, or UNKNOWN."""
+        """Return an instance of the class that a variable's value seems to have, or UNKNOWN."""
         node = value.node
         if value.module is None or depth > _DEEPEST:
             return UNKNOWN
@@ -310,7 +313,7 @@ class Reader(Struct, frozen=True):
         return self.state.imported(self.path, module, alias.name)
 
     def own_class(self, scopes: Scopes, name: str) -> Entity | None:
-        """Return the class of the given name that the scopes define, or None."""
+        """Return the class `name` that is nested in the classes `scopes`, or None."""
         around = [scope.node for scope in scopes]
         names = [n.name for n in around if isinstance(n, ast.ClassDef)]
         if self.module is None or len(names) < len(around):
@@ -322,7 +325,7 @@ class Reader(Struct, frozen=True):
         return found if found is not None and found.what == "class" else None
 
     def made(self, node: ast.AST, scopes: Scopes) -> Entity:
-        """Resolve an expression to the instance that it evaluates to, or to what it refers to."""
+        """Resolve an expression to the instance that it evaluates to, or else as `entity` does."""
         found = self.entity(node, scopes)
         made = self.state.type_of(found) if found.what == "value" else found
         return found if made.what == "unknown" else made
@@ -350,7 +353,7 @@ class Reader(Struct, frozen=True):
         return found or UNKNOWN
 
     def _local(self, name: str, scopes: Scopes, depth: int) -> Entity:
-        """Return what a local name stands for, as bound by the last of some scopes."""
+        """Return what a local name stands for, which the last of the scopes binds."""
         match scopes[-1].names[name]:
             case ast.arg() as arg:
                 return self._argument(arg, scopes, depth)
@@ -451,7 +454,7 @@ def _member(nodes: list[ast.AST], name: str, owner: Entity) -> Entity:
     elif functions:
         return UNKNOWN
     elif len(nodes) > 1:
-        # What is set in several places has the type that the others' annotation says.
+        # A member that is set more than once has the type of the setting with an annotation.
         typed = next((n for n in nodes if isinstance(n, ast.AnnAssign)), nodes[0])
         node = None if typed is nodes[0] else typed
     return Entity(

@@ -58,7 +58,7 @@ class Fault(Struct, frozen=True):
     """A use of a Python name that no longer fits what the name refers to.
 
     `old` is what the name referred to before the merge, and `new` what it refers to now. If the
-    name is gone, its new name is searched for by `symbol`.
+    name is gone, its new name is found by means of `symbol`.
     """
 
     kind: str
@@ -188,7 +188,7 @@ def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _narrowed(node: ast.If | ast.IfExp) -> Scopes:
-    """Return a scope in which a name has the class that an `isinstance` condition tests, if any."""
+    """Return a scope that gives a name the class of an `isinstance` condition, or no scope."""
     match node.test:
         case ast.Call(func=ast.Name("isinstance"), args=[ast.Name(id=name), asked]):
             body = node.body if isinstance(node.body, list) else [node.body]
@@ -213,7 +213,7 @@ def elements(node: ast.expr) -> list[ast.expr]:
 
 
 def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
-    """Map the names that a function binds to their binding nodes, as in Scope."""
+    """Map each name that a function binds to its binding node, in the form that `Scope` has."""
     found: dict[str, ast.AST | None] = {}
     arguments = getattr(node, "args", None)
     if isinstance(arguments, ast.arguments):
@@ -226,7 +226,7 @@ def _bound_in(node: ast.AST) -> dict[str, ast.AST | None]:
 
 
 def _bindings(body: Iterable[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
-    """Yield each name that nodes bind, with the node that shows its meaning, or None."""
+    """Yield each name that the nodes bind, with the node that shows its meaning, if any."""
     for node in body:
         inner: Iterable[ast.AST] = children(node)
         match node:

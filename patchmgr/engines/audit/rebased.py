@@ -22,15 +22,15 @@ from patchmgr.model.patch import Patch
 from patchmgr.model.ports import Blobs, History, Step, Tree
 from patchmgr.model.snapshot import FILE_MODES, Entry
 
-_MOST_FAILURES = 3  # contents that nobody had: then nothing more is asked for
-_CONTENTS = 256  # kept: several checks read one file
+_MOST_FAILURES = 3  # blobs that could not be fetched, after which no more are requested
+_CONTENTS = 256  # contents that are cached, because several checks read the same file
 
 
 class AuditedUpstream(Struct, frozen=True):
     """The upstream states before and after a rebase, and how to fetch their files.
 
     `changed` holds the paths that differ between the two. `bring` fetches missing blobs, if a
-    mirror has them. `kept` caches what one check has read for the other checks.
+    mirror has them. `kept` is a cache that the checks share.
     """
 
     base: Tree
@@ -51,7 +51,7 @@ def states_of(
 ) -> States:
     """Return the four states of the files that an audit of a rebase compares.
 
-    `changes` holds the changes of the series to upstream's new state. The content of the `unknown`
+    `changes` holds what the series changes in the new upstream state. The content of the `unknown`
     paths is not final.
     """
     base, onto, bring = upstream.base, upstream.onto, upstream.bring
@@ -75,9 +75,9 @@ def states_of(
 
 
 def _bringing(upstream: AuditedUpstream, likely: Callable[[], set[str]]) -> Callable[[str], bytes]:
-    """Return a function that reads a blob, and that fetches it first if the store lacks it.
+    """Return a function that reads a blob, and that first fetches the blob if the store lacks it.
 
-    The first time, the `likely` blobs are fetched with it: each request takes a while.
+    The first fetch includes the `likely` blobs, because each request takes a while.
     """
     failures, has_asked = 0, False
 
@@ -103,7 +103,7 @@ def _bringing(upstream: AuditedUpstream, likely: Callable[[], set[str]]) -> Call
 
 
 def _modules(states: States) -> set[str]:
-    """Return the blobs of all modules that the series' Python files import."""
+    """Return the blob ids of all modules that the series' Python files import."""
     paths = [path for path in states.carriers if path.endswith(PYTHON)]
     files = [(path, states.merged.read(path) or b"") for path in paths]
     return imported_blobs(files, states.merged.tree) | imported_blobs(files, states.written.tree)
@@ -132,7 +132,7 @@ def _written(judged: Sequence[Judged], base: Tree) -> Overlay:
 
 
 def _carriers(judged: Sequence[Judged], unknown: Collection[str]) -> dict[str, str]:
-    """Map each path that the series changes to the last patch that changes it, except conflicts."""
+    """Map each changed path, except conflicts, to the last patch that changes it."""
     last: dict[str, str] = {}
     stuck = set(unknown)
     for patch in judged:
@@ -175,8 +175,8 @@ def with_findings(
     """Return the patches with their audit findings.
 
     A finding that is certain puts its patch in conflict; one that is not is only a warning.
-    `accepted` maps the ids of the findings that a person accepted to the reasons. These are listed,
-    but cause no conflict.
+    `accepted` maps the id of each finding that a person accepted to the reason. Accepted findings
+    are listed, but cause no conflict.
     """
     by_patch: dict[str, list[AuditFinding]] = {}
     for name, finding in told:

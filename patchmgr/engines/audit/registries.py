@@ -116,17 +116,17 @@ def _module(path: str) -> str:
 
 
 def _other_form(files: Files, path: str) -> bool:
-    """Return whether a removed module exists as a package now, or a package as a module."""
+    """Return whether a removed module is a package now, or a removed package is a module."""
     if path.endswith("/__init__.py"):
         return files.blob(path.removesuffix("/__init__.py") + ".py") is not None
     return files.exists(path.removesuffix(".py"))
 
 
 def _names_in(texts: list[str], module: str) -> Iterator[tuple[str, str | None]]:
-    """Yield the strings of a line that name a module (None) or a name in it (the name).
+    """Yield (string, name) for each string of a line that refers to a module or to a name in it.
 
-    A name in a module is given by one dotted string, or by a string with the module followed by a
-    string with the name.
+    The name is None if the string refers to the module. A name may be in the same string as its
+    module (`a.b.c` or `a.b:c`), or in the string after it.
     """
     for number, text in enumerate(texts):
         where, colon, name = text.partition(":")
@@ -154,7 +154,7 @@ def _bound(content: bytes) -> set[bytes]:
 
 
 def _mentioned(content: bytes | None, names: Collection[bytes]) -> set[bytes]:
-    """Return the names, of those given, that a module may import, and all that it defines."""
+    """Return those of `names` that a module may import, and all names that the module defines."""
     if content is None:
         return set()
     imports = b"".join(re.findall(rb"(?m)^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*\))?", content))
@@ -173,7 +173,7 @@ def _renamed(old: bytes, new: bytes) -> str | None:
 def _registered(
     files: Files, paths: Collection[str], pattern: re.Pattern[bytes]
 ) -> dict[bytes, str]:
-    """Map the names that files register to the path of one of these files."""
+    """Map each name that the files register to the path of a file that registers it."""
     return {
         one or other: path
         for path in paths
@@ -204,7 +204,7 @@ def _unregistered(
     if not named:
         return
     paths = _sources(states)
-    # What both states have alike loses nothing, but it may have what another file lost.
+    # An unchanged file loses nothing, but it may register what another file no longer does.
     same = [path for path in paths if states.written.blob(path) == states.merged.blob(path)]
     other = sorted(set(paths).difference(same))
     old = _registered(states.written, other, pattern)
@@ -212,7 +212,7 @@ def _unregistered(
     lost = known - _registered(states.merged, other, pattern).keys() if known else known
     for name in sorted(lost - _registered(states.merged, same, pattern).keys()) if lost else ():
         path, shown = old[name], name.decode()
-        text = f"`{shown}` is {how}, and {path} no longer registers it"
+        text = f"`{shown}` is {how} here, but {path} no longer registers it"
         commit = states.commit_since(path, partial(_registers_no, name=name, pattern=pattern))
         line = named[name][0]
         place = line.path, line.number, shown
@@ -249,5 +249,5 @@ def _defined_twice(states: States, lines: Collection[_Line]) -> Iterator[Told]:
     new = _registered(states.onto, paths, _DEFINED)
     for name in sorted(mine.keys() & new.keys() - old.keys()):
         line, shown = mine[name], name.decode()
-        text = f"`{shown}` is registered here, and now by upstream in {new[name]}, too"
+        text = f"`{shown}` is registered here, and now also by upstream in {new[name]}"
         yield line.patch, AuditFinding("registered", False, line.path, line.number, shown, text)

@@ -1,4 +1,4 @@
-"""Find uses of a function that no longer fit its result, exceptions or context manager."""
+"""Find calls of functions that no longer return or raise what the caller expects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LIST_VERBS = frozenset({"len", "[]", "+", "not", "append", "sort", "extend", "i
 _ADVANCES = frozenset({"send", "throw", "close"})
 _KEEPS_RESULT = frozenset({"staticmethod", "classmethod", "abstractmethod", "override"})
 _DEEPEST = 12  # bases that are followed
-_MOST_NAMES = 4  # between what is returned and how it is made
+_MOST_NAMES = 4  # variables that are followed from a `return` to the value
 
 
 def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
@@ -48,19 +48,19 @@ def result_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
                 case ast.Subscript(value=asked, slice=ast.Constant(value=str(key))) if (
                     asked is child and key in lost
                 ):
-                    text = f"`{said}` gives no `{key}` any more, but it is still asked for."
+                    text = f"`{said}` no longer returns the key `{key}`, which is used here."
                     yield at.misused(text, said, old, new)
                     return
     before, after = _gives(old.node), _gives(new.node)
     for verb in filter(None, (_verb(*read) for read in reads if before != after)):
         if before == "generator" and after in ("list", "value") and verb in ("next", "send"):
-            text = f"`{said}` is no longer a generator, and its result is used with `{verb}`."
+            text = f"`{said}` is no longer a generator, but its result is used with `{verb}`."
         elif before != "generator" and after == "generator" and verb in _LIST_VERBS:
-            text = f"`{said}` is a generator now, and its result is used with `{verb}`."
+            text = f"`{said}` is a generator now, but its result is used with `{verb}`."
         elif after == "none" and before in ("list", "value", "tuple"):
             text = f"`{said}` no longer returns anything, but its result is used."
         elif after == "tuple" and verb != "apart" and _was_one(old.node, new.node):
-            text = f"`{said}` returns several values now, and its result is used as one."
+            text = f"`{said}` returns several values now, but its result is used as one."
         else:
             continue
         yield at.misused(text, said, old, new)
@@ -78,7 +78,7 @@ def _returned(node: ast.AST | None) -> list[ast.expr]:
 
 
 def _keys(node: ast.AST | None) -> frozenset[str]:
-    """Return the keys of the dictionary that a function returns, or none if unsure."""
+    """Return the keys of the dictionary that a function returns, or an empty set if unsure."""
     found: set[str] = set()
     for value in _returned(node):
         if not isinstance(value, ast.Dict) or not all(map(is_text, value.keys)):
@@ -88,7 +88,11 @@ def _keys(node: ast.AST | None) -> frozenset[str]:
 
 
 def _gives(node: ast.AST | None) -> str:
-    """Return `generator`, `list`, `tuple`, `value` or `none` for a function's result, or empty."""
+    """Return what kind of value a function returns, or "" if unsure.
+
+    The kinds are "generator", "list", "tuple", "value" (another single value) and "none" (no
+    value).
+    """
     if not isinstance(node, Function):
         return ""
     nodes = list(own_nodes(node.body))
@@ -127,7 +131,7 @@ def _kind(value: ast.expr, nodes: Sequence[ast.AST], depth: int = 0) -> str:
 
 
 def _was_one(old: ast.AST | None, new: ast.AST | None) -> bool:
-    """Return whether a function that returns a tuple now returned a single value before."""
+    """Return whether a function that now returns a tuple used to return a single value."""
     if not isinstance(old, Function) or not isinstance(new, Function):
         return False
     if _gives(old) in ("list", "value"):
@@ -145,7 +149,7 @@ def _was_one(old: ast.AST | None, new: ast.AST | None) -> bool:
 def _reads(
     node: ast.Call, use: Use, module: Module | None
 ) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """Yield the nodes that read the result of a call, or a variable with it, with their parents."""
+    """Yield (node, parent) for each node that reads a call's result, directly or in a variable."""
     around = use.around
     if isinstance(around, ast.Await):
         return
@@ -169,7 +173,7 @@ def _reads(
 
 
 def _verb(node: ast.AST, around: ast.AST | None) -> str:
-    """Return what the parent node does with a value, or empty if it only passes the value on."""
+    """Return what the parent node does with a value, or "" if it only passes the value on."""
     match around:
         case ast.Call(func=ast.Name(id=name)) if node in around.args:
             return name
@@ -206,7 +210,7 @@ def arity_faults(node: ast.Assign, at: PairedUse) -> Iterator[Fault]:
     if old.what == "function" and _arity(old.node) == count and after not in (None, count):
         said = ast.unparse(value.func)
         shown = "one value" if after == 1 else f"{after} values"
-        text = f"`{said}` is taken apart into {count}, and returns {shown} now."
+        text = f"`{said}` returns {shown} now, but its result is unpacked into {count}."
         yield at.misused(text, said, old, new)
 
 
@@ -237,7 +241,7 @@ def type_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
 
 
 def no_classes(nodes: Sequence[ast.expr], at: PairedUse, how: str) -> Iterator[Fault]:
-    """Yield a fault for each of the expressions that named a class and names a function now."""
+    """Yield a fault for each expression that named a class before and names a function now."""
     for node in nodes:
         new = at.new(node)
         if new.what == "function" and (old := at.old(node)).what == "class":
@@ -256,7 +260,7 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
         {_caught(kind, at.use, side) for kind in types} for side in (at.then, at.now)
     )
     if "" in was_caught | is_caught:
-        return  # one of them is not known
+        return  # one of the exceptions is not known
     for call in own_nodes(node.body):
         if not isinstance(call, ast.Call):
             continue
@@ -272,14 +276,14 @@ def handler_faults(node: ast.Try, at: PairedUse) -> Iterator[Fault]:
         if was and fresh and not is_any:
             said = ast.unparse(call.func)
             first, raised = min(was), min(fresh)
-            text = f"`{said}` raises `{raised}` now, which no handler takes; `{first}` was caught."
+            text = f"`{said}` raises `{raised}` now, which no handler catches (before: `{first}`)."
             if first == raised:
-                text = f"`{said}` raises `{raised}`, which no handler takes any more."
+                text = f"`{said}` raises `{raised}`, which no handler catches any more."
             yield at.misused(text, said, old, new, kind="exception").on_line(call.lineno)
 
 
 def _caught(node: ast.expr, use: Use, side: Reader) -> str:
-    """Return the id of the class that a handler catches, or empty if it is not known."""
+    """Return the id of the class that a handler catches, or "" if it is not known."""
     found = side.entity(node, use.scopes)
     for _ in range(_DEEPEST):
         made = found.node
@@ -302,7 +306,10 @@ def _builtin(name: str) -> type[BaseException] | None:
 
 
 def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | None:
-    """Map each exception that a function raises to the ids of its class and bases, or None."""
+    """Map each exception that a function raises to the ids of its class and bases.
+
+    Returns None if one of them is not known.
+    """
     if not isinstance(called.node, Function) or called.module is None:
         return None
     found: dict[str, frozenset[str]] = {}
@@ -320,7 +327,7 @@ def _raised(called: Entity, state: PythonState) -> dict[str, frozenset[str]] | N
 def _above(
     value: ast.expr, module: Module, state: PythonState, depth: int = 0
 ) -> frozenset[str] | None:
-    """Return the ids of a class and all its bases, or None if one is not known."""
+    """Return the ids of a class and all its bases, or None if one of them is not known."""
     known = _builtin(ast.unparse(value))
     made = state.within(module).entity(value, ())
     if made.what != "class":
@@ -353,7 +360,7 @@ def protocol_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
         old = at.then.made(value, at.use.scopes)
         if old.what == "instance" and at.then.state.class_member(old, name).what == "function":
             said = ast.unparse(value)
-            text = f"`{said}` is {how}, and its class has no `{name}` any more."
+            text = f"`{said}` is {how}, but its class has no `{name}` any more."
             yield at.misused(text, said, old, new).on_line(value.lineno)
 
 
@@ -389,7 +396,7 @@ def _row_faults(node: ast.Subscript | ast.Call, at: PairedUse) -> Iterator[Fault
     before, after = (_rows(each, is_call=is_call) for each in (old, new))
     if before is not None and after is not None and key in before and key not in after:
         said = ast.unparse(asked)
-        text = f"`{said}` has no `{key}` any more, but it is still asked for."
+        text = f"`{said}` no longer has `{key}`, which is used here."
         yield at.misused(text, said, old, new)
 
 
@@ -438,5 +445,5 @@ def _context_faults(value: ast.Call, at: PairedUse) -> Iterator[Fault]:
     was = any("contextmanager" in made for made in decorators(old.node))
     if is_plain and (was or old.what == "class"):
         said = ast.unparse(value.func)
-        text = f"`{said}` is entered by `with`, but gives no context manager any more."
+        text = f"`{said}` is entered by `with`, but no longer returns a context manager."
         yield at.misused(text, said, old, new).on_line(value.lineno)

@@ -16,11 +16,10 @@ from patchmgr.model.ports import Step
 from patchmgr.model.snapshot import FILE_MODES
 
 UNKNOWN = b"("
-"""Stands for content that no mirror has, such as a large file. It is not valid Python."""
-
+"""Stands for content that no store or mirror has, such as a large file. It is invalid Python."""
 
 LACKS = "lacks"
-"""The key that is set in `States.kept` once some content was missing everywhere."""
+"""The key that is set in `States.kept` once the store lacked the content of a file."""
 
 
 class Files(Struct, frozen=True):
@@ -31,7 +30,7 @@ class Files(Struct, frozen=True):
     bring: Callable[[set[str]], None] = lambda blobs: None
 
     def exists(self, path: str) -> bool:
-        """Return whether a path is a file or a folder."""
+        """Return whether there is a file or a folder at a path."""
         return self.tree.entry(path) is not None or self.tree.is_directory(path)
 
     def blob(self, path: str) -> str | None:
@@ -45,7 +44,7 @@ class Files(Struct, frozen=True):
         self.bring({blob for blob in blobs if blob is not None})
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, or None if the file does not exist.
+        """Return the content of a file, or None if the path is not a file.
 
         The content is UNKNOWN if no store or mirror has it.
         """
@@ -62,7 +61,7 @@ class Files(Struct, frozen=True):
         return (self.read(path) or b"").decode("utf-8", "surrogateescape")
 
     def lines(self, path: str) -> list[bytes]:
-        """Return the lines of a file, or none if the file does not exist."""
+        """Return the lines of a file, or an empty list if the file does not exist."""
         return (self.read(path) or b"").splitlines()
 
 
@@ -81,21 +80,21 @@ class AuditedPatch(Struct, frozen=True):
 
 
 Since = Callable[[str, Callable[["bytes | None"], bool]], "Step | None"]
-"""Return the upstream commit since which a claim holds for the content of an upstream file.
+"""A function that returns the upstream commit since which a file has met a condition.
 
-The arguments are the path and the claim, which gets the content, or None if there is no such
-file. Returns None if no commit made the claim true.
+Its arguments are the path and the condition, which is a function of the file's content, or of None
+if there is no such file. It returns None if no commit made the condition true.
 """
 
 
 class States(Struct, frozen=True):
-    """The four states of the files that an audit compares: the result of a rebase, and its sources.
+    """The four states of the files that an audit compares: the inputs of a rebase and its result.
 
     `base` is the old upstream state, `written` the series on it, `onto` the new upstream state and
     `merged` the series on that. A fault of `merged` counts only if neither `written` nor `onto` has
-    it. `carriers` maps the paths of `merged` that the series changes to the last patch that changes
-    each, without files in conflict. `changed_upstream` holds the paths that differ between `base`
-    and `onto`. `kept` caches what one check has read for the other checks.
+    it. `carriers` maps each path that the series changes in `merged` to the last patch that changes
+    it; files in conflict are left out. `changed_upstream` holds the paths that differ between
+    `base` and `onto`. `kept` is a cache that the checks share.
     """
 
     base: Files
@@ -109,30 +108,31 @@ class States(Struct, frozen=True):
     kept: dict[str, object] = field(default_factory=dict)
 
     def commit_since(self, path: str, holds: Callable[[bytes | None], bool]) -> str | None:
-        """Return the upstream commit since which a file meets a condition, or None."""
+        """Return the upstream commit since which a file has met a condition, or None."""
         step = self.since(path, holds)
         return None if step is None else step.commit
 
     @property
     def lacks(self) -> bool:
-        """Whether an audit check asked for content that neither the store nor a mirror has."""
+        """Whether the store lacked content that a check asked for, even if a mirror had it."""
         return LACKS in self.kept
 
 
 Told = tuple[str, AuditFinding]
-"""A finding, with the name of the patch that it is about (empty if there is no patch)."""
+"""The name of a patch (empty if there is none), and a finding about the patch."""
 Check = Callable[[States], Iterable[Told]]
 
 
-# What a file is as it stands, whether anything runs it or not.
+# The kinds of finding that matter even in a file that nothing runs.
 _AS_IT_STANDS = frozenset({"syntax", "encoding", "folder-gone"})
 
 
 def run_checks(states: States, checks: Sequence[Check]) -> tuple[Told, ...]:
     """Return what the given audit checks find, without duplicates.
 
-    Findings in tests are warnings, never certain: a broken test fails as soon as it runs (case
-    s-flashinfer-ff8361ed: people accepted a merge whose test calls a function in the old way).
+    Findings in test files are only warnings, unless the file cannot be decoded or parsed: a broken
+    test fails as soon as it runs (case s-flashinfer-ff8361ed: people accepted a merge whose test
+    calls a function in the old way).
     """
     found = dict.fromkeys(told for check in checks for told in check(states))
     return tuple(

@@ -19,12 +19,12 @@ from patchmgr.formats import toml_text
 from patchmgr.model.audit import AuditFinding
 
 LARGEST = 4 << 20  # bytes
-LARGEST_TREE = 1_000_000  # bytes of a file whose syntax tree is looked at
+LARGEST_TREE = 1_000_000  # bytes of the largest Python file that is parsed into a tree
 _KEPT = 64
 
 
 class Fault(Struct, frozen=True):
-    """Why a text does not parse, and in which line (from 1, or 0 if the line is not known)."""
+    """Why a file does not parse, and the line number (from 1, or 0 if the line is not known)."""
 
     what: str
     line: int
@@ -41,15 +41,16 @@ def syntax(states: States) -> Iterable[Told]:
             continue
         fault = new_fault(path, (side for side in (ours, theirs) if side is not None), merged)
         if fault is not None:
-            # No word of the parser: another Python has others, and the finding would be another.
+            # The parser's message is left out: it differs between versions of Python, and the id
+            # of the finding depends on the text.
             text = "both sides parse, and their merge does not"
-            if ours in (None, theirs):  # the series on its own pin, or two trees of any kind
+            if ours in (None, theirs):  # a series on its own pin, or two trees
                 text = "this parses before the change, and not after it"
             yield name, AuditFinding("syntax", True, path, fault.line, None, text)
 
 
 def encoding(states: States) -> Iterable[Told]:
-    """Find files that upstream converted to UTF-8, and that the patch's bytes make invalid."""
+    """Find files that upstream converted to UTF-8, and that a patch's bytes make invalid again."""
     for path, name in states.carriers.items():
         ours, merged = states.onto.read(path), states.merged.read(path)
         if ours is None or merged in (None, ours, UNKNOWN) or b"\0" in merged[:8000]:
@@ -73,24 +74,24 @@ def _first_not_utf8(content: bytes) -> int | None:
 
 
 def new_fault(path: str, sides: Iterable[bytes], merged: bytes) -> Fault | None:
-    """Return why a merged text does not parse although its sides do, or else None."""
+    """Return why merged content does not parse although its sides do, or else None."""
     fault = fault_of(path, merged)
     return None if fault is None or any(fault_of(path, side) for side in sides) else fault
 
 
 @lru_cache(_KEPT)
 def fault_of(path: str, content: bytes) -> Fault | None:
-    """Return why a text does not parse, or None if it parses or cannot be checked.
+    """Return why a file does not parse, or None if it parses or cannot be checked.
 
-    Python, JSON and TOML are checked up to a size. C and C++ are only checked for matching
-    brackets, quotes and `#if`s.
+    Files larger than LARGEST are not checked. C and C++ are only checked for matching brackets,
+    quotes and `#if`s.
     """
     read = _READ_BY.get(path.rpartition(".")[2])
     return None if read is None or len(content) > LARGEST else read(content)
 
 
 def parsed_python(content: bytes | None) -> ast.Module | None:
-    """Return the syntax tree of a Python text, or None if it does not parse or is too large."""
+    """Return the syntax tree of Python source, or None if it does not parse or is too large."""
     if content is None or len(content) > LARGEST_TREE:
         return None
     return parse_python(content.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
@@ -103,9 +104,9 @@ def _python_fault(content: bytes) -> Fault | None:
             compile(content, "<merged>", "exec", dont_inherit=True)
     except SyntaxError as error:
         return Fault(error.msg, error.lineno or 0)
-    except ValueError as error:  # a byte that no source has
+    except ValueError as error:  # such as a null byte
         return Fault(str(error), 0)
-    except (RecursionError, MemoryError):  # too deep to be told
+    except (RecursionError, MemoryError):  # nested too deeply to say
         return None
     return None
 

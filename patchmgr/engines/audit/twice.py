@@ -19,7 +19,7 @@ from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 _HINTS = (b"add_", b"ption", b"regist", b"@", b"class ", b'"] =', b"'] =")
-# Calls whose first text is a name that may be given once in their scope.
+# Calls whose first string is a name that must be unique in its scope.
 _NAMES = frozenset({
     "add_argument", "add_option", "add_parser", "add_command", "add_api_route", "add_url_rule",
     "option", "Option", "argument",
@@ -30,7 +30,10 @@ _ROUTES = frozenset({"route", "get", "post", "put", "delete", "patch", "websocke
 
 
 class Given(Struct, frozen=True):
-    """A name that code defines in a scope, by a call or (with an empty `by`) as a class member."""
+    """A name that code defines in a scope.
+
+    `by` is the call or the table that defines the name, or empty for a class member.
+    """
 
     scope: str
     by: str
@@ -38,7 +41,7 @@ class Given(Struct, frozen=True):
 
 
 def check_twice(states: States) -> Iterator[Told]:
-    """Find names that clash in the result because both sides define them, in different places."""
+    """Find names that clash in the result because both sides define them at different positions."""
     for path in states.carriers:
         old = written_path(states, path)
         blobs = states.merged.blob(path), states.written.blob(old), states.onto.blob(path)
@@ -67,9 +70,10 @@ def check_twice(states: States) -> Iterator[Told]:
 
 
 def defined_twice(states: States) -> Iterator[Told]:
-    """Find functions of C and C++ that each side defines, in different places of one file.
+    """Find C and C++ functions that both sides define, at different positions in the same file.
 
-    This is only likely a fault, as the two may be in different branches of an `#if`.
+    This is likely, but not certain, to be a fault: the two definitions may be in different branches
+    of an `#if`.
     """
     for path in states.carriers:
         old = written_path(states, path)
@@ -92,9 +96,10 @@ def defined_twice(states: States) -> Iterator[Told]:
 
 
 def _functions(content: bytes | None, path: str) -> dict[tuple[str, ...], list[int]]:
-    """Map each function that a file defines to the lines of its definitions.
+    """Map each function that a file defines to the line numbers of its definitions.
 
-    The key is its name, where it is and, but for C, the types of its parameters.
+    The key is the function's name, its namespaces or classes, and, except in C, the types of its
+    parameters.
     """
     found = defaultdict[tuple[str, ...], list[int]](list)
     for one in read_outside(content):
@@ -115,9 +120,10 @@ def _given(content: bytes | None) -> dict[Given, list[int]]:
 
 
 def _names_in(body: list[ast.stmt], scope: str, has_calls: bool) -> Iterator[tuple[Given, int]]:
-    """Yield the names that a block defines, with line numbers. Each branch is a scope.
+    """Yield each name that a block defines, with its line number.
 
-    `has_calls` is whether the file has calls that define names: most files have none.
+    Each branch is a scope of its own. `has_calls` says whether the file has calls that define
+    names; most files have none.
     """
     made: dict[str, ast.expr] = {}
     for statement in body:
@@ -157,9 +163,10 @@ def _head(statement: ast.stmt) -> str:
 def _by_calls(
     node: ast.AST, scope: str, made: Mapping[str, ast.expr]
 ) -> Iterator[tuple[Given, int]]:
-    """Yield the names that calls define, such as `add_argument`.
+    """Yield the names that calls such as `add_argument` define, with line numbers.
 
-    Groups of a parser belong to the parser's scope. A variable assigned anew is another parser.
+    The argument groups of a parser belong to the parser's scope. A variable that is assigned again
+    stands for another parser.
     """
     for call in walk(node):
         if not isinstance(call, ast.Call) or _last(call.func) not in _NAMES:
@@ -188,14 +195,14 @@ def _by_decorators(
             continue
         last, by = _last(decorator.func), ast.unparse(decorator.func)
         names = list(_texts(decorator))
-        if last in _NAMES:  # of one command: each function has its own
+        if last in _NAMES:  # each decorated function is a command with options of its own
             yield from ((Given(inner, by, name), decorator.lineno) for name in names)
         elif (last in _ROUTES or "regist" in by.lower()) and not by.startswith("mock"):
             yield from ((Given(scope, by, name), decorator.lineno) for name in names[:1])
 
 
 def _by_key(statement: ast.stmt, scope: str) -> Iterator[tuple[Given, int]]:
-    """Yield the keys and registered names that a top-level statement adds to tables."""
+    """Yield the table keys that a top-level statement sets, or the name that it registers."""
     if scope or not isinstance(statement, ast.Assign):
         call = statement.value if isinstance(statement, ast.Expr) else None
         if not scope and isinstance(call, ast.Call) and "regist" in _last(call.func).lower():

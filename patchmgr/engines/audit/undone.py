@@ -1,4 +1,4 @@
-"""Find patches that revert an earlier patch, now that upstream has absorbed the earlier one."""
+"""Find patches that revert an earlier patch of the series which upstream has absorbed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIGNS = {b"+": b"-", b"-": b"+"}
 
 
 class _Kept(Struct):
-    """An earlier hunk of a file, as the lines that are left to revert it."""
+    """An earlier hunk of a file; `left` holds the lines, with signs, that would still revert it."""
 
     number: int
     patch: str
@@ -30,7 +30,7 @@ def undone_patches(states: States) -> Iterator[Told]:
     first is absorbed, the last removes upstream's own lines. As this may be intended, the finding
     is a warning.
     """
-    # What reverts an edit of upstream's is in a file that upstream changed.
+    # Only in a file that upstream changed can a hunk revert an edit of upstream's.
     changed = {
         change.path
         for patch in states.patches
@@ -54,7 +54,7 @@ def undone_patches(states: States) -> Iterator[Told]:
                     rest, kept.left = rest - reverted, kept.left - reverted
                     is_all = not kept.left and reverted
                     if is_all and (reverted == lines or any(x[:1] == b"+" for x in reverted)):
-                        undone.append(kept.patch)  # what only removes some of it may refine it
+                        undone.append(kept.patch)  # a hunk that only removes lines may refine them
                 kept = _Kept(next(numbers), patch.name, _reversed(rest))
                 for line in kept.left:
                     by_line.setdefault(line, []).append(kept)
@@ -64,7 +64,7 @@ def undone_patches(states: States) -> Iterator[Told]:
                     for other in undone:
                         found.setdefault(other, []).append(home)
         for other, paths in found.items():
-            text = f"this reverts {other}, and so takes away what upstream has of it by now"
+            text = f"this reverts {other}, and so also undoes upstream's version of that patch"
             yield patch.name, AuditFinding("undone", False, paths[0], 0, None, text)
 
 
@@ -78,7 +78,7 @@ def _reversed(lines: Counter[bytes]) -> Counter[bytes]:
 
 
 def _is_upstreams(states: States, path: str, home: str, hunk: Hunk) -> bool:
-    """Return whether a hunk takes back an edit that upstream made."""
+    """Return whether a hunk undoes an edit that upstream made."""
     base, onto, merged = (
         _content(*place)
         for place in ((states.base, path), (states.onto, home), (states.merged, home))

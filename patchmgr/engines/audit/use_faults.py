@@ -1,7 +1,6 @@
-"""Find uses of names, in some lines, that no longer fit what the names stand for.
+"""Run all checks of Python names on the lines that a merge may have broken.
 
-This module itself checks calls that matched a signature before the merge, but do not match the
-present one.
+The checks of calls and decorators are in this module, the others in modules of their own.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ from patchmgr.engines.structure.python_tree import walk
 from patchmgr.model.audit import AuditFinding
 
 _MAKES = "__init__"
-_DEEPEST = 8  # bases of a class of fields
-# Decorators that leave the arguments as they are, but for the first.
+_DEEPEST = 8  # bases of a data class that are followed
+# Decorators that leave all arguments but the first as they are.
 _BINDING = frozenset({"staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod"})
 
 
@@ -59,7 +58,7 @@ class Signature(Struct, frozen=True):
 
     @property
     def places(self) -> list[str]:
-        """The names of the parameters that a call can give by position."""
+        """The names of the parameters that a call can pass by position."""
         args = self.arguments
         return [arg.arg for arg in (*args.posonlyargs, *args.args)][int(self.is_method) :]
 
@@ -72,7 +71,7 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
         old = at.old(node.func)
         if old.what in ("class", "function"):
             said = ast.unparse(node.func)
-            yield at.misused(f"`{said}` is called, and is a plain value now.", said, old, new)
+            yield at.misused(f"`{said}` is called, but is a plain value now.", said, old, new)
         return
     has_bases = isinstance(new.node, ast.ClassDef) and new.node.bases
     if new.what not in ("class", "function") or (at.is_same(new) and not has_bases):
@@ -95,13 +94,13 @@ def call_faults(node: ast.Call, at: PairedUse) -> Iterator[Fault]:
             yield at.misused(f"`{said}` is called {swapped}.", said, old, new)
         else:
             for name, was, now in _other_defaults(node, before, after):
-                text = f"`{said}` leaves out `{name}`: its default was `{was}`, and is `{now}`."
+                text = f"`{said}` omits `{name}`, whose default was `{was}` and is `{now}` now."
                 yield at.misused(text, said, old, new, kind="default")
     if after.is_async and not before.is_async and not at.use.is_awaited:
-        text = f"`{said}` is called without `await`, and is a coroutine now."
+        text = f"`{said}` is called without `await`, but is a coroutine now."
         yield at.misused(text, said, old, new)
     elif before.is_async and not after.is_async and at.use.is_awaited:
-        text = f"`{said}` is awaited, and is no longer a coroutine."
+        text = f"`{said}` is awaited, but is no longer a coroutine."
         yield at.misused(text, said, old, new)
 
 
@@ -190,12 +189,12 @@ def _swapped(node: ast.Call, before: Signature, after: Signature) -> str:
     given = [] if _has_stars(node) else before.places[: len(node.args)]
     for was, now in zip(given, after.places, strict=False):
         if was != now and was in named:
-            return f"with its argument for `{was}` at the place of `{now}`"
+            return f"with the argument for `{was}` in the position of `{now}`"
     return ""
 
 
 def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
-    """Return a parameter that a call passes by name but that is positional-only now, or empty."""
+    """Return a parameter that a call passes by name but that is positional-only now, or ""."""
     was, now = ({a.arg for a in s.arguments.posonlyargs} for s in (before, after))
     given = {keyword.arg for keyword in node.keywords if keyword.arg} & (now - was)
     return "" if after.arguments.kwarg is not None else min(given, default="")
@@ -204,7 +203,7 @@ def _by_place_only(node: ast.Call, before: Signature, after: Signature) -> str:
 def _other_defaults(
     node: ast.Call, before: Signature, after: Signature
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield name, old and new default of parameters that a call omits and whose default changed.
+    """Yield (name, old default, new default) for each omitted parameter whose default changed.
 
     Defaults of None are ignored, because None usually stands for a value that is chosen elsewhere.
     """
@@ -219,7 +218,7 @@ def _other_defaults(
 
 
 def _constants(arguments: ast.arguments) -> dict[str, str]:
-    """Map the parameters with a constant default other than None to the default's source."""
+    """Map each parameter with a constant default other than None to the source of the default."""
     positional = [*arguments.posonlyargs, *arguments.args]
     last = positional[len(positional) - len(arguments.defaults) :]
     pairs = [
@@ -247,20 +246,20 @@ def decorator_faults(node: ast.AST, at: PairedUse) -> Iterator[Fault]:
         old, said = at.old(called), ast.unparse(called)
         before, after = _decorates(old.node), _decorates(new.node)
         if is_bare and before == {"bare"} and after == {"called"}:
-            text = f"`@{said}` has to be called with arguments now, before it decorates."
+            text = f"`@{said}` has to be called with arguments now, as in `@{said}(...)`."
             yield at.misused(text, said, old, new).on_line(decorator.lineno)
-        elif is_bare:  # it is a call with one argument
+        elif is_bare:  # a bare decorator is called with one argument
             given = ast.Name(id=getattr(node, "name", "_"), ctx=ast.Load())
             call = ast.copy_location(ast.Call(func=called, args=[given], keywords=[]), decorator)
             use = Use(call, at.use.scopes, at.use.is_typing)
             yield from call_faults(call, replace(at, use=use))
         elif before == {"called"} and after == {"bare"}:
-            text = f"`@{said}` is called, and is a plain decorator now."
+            text = f"`@{said}` is called, but is a plain decorator now."
             yield at.misused(text, said, old, new).on_line(decorator.lineno)
 
 
 def _decorates(node: ast.AST | None) -> set[str]:
-    """Return how a decorator can be written: `bare` or `called`, or neither if not known."""
+    """Return how a decorator can be written: "bare", "called" or both; nothing if unsure."""
     if not isinstance(node, Function):
         return set()
     inner = {child.name: child for child in node.body if isinstance(child, Function)}
@@ -291,7 +290,7 @@ def _decorates(node: ast.AST | None) -> set[str]:
 
 
 def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
-    """Return whether a name is called in a node, or passed as an argument (`as_argument`)."""
+    """Return whether a node calls a name or, if `as_argument`, passes it as an argument."""
     return any(
         is_named(part.func, name) or (as_argument and any(is_named(a, name) for a in part.args))
         for part in walk(node)
@@ -299,7 +298,7 @@ def _calls(node: ast.AST, name: str, *, as_argument: bool = False) -> bool:
     )
 
 
-# What is looked at in a node that uses names, by the kinds of it.
+# The kinds of syntax node that each check examines.
 _CHECKS: tuple[tuple[tuple[type[ast.AST], ...], Callable[[Any, PairedUse], Iterator[Fault]]], ...]
 _CHECKS = (
     ((ast.ImportFrom, ast.Import), import_faults),
@@ -321,7 +320,7 @@ _CHECKS = (
 
 
 def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
-    """Yield the faults in the given lines of files, each with the patch that is responsible."""
+    """Yield a finding for each fault in the given lines, with the patch that is responsible."""
     waiting = waiting_paths(states)
     pair_of = pairs_of(states)
     for path, where, is_ours in reach:
@@ -334,7 +333,7 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
         told: set[tuple[str, str]] = set()
         for fault in (*faults, *star_faults(pair, where.lines)):
             if fault.kind == "default" and not is_ours:
-                continue  # the series has other defaults for all that leave them out
+                continue  # the series changes the default for all callers on purpose
             homes = {e.module.path for e in (fault.old, fault.new) if e.module is not None}
             if (fault.text, fault.kind) not in told and homes.isdisjoint(waiting):
                 told.add((fault.text, fault.kind))
@@ -343,9 +342,10 @@ def faults_in(states: States, reach: Sequence[Lines]) -> Iterator[Told]:
 
 
 def pairs_of(states: States) -> Callable[[str, bool], Pair]:
-    """Return a function that pairs a file of the merge result with the file on one side.
+    """Return a function that pairs a file of the merge result with the same file on one side.
 
-    This is the series if the second argument of that function is true, and otherwise upstream.
+    The side is the series if the second argument of the returned function is true, and upstream
+    otherwise.
     """
     parser = states.kept.setdefault("python", Parser())
     assert isinstance(parser, Parser)
@@ -362,7 +362,7 @@ def pairs_of(states: States) -> Callable[[str, bool], Pair]:
 
 
 def faults_of(use: Use, pair: Pair) -> Iterator[Fault]:
-    """Yield the faults that the use of a name has after the merge, and did not have before."""
+    """Yield the faults that the use of a name has after the merge and did not have before it."""
     at = PairedUse(pair.now, pair.then, pair.changed, use)
     for kinds, check in _CHECKS:
         if isinstance(use.node, kinds):

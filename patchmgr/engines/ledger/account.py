@@ -453,7 +453,7 @@ class Account:
 
 
 def neighbours(lines: Lines) -> Counter[Pair]:
-    """Count how often each pair of consecutive lines occurs in a text."""
+    """Count how often each pair of consecutive lines occurs in a file."""
     return Counter(pairwise(lines))
 
 

@@ -14,16 +14,16 @@ what the ledger has to prove:
   is lost, doubled or reordered.
 - *Carried by other means* (a formatter, a structural merge, a move). Here the layout may change:
   white space, line breaks, commas, parentheses, quotes and backslashes do not count. The counts of
-  words must obey the same equation, where a change that both sides made counts once only if they
-  made it at the same place. Lines that are unique in both R and U must be in the same order. R must
-  define what the patch defines. Imports that moved code needs may be added.
+  words must obey the same equation. If both sides made the same change, it counts as one only if
+  they made it at the same position. Lines that are unique in both R and U must be in the same
+  order. R must define what the patch defines. Imports that moved code needs may be added.
 - *Resolved by a person.* Lines that the patch adds and the result lacks count as given up.
-- *Upstream has it.* Each added line must be in upstream's file, by its words, or a cited commit
+- *Upstream has it.* Upstream's file must contain the words of each added line, or a cited commit
   must have added it. Each removed line must be gone, or a cited commit must have removed it.
 - *Given up*: the result must contain nothing of the hunk. *In conflict*: these files have no result
-  yet. They are checked by the run that has the person's resolution.
+  yet. They are checked once a person has resolved the conflict.
 
-Files are counted together if a patch or upstream moves text between them.
+Files are counted together if a patch or upstream moves lines between them.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ _TRAILING = re.compile(rb"\s+(?:#|//)\s.*")
 
 
 class Evidence(Struct, frozen=True):
-    """Which lines of an absorbed patch were searched for in upstream, and which are unexplained.
+    """The result of searching upstream for the lines of an absorbed patch.
 
     `numbers` counts the added and the removed lines that were searched for. `lacks` holds the added
     lines that upstream does not have, and `still` holds the removed lines that upstream still has.
@@ -210,8 +210,9 @@ def _beyond_cited(
 ) -> tuple[set[bytes], set[bytes]]:
     """Return the lines of `lacks` and `still` for which there is no explanation.
 
-    Explained are lines that landed in a different form, added lines that upstream or a cited commit
-    has with other white space or line breaks, and removed lines that a cited commit removed.
+    An added line is explained if upstream or a cited commit has it, perhaps with other white space
+    or line breaks; a removed line is explained if a cited commit removed it. Any line is explained
+    if it landed in a different form.
     """
     told = {squeezed(line) for text in part.patch.reworded for line in text.split(b"\n")}
     steps = _cited_steps(account, part)
@@ -231,8 +232,8 @@ def _within_longer(
 ) -> set[bytes]:
     """Return the lines of `lacks` whose words all occur in a single new line of upstream.
 
-    For example, upstream may have a set on one line, with the members that the patch adds and
-    others.
+    For example, upstream may have put a whole set on one line, including the members that the patch
+    adds.
     """
     if not lacks:
         return set()

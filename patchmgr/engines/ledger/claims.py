@@ -69,4 +69,4 @@ class State(Protocol):
 
 
 Cited = Callable[[str, str], "Iterable[tuple[bytes, bytes]]"]
-"""A function of a cited commit and a path that returns (old content, new content) pairs."""
+"""A function that takes a cited commit and a path, and returns (old content, new content) pairs."""

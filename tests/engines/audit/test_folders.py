@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from patchmgr.engines.audit.new_files import gone_paths, lonely_files
+from patchmgr.engines.audit.new_files import files_in_removed_folders, gone_paths
 from tests.engines.audit.audited import found
 from tests.tables import table
 
@@ -28,7 +28,7 @@ GONE = {"top.py": b"3\n", "b/z.py": b"9\n"}
 def test_a_new_file_in_a_folder_that_is_gone_is_told(
     added: Mapping[str, bytes], upstream: Mapping[str, bytes], told: list[str]
 ) -> None:
-    findings = found((lonely_files,), BASE, {**BASE, **added}, upstream)
+    findings = found((files_in_removed_folders,), BASE, {**BASE, **added}, upstream)
     assert [finding.path for finding in findings] == told
     assert {(f.kind, f.is_certain) for f in findings} <= {("folder-gone", False)}
 

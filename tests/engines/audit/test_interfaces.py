@@ -144,7 +144,7 @@ GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may 
         ),
         pytest.param(
             "class A(Base):\n    def run(self, n):\n        return 1\n", [("n)", "n, way)")],
-            "`A.run` overrides a method that takes `way`, which it does not take.",
+            "`A.run` overrides a method that takes `way`, but does not take it itself.",
             id="override-of-another-signature",
         ),
         pytest.param(
@@ -181,7 +181,7 @@ GONE = "`self.base.limit` finds nothing any more: `Base` has no `limit`. It may 
         ),
         pytest.param(
             "async def go():\n    Base().stop()\n", [("    def stop", "    async def stop")],
-            "`Base().stop` is called without `await`, and is a coroutine now.", id="async",
+            "`Base().stop` is called without `await`, but is a coroutine now.", id="async",
         ),
         pytest.param(
             "class A(Base):\n    def go(self):\n        return self.limit\n",

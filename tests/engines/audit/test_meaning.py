@@ -44,10 +44,10 @@ CASES = {
         ("end = count + 1", "end = count + right + 1"),
         "used with `end`",
     ),
-    "comes of it": (
+    "depends on it": (
         "index = clamp(index, count // block)",
         ("max(count - size, 0)", "max(count - 2 * size, 0)"),
-        "comes of `start`",
+        "depends on `start`",
     ),
     "default": ("check(limit > index)", ("limit=8", "limit=16"), "`16` now (it was `8`)"),
     "condition": ("check(index)", ("place > 2", "place > 3"), "`place > 3`"),
@@ -129,7 +129,7 @@ def test_a_line_that_upstream_leaves_out_is_told(case: str) -> None:
             continue
         ours = TALLY.replace(f"            {line}\n", f"            {line}\n            more(0)\n")
         told = told_of(TALLY, ours, upstream)
-        assert ["only reached where" in finding.text for finding in told] == [True] * (line == dead)
+        assert ["only reached if" in finding.text for finding in told] == [True] * (line == dead)
 
 
 @table(

@@ -45,7 +45,7 @@ FUNCTION = "def f():\n    return 1\n"
         pytest.param("isinstance(1, f)", CLASS, CLASS.replace("pass", "a = 1"), None, id="class"),
         pytest.param(
             "f()", "def f(a=True):\n    pass\n", "def f(a=False):\n    pass\n",
-            "leaves out `a`: its default was `True`, and is `False`.", id="default",
+            "omits `a`, whose default was `True` and is `False` now.", id="default",
         ),
         pytest.param(
             "f(a=1)", "def f(a=1):\n    pass\n", "def f(a=2):\n    pass\n", None, id="not-left-out"
@@ -166,11 +166,11 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
         ),
         pytest.param(
             "from m import M\n\nM('fast')\n", ENUM, ENUM.replace("'fast'", "'quick'"),
-            "`M` has no `fast`", id="value-of-an-enumeration",
+            "`M` no longer has `fast`", id="value-of-an-enumeration",
         ),
         pytest.param(
-            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'"), "`T` has no `a`",
-            id="row",
+            "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'"),
+            "`T` no longer has `a`", id="row",
         ),
         pytest.param(
             "from m import T\n\nT['a']\n", ROWS, ROWS.replace("'a'", "'c'") + "T['a'] = 3\n", None,
@@ -178,7 +178,7 @@ NARROW = "from m import C\n\n\ndef g(c):\n    if isinstance(c, C):\n        retu
         ),
         pytest.param(
             "from m import f\n\nwith f():\n    pass\n", WITH, "def f():\n    return 1\n",
-            "no context manager", id="with",
+            "no longer returns a context manager", id="with",
         ),
         pytest.param(
             "import m\n\nsetattr(m, 'f', 1)\n", BARE, BARE.replace("f(g)", "h(g)"), "`m.f` is",
